@@ -31,28 +31,28 @@ import type { ScalerPageParts } from './pages/scaler-pages.js';
 import { cleanText } from '../units/clean-text.js';
 import type { Clock } from '../units/clock.js';
 
-/** The functions are called for each request and must not block. */
+/** What the pages need. The functions are called for each request and must not block. */
 export interface AppParts {
-  /** Problems that keep the process from working, one sentence each; empty: alive. */
+  /** Returns a sentence for each problem because of which the process does not work; empty: it is alive. */
   readonly healthProblems: () => readonly string[];
-  /** Unmet conditions for readiness, one sentence each; empty: ready. */
+  /** Returns a sentence for each condition of readiness that is not met; empty: it is ready. */
   readonly waitingFor: () => readonly string[];
   readonly metrics: Pick<SharedPageOptions, 'contentType' | 'render'>;
   readonly api: ScalerPageParts & { readonly streams: EventStreams };
   readonly longHistory: LongHistory;
   readonly service: ServiceFacts;
-  /** Who may read the pages below `/api`; null: everybody. Default: null. */
+  /** Decides who may read the pages below `/api`. Null (default): everybody. */
   readonly access?: AccessControl | null;
-  /** The dashboard; null: it is not served. Default: null. */
+  /** The dashboard. Null (default): it is not served. */
   readonly site?: Site | null;
-  /** The replicas that answer for their scalers, with sharding. Default: only this replica. */
+  /** With sharding, the replicas, each of which answers for its scalers. Default: there is only this replica. */
   readonly fleet?: Fleet | undefined;
   readonly clock: Clock;
-  /** Accepted hosts besides IP addresses and names of the cluster. */
+  /** Which hosts are accepted besides IP addresses and names of the cluster. */
   readonly hosts?: HostCheckOptions;
-  /** Connections accepted so far. Large pages wait while new connections arrive. */
+  /** Returns how many connections were accepted so far. While there are new ones, large pages wait. */
   readonly connections?: () => number;
-  /** Receives the error of a page. The client gets a message without details. */
+  /** Called with the error of a page. The client gets a message without details. */
   readonly onError: (error: unknown, path: string) => void;
 }
 
@@ -79,7 +79,7 @@ export function createApp(parts: AppParts): Express {
   });
   for (const { id, path } of ROUTES) {
     const page = app.route(path.replace(/\{(\w+)\}/g, ':$1'));
-    // Kubelets and load balancers send probes with any host name, and a probe response is not confidential.
+    // Probes are exempt: they are sent with any host name, and their response is not confidential.
     page.get(
       ...(id === 'healthz' || id === 'readyz' ? [] : [checkHost]),
       ...(path.startsWith('/api/') ? [checkAccess] : []),
@@ -126,7 +126,7 @@ function createPages({
     showScaler: ofScaler(showScaler(api)),
     listDecisions: ofScaler(listDecisions(api)),
     showSnapshot: ofScaler(showSnapshot(api)),
-    // Any replica can query Prometheus for the scalers of other replicas.
+    // Not passed on, because any replica can query Prometheus for the scalers of the others.
     showHistory: showAnyHistory({ history: longHistory, clock, queued, recent: ofScaler(showHistory(api)) }),
     showForecast: ofScaler(showForecast(api)),
     listEvents: ofScaler(listEvents(api)),
@@ -138,7 +138,7 @@ function createPages({
   return { queued, pages };
 }
 
-/** Answers 200 and `ok`, or 503 and the problems, one per line. */
+/** Answers 200 and `ok`; if there are problems, answers 503 with a line for each of them. */
 function probe(readProblems: () => readonly string[]): RequestHandler {
   return (_request, response) => {
     const problems = readProblems();
@@ -147,7 +147,7 @@ function probe(readProblems: () => readonly string[]): RequestHandler {
   };
 }
 
-/** Express recognizes an error handler by its four parameters. */
+/** Must have four parameters, by which Express recognizes an error handler. */
 function failure(onError: AppParts['onError']): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     const message = clientErrorOf(error);
@@ -161,7 +161,7 @@ function failure(onError: AppParts['onError']): ErrorRequestHandler {
   };
 }
 
-/** Returns null unless the client caused the error by a parameter or a malformed path such as `/%zz`. */
+/** Returns the message if the client caused the error, by a parameter or a malformed path (`/%zz`); otherwise null. */
 function clientErrorOf(error: unknown): string | null {
   if (error instanceof BadRequest) return error.message;
   return error instanceof URIError ? 'the path of the request is malformed' : null;

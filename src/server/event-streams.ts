@@ -10,7 +10,7 @@ import type { FleetFeed } from './events/fleet-feed.js';
 import { type Fleet, isForwarded } from './fleet/peer-check.js';
 import { refuse } from './pacing/paced.js';
 
-/** Server-sent events of `/api/v1/events`. */
+/** The server-sent events of `/api/v1/events`. */
 export interface EventStreams {
   readonly handle: RequestHandler;
   readonly close: () => void;
@@ -20,26 +20,29 @@ export interface EventStreams {
 interface EventStreamOptions {
   readonly feed: EventFeed;
   readonly clock: Clock;
-  /** The other replicas, whose events are also sent. Default: none. */
+  /** The other replicas, whose events are sent, too. Default: there are none. */
   readonly fleet?: Fleet | undefined;
-  /** Receives internal errors that occur while events of other replicas are read. */
+  /** Called with an internal error while events of other replicas are read. */
   readonly onFault?: (error: unknown) => void;
-  /** Maximum of concurrent streams; default 200. */
+  /** Maximum number of streams at a time; default 200. */
   readonly most?: number;
   /**
-   * Maximum age of a stream. The client then reconnects, so its permissions are checked again, and continues after the
-   * last event. Default: no limit.
+   * Maximum age of a stream in milliseconds. The client then reconnects and continues after its last event, and its
+   * permissions are checked again. Default: no limit.
    */
   readonly maxAgeMs?: number | undefined;
 }
 
 const HEARTBEAT_MS = 15_000;
 /**
- * Maximum of unsent bytes per client, besides the socket buffers of both kernels. Above it, the client is disconnected.
- * Clients share the memory of an event. A round of 1,000 changes has 200 KB.
+ * Limits the unsent bytes of a client, without the socket buffers of both kernels; above it, the client is
+ * disconnected. A round with 1,000 changes has 200 KB. All clients share the memory of an event.
  */
 const MAX_WAITING_BYTES = 512 * 1024;
-/** Maximum number of permission sets with streams of all replicas. Each has a connection to each other replica. */
+/**
+ * Maximum number of different permission sets whose clients get the events of all replicas. Each needs a connection to
+ * each other replica.
+ */
 const MOST_FLEET_FEEDS = 32;
 
 interface Stream {
@@ -48,15 +51,15 @@ interface Stream {
   readonly identity: Identity;
 }
 
-/** The channel of all clients with the same permissions. */
+/** The channel that all clients with the same permissions share. */
 interface SharedChannel {
   readonly key: string;
   readonly channel: Channel;
-  /** Null: only the events of this replica are sent. */
+  /** The events of all replicas; null: clients get only the events of this replica. */
   readonly fleetFeed: FleetFeed | null;
 }
 
-/** All streams share one timer, which runs only while a stream is open. */
+/** Creates the streams. One timer serves all of them, and runs only while there is a stream. */
 export function createEventStreams(options: EventStreamOptions): EventStreams {
   const { feed, clock, fleet, most = 200, maxAgeMs = Number.POSITIVE_INFINITY } = options;
   const { onFault = () => undefined } = options;
@@ -103,7 +106,7 @@ export function createEventStreams(options: EventStreamOptions): EventStreams {
     response.destroy();
   };
 
-  /** Returns null if there are too many permission sets. */
+  /** Returns the channel for a request; null: there are too many different permission sets. */
   const sharedChannelOf = (request: Request): SharedChannel | null => {
     const viewer = viewerOf(request);
     const isOwn = fleet === undefined || isForwarded(request);

@@ -12,13 +12,12 @@ const SAFE_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
 };
 
-/** The defaults of Node.js are a minute or more, and an unlimited number of connections. */
+/** Strict limits: the defaults of Node.js are a minute or more, and any number of connections. */
 export const SERVER_LIMITS = {
   headersTimeout: 5000,
   requestTimeout: 10_000,
   keepAliveTimeout: 5000,
-  // Interval at which Node.js checks for slow clients. With its default of 30 s, a timeout of 5 s could take
-  // 35 s.
+  // How often Node.js looks for slow clients. With its default of 30 s, a timeout of 5 s could take 35 s.
   connectionsCheckingInterval: 1000,
   maxHeaderSize: 8192,
 } as const;
@@ -26,15 +25,13 @@ export const SERVER_LIMITS = {
 export const MAX_REQUESTS_PER_SOCKET = 1000;
 export const MAX_CONNECTIONS = 256;
 
-/** Headers that let a browser only display a response. */
+/** Sets headers with which a browser can only display a response. */
 export const setSafeHeaders: RequestHandler = (_request, response, next) => {
   response.set(SAFE_HEADERS);
   next();
 };
 
-/**
- * Rejects requests that no page accepts: 405 for methods other than GET and HEAD, 413 for a body, 414 for a long URL.
- */
+/** Rejects requests that no page accepts: 405 unless the method is GET or HEAD, 413 for a body, 414 for a long URL. */
 export const refuseOddRequests: RequestHandler = (request, response, next) => {
   const hasBody =
     request.headers['transfer-encoding'] !== undefined || Number(request.headers['content-length'] ?? 0) > 0;
@@ -54,20 +51,20 @@ export const refuseOddRequests: RequestHandler = (request, response, next) => {
 };
 
 export interface HostCheckOptions {
-  /** `server.allowedHosts` of the service config. The star in `*.example.com` matches one label. */
+  /** `server.allowedHosts` of the service config. The star in `*.example.com` stands for a single label. */
   readonly allowed: readonly string[];
-  /** Names in the certificate of the API server, because its service proxy forwards the host name of the request. */
+  /** Returns the names in the certificate of the API server, whose service proxy passes on the requested name. */
   readonly apiServerNames: () => readonly string[];
 }
 
-/** Only the cluster resolves these names, so an attacker cannot register them. */
+/** Names with these suffixes exist only in the cluster or on the host, so that an attacker cannot register them. */
 const CLUSTER_SUFFIXES = ['.svc', '.svc.cluster.local', '.localhost'] as const;
 
 /**
- * Answers 421 to a request for an unknown host. A web page can make its own host name resolve to the address of the
- * service and then read the service as if it were its own site (DNS rebinding), but it cannot choose the Host header
- * that the browser sends. IP addresses, single labels (Services, localhost), names of Services that end in `.svc` and
- * the names of the API server are accepted.
+ * Answers 421 to a request for an unknown host, because of DNS rebinding: a web page can make its own host name resolve
+ * to the address of this service, and then read the service like its own site. But it cannot choose the Host header
+ * that the browser sends. Accepted are IP addresses, names with a single label (Services, localhost), names of Services
+ * that end in `.svc`, and names of the API server.
  */
 export function createHostCheck({ allowed, apiServerNames }: HostCheckOptions): RequestHandler {
   return (request, response, next) => {
@@ -82,7 +79,7 @@ export function createHostCheck({ allowed, apiServerNames }: HostCheckOptions): 
 const REFUSED =
   'unknown host name in the Host header: add the name to server.allowedHosts of the service config';
 
-/** Normalizes to lower case, without port, brackets and trailing dot. */
+/** Returns the host name in lower case, without a port, brackets or a dot at the end. */
 function hostName(header: string): string {
   const name = header.startsWith('[')
     ? header.slice(1).replace(/\](?::\d*)?$/, '')
@@ -90,7 +87,7 @@ function hostName(header: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** Accepts an empty name: it is not from a browser, which always sends a name. */
+/** Returns whether a name cannot be that of a web page. An empty name is none, because browsers always send a name. */
 function isOwnName(host: string): boolean {
   if (host === '' || isIP(host) !== 0) return true;
   return !host.includes('.') || CLUSTER_SUFFIXES.some((suffix) => host.endsWith(suffix));

@@ -69,7 +69,7 @@ function componentSchemas(): Json {
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, withoutNoise(schema)]));
 }
 
-/** Removes additions of Zod: `$id` and `$schema` in each schema, and the maximum safe integer of integers. */
+/** Removes what Zod adds to schemas: `$id` and `$schema`, and the maximum safe integer as the maximum of integers. */
 function withoutNoise(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNoise);
   if (typeof value !== 'object' || value === null) return value;

@@ -16,19 +16,19 @@ interface ServerOptions {
   readonly app: RequestListener;
   /** 0: any free port. */
   readonly port: number;
-  /** IP address to listen on; default: all addresses. */
+  /** The IP address on which the server listens; default: all addresses. */
   readonly host?: string | undefined;
   readonly clock: Clock;
-  /** Concurrent connections; default 256. */
+  /** Maximum number of connections at a time; default 256. */
   readonly maxConnections?: number;
   readonly onConnection?: () => void;
 }
 
 export interface RunningServer {
-  /** URL for clients on this machine: `http://127.0.0.1:8080`. */
+  /** URL for clients on this machine, such as `http://127.0.0.1:8080`. */
   readonly url: string;
   readonly port: number;
-  /** Rejects new requests, and aborts current ones after 1 s. */
+  /** Rejects new requests, and aborts those that are still running after 1 s. */
   readonly close: () => Promise<void>;
 }
 
@@ -38,7 +38,7 @@ export class ListenError extends Error {
 
 const CLOSE_GRACE_MS = 1000;
 
-/** Serves `app` until closed. Throws `ListenError` if the address and port are not available or not permitted. */
+/** Serves `app` until it is closed. Throws `ListenError` if address or port are not available or not permitted. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { app, port, host, clock } = options;
   const server = createServer(SERVER_LIMITS);
@@ -64,7 +64,7 @@ function listen(
     server.listen(
       { port: address.port, ...(address.host === undefined ? {} : { host: address.host }) },
       () => {
-        // After startup, the error of one connection must not end the process.
+        // Once the server has started, the error of a connection must not end the process.
         server.removeAllListeners('error').on('error', () => undefined);
         resolve();
       },
@@ -115,21 +115,22 @@ async function close(server: Server, clock: Clock): Promise<void> {
 }
 
 /**
- * Maximum number of connections above the limit that have not sent a request yet. Clients that reconnect at once must
- * leave room for a probe, which sends its request shortly after it connects.
+ * How many connections above the limit may exist that have not sent a request yet. A probe sends its request shortly
+ * after it has connected, and needs one of them even if many clients reconnect at once.
  */
 const UNDECIDED_PLACES = 256;
 const PROBES: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz']);
-/** A client that has neither sent nor read for this time may be disconnected. */
+/** A client that has sent and read nothing for this time may be disconnected. */
 const SLOW_MS = 1000;
 const FULL =
   'HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nConnection: close\r\nContent-Length: 0\r\n\r\n';
 
 /**
- * Serves the requests of `server` with `app`: one at a time per connection, with at most `most` connections in total.
- * At that maximum, a client that sends a request replaces the client that has been without a request for longest, or
- * otherwise the client that has not read its response for longest. Neither can then block others. (`maxConnections` of
- * Node.js drops the new client.) If all connections are busy, a new client gets a 503.
+ * Serves the requests of `server` with `app`: one at a time for each connection, and with at most `most` connections.
+ * If there are as many, a client that sends a request replaces another one: the client that has been without a request
+ * for the longest time, otherwise the one that has not read its response for the longest time. So neither kind can
+ * block others. (With `maxConnections` of Node.js, the new client would be dropped.) If all connections are busy, the
+ * new client gets a 503.
  */
 function guardConnections(server: Server, { app, clock, most, onConnection }: GuardOptions): void {
   const serve = server.listeners('connection');
@@ -142,9 +143,9 @@ function guardConnections(server: Server, { app, clock, most, onConnection }: Gu
     idle.delete(gate);
     gate.destroy();
   };
-  /** Returns the connection to drop for a client that sends a request, or null. */
+  /** Returns the connection that is dropped in favor of a client that sends a request; null: there is none. */
   const findVictim = (): RequestGate | null => {
-    // A new connection will probably send a request soon, so it is dropped only if many connections are idle.
+    // A new connection will probably send a request soon, so it is only dropped if many connections are idle.
     const youngest = idle.size >= most / 2 ? 0 : SLOW_MS;
     return longestIdle(idle, SLOW_MS) ?? slowest(open) ?? longestIdle(idle, youngest);
   };
@@ -181,7 +182,7 @@ function guardConnections(server: Server, { app, clock, most, onConnection }: Gu
       }
     }
     response.on('close', () => {
-      // Appended to `idle`: connections without a request are dropped first.
+      // Added at the end of `idle`, so that connections that have been idle for longer are dropped first.
       if (!gate.destroyed) idle.add(gate);
       gate.release();
     });
@@ -196,7 +197,7 @@ interface GuardOptions {
   readonly onConnection?: (() => void) | undefined;
 }
 
-/** Returns null if no connection has been idle for `leastMs`. */
+/** Returns the connection that has been idle for the longest time; null: for none, that is at least `leastMs`. */
 function longestIdle(idle: ReadonlySet<RequestGate>, leastMs: number): RequestGate | null {
   const [first] = idle;
   return first !== undefined && first.idleMs >= leastMs ? first : null;

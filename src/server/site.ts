@@ -8,13 +8,13 @@ import { acceptsGzip, compress } from './pages/compression.js';
 interface SiteFile {
   readonly type: string;
   readonly body: Buffer;
-  /** Null: compression does not make it smaller. */
+  /** The compressed file; null: it would not be smaller. */
   readonly gzipped: Buffer | null;
-  /** Whether the name contains a hash of the content. Such a file never changes. */
+  /** Whether the name contains a hash of the content, so that the file never changes. */
   readonly isImmutable: boolean;
 }
 
-/** URL path -> file: `/` and `/assets/NAME`. */
+/** Maps the path in a URL to a file: `/` and `/assets/NAME`. */
 export type Site = ReadonlyMap<string, SiteFile>;
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -25,7 +25,10 @@ const TYPES: Readonly<Record<string, string>> = {
   '.png': 'image/png',
 };
 
-/** Reads the built dashboard into memory, without other file types and deeper directories; null: there is none. */
+/**
+ * Reads the built dashboard into memory; null: there is none. Other types of files, and directories in `assets`, are
+ * skipped.
+ */
 export async function readSite(directory: string): Promise<Site | null> {
   const assets = join(directory, 'assets');
   try {
@@ -53,13 +56,16 @@ function isMissingFile(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
-/** Allows only content of this server: no inline scripts, other origins, frames or forms. */
+/** Allows only content of this server, and no inline scripts, frames or forms. */
 const SITE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-/** One year, the longest time that caches honor. */
+/** One year, which is the longest time that caches accept. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
-/** Serves the files of the dashboard by name, so no path can leave it. Passes other paths to `next`. */
+/**
+ * Serves the files of the dashboard. They are looked up by name, so that no path can lead out of the dashboard. Other
+ * paths are passed to `next`.
+ */
 export function showSite(site: Site | null): RequestHandler {
   return (request, response, next) => {
     const file = site?.get(request.path);

@@ -14,28 +14,28 @@ import { SLICE_MS, type Paced, refusing } from './pacing/paced.js';
 import { rescaleDirection, type Outcome } from '../telemetry/cycle-record.js';
 import type { LedgerEntry } from '../telemetry/ledger.js';
 
-/** The functions are called for each request. */
+/** Facts about the service. The functions are called for each request. */
 export interface ServiceFacts {
   readonly health: Pick<ServiceHealth, 'startedAt' | 'sources' | 'apiServer' | 'rounds'>;
   readonly identity: string;
-  /** Null: unknown or none. */
+  /** Returns the identity of the leader; null: unknown, or there is none. */
   readonly leader: () => string | null;
-  /** URLs of a data source without credentials. */
+  /** Returns the URLs of a data source, without credentials. */
   readonly urlsOf: (source: string) => string[];
-  /** The shortest period of the documents. */
+  /** Returns the shortest sync period of the documents. */
   readonly periodSeconds: () => number;
-  /** Returns the source line of a problem with a caret below; null: it has no position. */
+  /** Returns the line of a problem with a caret below its column; null: the problem has no position. */
   readonly excerptOf: (problem: Problem) => string | null;
 }
 
 interface Viewing {
   readonly now: Instant;
   readonly viewer: Viewer;
-  /** Awaited between scalers to yield to other work. */
+  /** Awaited between two scalers, to yield to other work. */
   readonly takeTurn: () => Promise<void>;
 }
 
-/** Returns the state of this replica. Scalers that the viewer may not see are not counted. */
+/** Returns the state of this replica. Scalers that the viewer may not see do not count. */
 export async function viewService(
   { ledger, version, problems }: ScalerPageParts,
   facts: ServiceFacts,
@@ -106,14 +106,14 @@ function viewServiceProblems(
 
 type PeerStatus = Pick<ServiceStatus, 'replicas' | 'conflicts' | 'lastOutcomes' | 'dataSources' | 'rounds'>;
 
-/** Merges the states of other replicas; null: the replica did not answer. */
+/** Merges the state of this replica with those of the others; null: the replica did not answer. */
 export function mergeServices(
   own: ServiceStatus,
   others: ReadonlyMap<string, PeerStatus | null>,
   { isLeading }: { readonly isLeading: boolean },
 ): ServiceStatus {
   const answers = [...others.values()].filter((answer) => answer !== null);
-  // A standby has no queries and no rounds.
+  // The first other replica counts, unless this one leads: a standby sends no queries and has no rounds.
   const [leader = null] = isLeading ? [] : others.values();
   const { dataSources, rounds } = leader ?? own;
   const sources = [own, ...answers].flatMap((answer) => answer.dataSources);
@@ -146,15 +146,15 @@ interface ServicePageParts {
   readonly fleet?: Fleet | undefined;
   readonly ask: AskPeer;
   readonly clock: Clock;
-  /** Sends a response as background work. */
+  /** Returns a page whose response is sent as background work. */
   readonly queued: (page: RequestHandler) => RequestHandler;
   readonly paced: Paced;
 }
 
-/** Maximum size of the answer of another replica. 100 problems and conflicts with long messages are smaller. */
+/** Limits the answer of another replica. 100 problems and conflicts with long messages are smaller. */
 const MOST_BYTES = 1024 * 1024;
 
-/** Serves the state of the service; with sharding, the state of all replicas. */
+/** Serves the state of the service, with sharding that of all replicas. */
 export function showService(parts: ServicePageParts): RequestHandler {
   const { api, facts, fleet, ask, clock, queued, paced } = parts;
   const viewOwn = (request: Request): Promise<ServiceStatus> =>
@@ -180,7 +180,10 @@ export function showService(parts: ServicePageParts): RequestHandler {
   };
 }
 
-/** Omits what the viewer may not see. Does not trust the other replica. */
+/**
+ * Parses the answer of another replica; null: it is invalid. Omits what the viewer may not see, because the other
+ * replica may have a defect.
+ */
 function readService(answer: PeerAnswer | null, viewer: Viewer): ServiceStatus | null {
   if (answer?.status !== 200 || answer.body.length > MOST_BYTES) return null;
   const isVisible = ({ namespace }: { readonly namespace: string }): boolean => viewer.sees(namespace);
@@ -190,13 +193,13 @@ function readService(answer: PeerAnswer | null, viewer: Viewer): ServiceStatus |
   return { ...data, conflicts: conflicts.filter(isVisible), lastOutcomes: lastOutcomes.filter(isVisible) };
 }
 
-/** The state of the service that follows from all scalers. */
+/** What all scalers together say about the state of the service. */
 interface Survey {
   /** Number of scalers that the viewer sees. */
   readonly scalers: number;
-  /** Data source -> latest end of a recovery hold of the scalers that query it. */
+  /** Maps a data source to the latest end of a recovery hold, among the scalers that query it. */
   readonly holds: ReadonlyMap<string, Instant>;
-  /** Data source -> number of these scalers that have no fallback and query only it. */
+  /** Maps a data source to the number of scalers that have no fallback and query only this source. */
   readonly dependents: ReadonlyMap<string, number>;
   /** At most `MOST_CONFLICTS`. */
   readonly conflicts: readonly {
@@ -204,7 +207,7 @@ interface Survey {
     readonly name: string;
     readonly message: string;
   }[];
-  /** The newest changes of replicas, newest first. */
+  /** The newest changes of replicas, the newest first. */
   readonly outcomes: readonly LastOutcome[];
 }
 
@@ -217,10 +220,10 @@ interface LastOutcome {
 
 const MOST_OUTCOMES = 20;
 const MOST_CONFLICTS = 100;
-/** Number of scalers that take about 50 µs. */
+/** After this many scalers, which take about 50 µs, the survey yields. */
 const LOOKED_AT_ONCE = 32;
 
-/** Reads one scaler after the other. `takeTurn` yields to other work between them. */
+/** Reads all scalers, one after the other. `takeTurn` yields to other work in between. */
 async function surveyScalers(
   statuses: Iterable<LedgerEntry>,
   {
@@ -235,7 +238,7 @@ async function surveyScalers(
   const outcomes = createNewest();
   let scalers = 0;
   let seen = 0;
-  // Iterates over a copy, because scalers may be added and removed meanwhile.
+  // A copy, because scalers may be added and removed while this loop waits.
   for (const status of [...statuses]) {
     addHold(holds, status, now);
     const { namespace, name } = status.scaler;
@@ -263,7 +266,7 @@ function addHold(holds: Map<string, Instant>, { scaler, record }: LedgerEntry, n
   }
 }
 
-/** Returns the data source without which the scaler keeps its replicas; null: there is no such source. */
+/** Returns the data source without which the scaler cannot change its replicas; null: there is no such source. */
 function onlySourceOf({ scaler: { spec } }: LedgerEntry): string | null {
   const [first] = spec.metrics;
   if (first === undefined || spec.fallback !== null) return null;
@@ -275,7 +278,7 @@ interface Newest {
   readonly read: () => readonly LastOutcome[];
 }
 
-/** Keeps a multiple of the needed number, and sorts only when it is full. */
+/** Keeps more outcomes than needed, and sorts them only when the list is full. */
 function createNewest(): Newest {
   let found: LastOutcome[] = [];
   let leastAt = -Infinity;

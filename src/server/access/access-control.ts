@@ -5,23 +5,23 @@ import type { Identity, Viewer } from './viewer.js';
 
 export type Verdict =
   | { readonly kind: 'admitted'; readonly viewer: Viewer; readonly identity: Identity }
-  /** The token is invalid. */
+  /** The token is not valid. */
   | { readonly kind: 'refused' }
-  /** The token cannot be checked now. */
+  /** The token cannot be checked at the moment. */
   | { readonly kind: 'unavailable'; readonly message: string };
 
-/** Decides what the client with a bearer token may see. */
+/** Decides what a client may see, according to its bearer token. */
 export interface AccessControl {
-  /** `namespace`: the only namespace of the request; null: the request is about all namespaces. Never rejects. */
+  /** `namespace`: the only namespace that the request is about; null: it is about all namespaces. Never rejects. */
   readonly check: (token: string, namespace: string | null) => Promise<Verdict>;
-  /** Same as `check`, for a client that another replica has authenticated. Never rejects. */
+  /** Like `check`, but for a client that another replica has authenticated. Never rejects. */
   readonly checkIdentity: (identity: Identity, namespace: string | null) => Promise<Verdict>;
 }
 
-/** Replaces `Authorization`, which the service proxy removes because it is for the API server. */
+/** Header for the token behind the service proxy, which removes `Authorization` because that is for the API server. */
 export const TOKEN_HEADER = 'x-promscaler-authorization';
 
-/** Admits a request with a valid bearer token, or any request if there is no access control. */
+/** Admits requests with a valid bearer token. Without access control, admits all requests. */
 export function createAccessCheck(access: AccessControl | null): RequestHandler {
   return (request, response, next) => {
     if (access === null) {
@@ -67,7 +67,7 @@ function tokenIn(header: string | readonly string[] | undefined): string | null 
   return /^Bearer +([\w.~+/=-]+) *$/i.exec(header)?.[1] ?? null;
 }
 
-/** Returns the only namespace of a request; null: the request is about all namespaces. */
+/** Returns the only namespace that a request is about; null: it is about all namespaces. */
 export function namespaceOf({
   params,
   query,
@@ -79,7 +79,10 @@ export function namespaceOf({
   return typeof namespace === 'string' ? namespace : null;
 }
 
-/** Admits the clients with one token, which see everything. `readToken` returns null while the token cannot be read. */
+/**
+ * Admits clients with a single fixed token, which may see everything. `readToken` returns null while the token cannot
+ * be read.
+ */
 export function createTokenAccess(readToken: () => Promise<string | null>): AccessControl {
   const admitted: Verdict = { kind: 'admitted', viewer: SEES_ALL, identity: { kind: 'token holder' } };
   return {
@@ -87,7 +90,7 @@ export function createTokenAccess(readToken: () => Promise<string | null>): Acce
       const expected = await readToken();
       if (expected === null)
         return { kind: 'unavailable', message: 'the file of server.auth.bearerTokenFile cannot be read' };
-      // Digests have equal lengths for any input of the client.
+      // The digests are compared, because they have the same length whatever the client sends.
       const isSame = timingSafeEqual(digest(token), digest(expected));
       return isSame ? admitted : { kind: 'refused' };
     },

@@ -5,37 +5,37 @@ import type { AccessControl, Verdict } from './access-control.js';
 import { SEES_ALL } from './viewer.js';
 import type { Identity, Viewer } from './viewer.js';
 
-/** The API server. Both functions reject if it does not answer. */
+/** Reviews of the API server. `userOf` and `mayRead` reject if it does not answer. */
 interface Reviews<User> {
-  /** Null: the token is invalid. */
+  /** Returns the user of a token; null: the token is not valid. */
   readonly userOf: (token: string) => Promise<User | null>;
-  /** Null: all namespaces. */
+  /** Returns whether a user may read scalers in a namespace; null: in all namespaces. */
   readonly mayRead: (user: User, namespace: string | null) => Promise<boolean>;
-  /** Parses the user in a request of another replica; null: the JSON is not a user. */
+  /** Parses the user in a request of another replica; null: the JSON is no user. */
   readonly readUser: (json: unknown) => User | null;
 }
 
 interface ReviewOptions<User> {
   readonly reviews: Reviews<User>;
   readonly clock: Clock;
-  /** The namespaces with scalers. Only these are reviewed, so clients cannot cause an unlimited number of reviews. */
+  /** The namespaces that have scalers. Only they are reviewed, so that clients cannot cause any number of reviews. */
   readonly namespaces: () => Iterable<string>;
-  /** Receives the error of the API server. */
+  /** Called with an error of the API server. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Maximum delay until a revoked token or permission takes effect. */
+/** How long a positive result is cached, which is also the delay until a revoked token or permission has an effect. */
 const VALID_MS = 60_000;
 const INVALID_MS = 10_000;
-/** How long a valid token is exempt from the limit for unknown tokens. */
+/** For this time after it was found valid, a token is exempt from the limit for unknown tokens. */
 const KNOWN_MS = 3_600_000;
 /**
- * The least recently used entry is evicted. Valid and other tokens have separate shares: a flood of unknown tokens,
- * which are cached with their negative result, must not evict valid tokens.
+ * Limits of the cache; the least recently used entry is removed. Valid tokens have a limit of their own: a flood of
+ * unknown tokens, whose negative results are cached, must not remove them.
  */
 const MAX_VALID_TOKENS = 1000;
 const MAX_OTHER_TOKENS = 1000;
-/** Limit for reviews of unknown tokens. A flood of them neither loads the API server nor locks out known clients. */
+/** Limits reviews of unknown tokens, so that a flood neither loads the API server nor delays known clients. */
 const UNKNOWN_PER_SECOND = 10;
 const UNKNOWN_BURST = 50;
 const REVIEWS_AT_ONCE = 4;
@@ -46,16 +46,16 @@ interface Cached<Value> {
 }
 
 interface KnownToken<User> {
-  /** Null: not reviewed yet. */
+  /** Null: the token was not reviewed yet. */
   user: Cached<User | null> | null;
-  /** When the token was last found valid, on the monotonic clock. */
+  /** Monotonic time at which the token was last found to be valid. */
   validMs: number;
   readonly permissions: Map<string, Cached<boolean>>;
 }
 
 /**
- * Admits the tokens that the API server accepts. Their clients see the namespaces in which they may get scalers.
- * Results are cached for a short time, with a hash of the token as key.
+ * Admits clients whose token the API server accepts. They see the namespaces in which they may get Scaler objects.
+ * Results are cached for a short time. The key is a hash of the token, so that no token is stored.
  */
 export function createReviewAccess<User>(options: ReviewOptions<User>): AccessControl {
   const { reviews, clock, namespaces, onError } = options;
@@ -89,7 +89,10 @@ export function createReviewAccess<User>(options: ReviewOptions<User>): AccessCo
     return value;
   };
 
-  /** Returns false for a token that was valid recently or has a cached result. */
+  /**
+   * Returns whether a review counts against the limit for unknown tokens: not if a result is cached, or if the token
+   * was valid recently.
+   */
   const needsBudget = ({ user, validMs }: KnownToken<User>): boolean => {
     const nowMs = clock.monotonicMs();
     return (user === null || nowMs >= user.untilMs) && nowMs - validMs > KNOWN_MS;
@@ -97,7 +100,7 @@ export function createReviewAccess<User>(options: ReviewOptions<User>): AccessCo
 
   const mayRead = (known: KnownToken<User>, user: User, namespace: string | null): Promise<boolean> => {
     const nowMs = clock.monotonicMs();
-    // No namespace has an empty name, so it can stand for all namespaces.
+    // An empty name stands for all namespaces, because no namespace has it.
     const key = namespace ?? '';
     const cached = known.permissions.get(key);
     if (cached !== undefined && nowMs < cached.untilMs) return cached.value;
@@ -135,7 +138,7 @@ export function createReviewAccess<User>(options: ReviewOptions<User>): AccessCo
     return admitted(user, await viewerOf(known, user, namespace));
   };
 
-  /** The other replica has reviewed the token. This one reviews only the permissions. */
+  /** Reviews only the permissions of the user, because the other replica has already reviewed the token. */
   const checkIdentity = async (identity: Identity, namespace: string | null): Promise<Verdict> => {
     const user = identity.kind === 'user' ? reviews.readUser(identity.user) : null;
     if (user === null) return { kind: 'refused' };
@@ -168,7 +171,7 @@ const TOO_MANY = 'too many unknown tokens are checked: retry later';
 const UNREACHABLE =
   'the API server did not answer a TokenReview or SubjectAccessReview: retry later, or see the log of promscaler';
 
-/** Returns whether one more review is within the limit for unknown tokens. */
+/** Returns a function that returns whether the limit for unknown tokens allows one more review. */
 function createBudget(clock: Clock): () => boolean {
   let tokens = UNKNOWN_BURST;
   let atMs = clock.monotonicMs();

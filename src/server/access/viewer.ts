@@ -1,12 +1,12 @@
 import type { Request } from 'express';
 import type { Problem } from '../../scaler/problems/problem.js';
 
-/** The permissions of the client of a request. */
+/** What the client of a request may see. */
 export interface Viewer {
   readonly sees: (namespace: string) => boolean;
-  /** Whether the client may see everything, including problems without a namespace. */
+  /** Whether the client may see everything, including problems that belong to no namespace. */
   readonly seesAll: boolean;
-  /** Equal for clients that see the same namespaces. Part of tokens that depend on the visible namespaces. */
+  /** The same for all clients that see the same namespaces. Page tokens whose rows depend on that contain it. */
   readonly scope: string;
 }
 
@@ -14,8 +14,8 @@ export const SEES_ALL: Viewer = { sees: () => true, seesAll: true, scope: '*' };
 const SEES_NOTHING: Viewer = { sees: () => false, seesAll: false, scope: '' };
 
 /**
- * How a client was authenticated. Another replica uses it to decide what the client may see. It contains no
- * credentials. `user`: the user of a token, as JSON that the access control of the other replica understands.
+ * How a client was authenticated, without any credentials. With it, another replica decides what the client may see.
+ * `user`: the user of a token, as JSON that the access control of the other replica can read.
  */
 export type Identity =
   | { readonly kind: 'anybody' }
@@ -35,12 +35,12 @@ export function admit(request: Request, viewer: Viewer, identity: Identity): voi
   admissions.set(request, { viewer, identity });
 }
 
-/** Returns a viewer that sees nothing for a request that was never admitted. */
+/** Returns what the client of a request may see: nothing if the request was not admitted. */
 export function viewerOf(request: Request): Viewer {
   return admissions.get(request)?.viewer ?? SEES_NOTHING;
 }
 
-/** Returns an anonymous identity for a request that was never admitted. */
+/** Returns the identity of the client: anonymous if the request was not admitted. */
 export function identityOf(request: Request): Identity {
   return admissions.get(request)?.identity ?? ANYBODY;
 }
@@ -48,8 +48,8 @@ export function identityOf(request: Request): Identity {
 const OF_OBJECT = /^scalers\.promscaler\.dev\/([^/]+)\/[^/]+$/;
 
 /**
- * Returns the problems that a client may see. A file can contain documents of several namespaces, so only clients that
- * see all of them get its problems.
+ * Returns the problems that a client may see. Problems of a file are only for clients that see all namespaces, because
+ * a file may contain documents of several namespaces.
  */
 export function visibleProblems(problems: readonly Problem[], viewer: Viewer): readonly Problem[] {
   if (viewer.seesAll) return problems;

@@ -5,9 +5,9 @@ import type { Viewer } from '../access/viewer.js';
 import { cleanText } from '../../units/clean-text.js';
 import type { ServiceEvent } from '../../telemetry/event-feed.js';
 
-/** The streams of clients with the same permissions, which get the same bytes. */
+/** The streams of clients that have the same permissions and therefore get the same bytes. */
 export interface Channel {
-  /** Sends the start of a stream, and then all events. */
+  /** Sends the start of a stream, and from then on all events. */
   readonly begin: (response: Response, lastId: string | null) => void;
   readonly drop: (response: Response) => void;
   readonly flush: () => void;
@@ -20,18 +20,18 @@ interface ChannelOptions {
   readonly send: (response: Response, bytes: Buffer) => void;
 }
 
-/** A client that missed more bytes gets a gap event. */
+/** If a client has missed more bytes of events, it gets a gap event instead of them. */
 const MAX_MISSED_BYTES = 32 * 1024;
 const RETRY_MS = 3000;
-/** A client learns an id only from an event with data. */
+/** Contains data, because a client takes an ID only from an event with data. */
 const CONNECTED = 'event: connected\ndata: {}\n\n';
-/** Events within this time are sent together, because a write to each of 100 streams takes more than a millisecond. */
+/** Events within this time are sent together: writing to each of 100 streams takes more than a millisecond. */
 const GATHER_MS = 100;
 const MOST_GATHERED = 8;
-/** Maximum number of characters that are gathered. Longer answers are sent in chunks with pauses between them. */
+/** Gathered messages with this many characters are sent at once. */
 const LONGEST_GATHERED = 16 * 1024;
 
-/** Encodes events once for all streams, after the decisions that caused them. */
+/** Creates a channel. Events are encoded once for all streams, and only after the decisions that have caused them. */
 export function createChannel({ source, viewer, clock, send }: ChannelOptions): Channel {
   const streams = new Set<Response>();
   let pending: StreamedEvent[] = [];
@@ -66,7 +66,7 @@ export function createChannel({ source, viewer, clock, send }: ChannelOptions): 
 
   return {
     begin: (response, lastId) => {
-      // The start of the new stream includes the events that are pending for the other streams.
+      // Sends pending events first, because the start of the new stream already includes them.
       flush();
       streams.add(response);
       unsubscribe ??= source.subscribe(queue);
@@ -85,7 +85,10 @@ export function createChannel({ source, viewer, clock, send }: ChannelOptions): 
   };
 }
 
-/** Returns the retry delay, `connected` and the events after `lastId`, or a gap event if there are too many. */
+/**
+ * Returns the start of a stream: the retry delay, `connected`, and the events after `lastId`. If these are too many, a
+ * gap event replaces them.
+ */
 function beginning(
   source: EventSource,
   {
@@ -95,7 +98,7 @@ function beginning(
   }: { readonly lastId: string | null; readonly viewer: Viewer; readonly clock: Clock },
 ): string {
   const retry = `retry: ${RETRY_MS}\n`;
-  // The id lets a client that reconnects before the first event send a Last-Event-ID.
+  // With this ID, a client that reconnects before its first event can send a Last-Event-ID.
   if (lastId === null) return `${retry}id: ${source.lastId()}\n${CONNECTED}`;
   const events = source.since(lastId);
   const missed = events === null ? null : textOf(events, viewer);
@@ -104,23 +107,23 @@ function beginning(
   return `${retry}id: ${source.lastId()}\nevent: gap\ndata: ${gap}\n\n`;
 }
 
-/** `gap`: events before this one are lost. */
+/** An event with its ID. A `gap` says that events before it are lost. */
 export interface StreamedEvent {
   readonly id: string;
   readonly event: ServiceEvent | { readonly type: 'gap'; readonly at: Instant };
 }
 
-/** The source of the events of streams: the feed of this replica, or the feeds of all replicas. */
+/** Where the events of streams come from: this replica, or all replicas. */
 export interface EventSource {
-  /** Returns a function that unsubscribes. */
+  /** Adds a listener. Returns a function that removes it. */
   readonly subscribe: (listener: (event: StreamedEvent) => void) => () => void;
-  /** Returns the events after this ID; null: the ID is too old or unknown. */
+  /** Returns the events after this ID; null: the ID is unknown, for example because it is too old. */
   readonly since: (id: string) => readonly StreamedEvent[] | null;
-  /** ID of the newest event; without events, an ID before the first one. */
+  /** Returns the ID of the newest event; if there are no events, an ID that precedes the first one. */
   readonly lastId: () => string;
 }
 
-/** Returns the events as text, without events of namespaces that the client may not see. */
+/** Returns events as text. Events of namespaces that the client may not see are omitted. */
 export function textOf(events: readonly StreamedEvent[], viewer: Viewer): string {
   return events
     .filter(({ event }) => !('namespace' in event) || viewer.sees(event.namespace))
@@ -128,7 +131,7 @@ export function textOf(events: readonly StreamedEvent[], viewer: Viewer): string
     .join('');
 }
 
-/** JSON has no line breaks, so one `data` line suffices. */
+/** A single `data` line suffices, because JSON contains no line breaks. */
 function eventText({ id, event }: StreamedEvent, { seesAll }: Viewer): string {
   const { type, ...facts } = event;
   const counts = type === 'reload' && !seesAll ? { scalers: null, errors: null } : {};
@@ -136,7 +139,7 @@ function eventText({ id, event }: StreamedEvent, { seesAll }: Viewer): string {
   return `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
 }
 
-/** `replicaHash` -> ID of the last received event. */
+/** Maps a `replicaHash` to the ID of the last event that was received from the replica. */
 type Positions = ReadonlyMap<string, string>;
 
 const MOST_REPLICAS = 64;
@@ -147,12 +150,12 @@ export function isEventId(text: string): boolean {
   return ID.test(text);
 }
 
-/** Returns the ID of an event in the merged events of all replicas, such as `aB3-x0.mq1-17~Zz9_k2.mq4-3`. */
+/** Returns an ID that contains a position in the events of each replica, such as `aB3-x0.mq1-17~Zz9_k2.mq4-3`. */
 export function writePositions(positions: Positions): string {
   return [...positions].map(([hash, id]) => `${hash}.${id}`).join('~');
 }
 
-/** Returns null if the text is not such an ID. */
+/** Parses such an ID; null: the text is none. */
 export function readPositions(text: string): Positions | null {
   const parts = text.split('~');
   if (parts.length > MOST_REPLICAS) return null;

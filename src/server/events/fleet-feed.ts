@@ -7,11 +7,11 @@ import { type EventSource, type StreamedEvent, readPositions, writePositions } f
 import { createRelay, type Relay } from './relay.js';
 import { replicaHash } from '../overview/parts.js';
 
-/** The events of all replicas, for clients with the same permissions. */
+/** The events of all replicas, for clients that have the same permissions. */
 export interface FleetFeed extends EventSource {
-  /** Resolves when all replicas have answered, or after one second. */
+  /** Resolves when each replica has answered, but after one second at the latest. */
   readonly ready: () => Promise<void>;
-  /** Connects to replicas that have joined, and disconnects from those that have left. */
+  /** Connects to new replicas, and disconnects from those that do not exist anymore. */
   readonly refresh: () => void;
   readonly close: () => void;
 }
@@ -20,21 +20,21 @@ interface FleetFeedOptions {
   readonly own: EventFeed;
   readonly fleet: Fleet;
   readonly clock: Clock;
-  /** The last event of the first client; null: only new events. */
+  /** The last event that the first client has received; null: it wants only new events. */
   readonly lastId: string | null;
-  /** Returns the identity to use for requests to other replicas: the identity of any connected client. */
+  /** Returns the identity for requests to other replicas, which is that of any connected client. */
   readonly identity: () => Identity;
   readonly onFault: (error: unknown) => void;
 }
 
 const READY_MS = 1000;
-/** Gaps within this time are merged. */
+/** Gaps within this time cause a single gap event. */
 const GAP_MS = 1000;
 
 /**
- * Relays the events of the other replicas over one connection to each. The ID of an event contains its position in the
- * events of each replica, so a client can continue at another replica. When events of a replica may be missing, a gap
- * is announced.
+ * Merges the events of this replica and the other ones, with one connection to each. The ID of an event contains a
+ * position in the events of each replica, so that a client can continue at another replica. If events of a replica may
+ * be missing, sends a gap event.
  */
 export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
   const { own, fleet, clock } = options;
@@ -42,7 +42,7 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
   const ownHash = replicaHash(fleet.identity);
   const relays = new Map<string, { readonly hash: string; readonly relay: Relay }>();
   const listeners = new Set<(event: StreamedEvent) => void>();
-  /** Number of clients that know their position in the stream. */
+  /** Number of clients whose stream has begun, so that they know their position. */
   let begun = 0;
   let lastGapMs = -Infinity;
   let cancelGap: (() => void) | null = null;
@@ -107,7 +107,7 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
     const missed: StreamedEvent[] = [];
     for (const { hash, feed } of sources) {
       const known = positions.get(hash);
-      // A replica that has not answered yet continues later, or announces a gap.
+      // A replica that has not answered yet sends the missing events later, or a gap event.
       if (feed.lastId() === null) continue;
       const events = known === undefined ? null : feed.since(known);
       if (known === undefined || events === null) return null;

@@ -10,42 +10,42 @@ import { parseJson, PeerError, requestPeer } from '../fleet/ask-peer.js';
 import type { Fleet, Peer } from '../fleet/peer-check.js';
 import { isEventId } from './channel.js';
 
-/** The events that have arrived from another replica. */
+/** A connection to the events of another replica. */
 export interface Relay {
-  /** Returns the events after this ID; null: unknown ID. */
+  /** Returns the events after this ID; null: the ID is unknown. */
   readonly since: (id: string) => readonly NumberedEvent[] | null;
-  /** ID of the newest event; null: not connected yet. */
+  /** Returns the ID of the newest event; null: there was no connection yet. */
   readonly lastId: () => string | null;
   readonly isOpen: () => boolean;
-  /** Resolves when the replica has answered or failed for the first time. */
+  /** Resolves when the first connection was made, or has failed. */
   readonly tried: Promise<void>;
   readonly close: () => void;
 }
 
 interface RelayOptions {
   readonly peer: Peer;
-  /** The ID after which events are wanted; null: only new events. */
+  /** The events after this ID are wanted; null: only new events are. */
   readonly startId: string | null;
   readonly clock: Clock;
   readonly keys: Fleet['keys'];
-  /** The identity of a client that receives the events. */
+  /** Returns the identity of a client that gets the events. */
   readonly identity: () => Identity;
   readonly onEvent: (event: NumberedEvent) => void;
-  /** Reports a connection. Events may be missing unless `isResumed`: the events after `startId` follow. */
+  /** Called after a connection. `isResumed`: the events after the last ID follow; otherwise events may be missing. */
   readonly onConnected: (isResumed: boolean) => void;
   readonly onGap: () => void;
-  /** Receives internal errors. The relay connects again. */
+  /** Called with an internal error, after which the relay connects again. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** Maximum number of events that are kept for clients that reconnect. */
+/** How many events are kept for clients that reconnect. */
 const MOST_EVENTS = 200;
 const FIRST_DELAY_MS = 1000;
-/** Events that are not relayed. This replica publishes its own reload, because all replicas have the same documents. */
+/** Events that are not used. This replica has its own reloads, because all replicas have the same documents. */
 const UNTAKEN: ReadonlySet<string> = new Set(['connected', 'gap', 'reload']);
 const LONGEST_DELAY_MS = 15_000;
 
-/** Stays connected to a replica until it is closed. After an interruption, it continues after the last event. */
+/** Stays connected to a replica until it is closed. After an interruption, continues after the last event. */
 export function createRelay(options: RelayOptions): Relay {
   const { peer, clock, onEvent, onConnected, onGap } = options;
   const ending = new AbortController();
@@ -113,7 +113,8 @@ export function createRelay(options: RelayOptions): Relay {
           onMessage: take,
         });
       } catch (error) {
-        // The overview names replicas that do not answer. Only their own log may contain the reason.
+        // Not logged here: the overview shows which replica does not answer, and the reason may only be in the log of
+        // that replica.
         if (!(error instanceof PeerError)) options.onFault(error);
       }
       isOpen = false;
@@ -142,26 +143,26 @@ export function createRelay(options: RelayOptions): Relay {
 
 interface PeerStreamOptions {
   readonly clock: Clock;
-  /** Null: only new events. */
+  /** The last event that was received; null: only new events are wanted. */
   readonly lastId: string | null;
   readonly identity: Identity;
-  /** The first of the shared keys; null: there is none. */
+  /** The first one of the shared keys; null: there are none. */
   readonly key: Buffer | null;
   readonly signal: AbortSignal;
   readonly onMessage: (message: StreamMessage) => void;
 }
 
 const ANSWER_MS = 5000;
-/** A replica sends a comment every 15 s. */
+/** A connection without data for this time counts as broken, because a replica sends a comment every 15 s. */
 const SILENCE_MS = 40_000;
-/** A replica that sends faster is throttled, and ends its stream if it is not read in time. */
+/** Bytes are read at most at this rate. A replica whose stream is not read in time ends the stream. */
 const MOST_BYTES_PER_SECOND = 256 * 1024;
-/** Maximum size of events that are sent together. */
+/** Maximum size of the events that the other replica sends together. */
 const MOST_FRAME_BYTES = 1024 * 1024;
 
 /**
- * Reads the events of another replica until its stream ends. Rejects with a `PeerError` if the stream breaks, is silent
- * or is not an event stream, and with any error of `onMessage`.
+ * Reads the events of another replica until the stream ends. Rejects with a `PeerError` if the stream breaks, is
+ * silent, or is no event stream. Rejects with any error that `onMessage` throws.
  */
 async function readPeerEvents(peer: Peer, options: PeerStreamOptions): Promise<void> {
   const { clock, signal } = options;
@@ -205,19 +206,19 @@ async function readPeerEvents(peer: Peer, options: PeerStreamOptions): Promise<v
   }
 }
 
-/** A message of a `text/event-stream`. Null: the message lacks the field. */
+/** A message of a `text/event-stream`. Null: the message has no such field. */
 interface StreamMessage {
   readonly id: string | null;
   readonly type: string | null;
   readonly data: string;
 }
 
-/** An event is shorter than 4 KiB. */
+/** Limits a message. An event is shorter than 4 KiB. */
 const LONGEST = 32 * 1024;
 
 /**
- * Returns a function that takes the text of a stream in chunks. It calls `onMessage` for each message with data, and
- * throws `PeerError` if a message is too long, and any error of `onMessage`.
+ * Returns a function that takes the text of a stream in chunks and calls `onMessage` for each message with data. It
+ * throws a `PeerError` if a message is too long, and any error that `onMessage` throws.
  */
 function createMessageReader(onMessage: (message: StreamMessage) => void): (text: string) => void {
   const throwTooLong = (): never => {
@@ -236,7 +237,7 @@ function createMessageReader(onMessage: (message: StreamMessage) => void): (text
   return (text) => parser.feed(text);
 }
 
-/** Returns a decision, failure or recommendation of another replica; null for any other or invalid message. */
+/** Parses a decision, failure or recommendation of another replica; null: the message is another one, or invalid. */
 function readPeerEvent({ type, data }: StreamMessage): ServiceEvent | null {
   const value = parseJson(data);
   const { decision, failure, recommendation } = eventSchemas;

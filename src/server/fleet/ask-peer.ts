@@ -14,25 +14,25 @@ export interface PeerAnswer {
 }
 
 /**
- * Requests a page from another replica on behalf of a client. Null: the replica did not answer in time, has another
- * key, or the answer is too large.
+ * Requests a page from another replica on behalf of a client. Null: the replica did not answer in time or has another
+ * key, or its answer is too large.
  */
 export type AskPeer = (peer: Peer, path: string, identity: Identity) => Promise<PeerAnswer | null>;
 
 const ANSWER_MS = 5000;
-/** A list has at most about 1 MiB. A snapshot of 5,000 pods has 2 MB. */
+/** Limits an answer. A list has at most about 1 MiB, the snapshot of a scaler with 5,000 pods 2 MB. */
 const MAX_BYTES = 16 * 1024 * 1024;
-/** Maximum number of concurrent requests for all clients. */
+/** Maximum number of requests to other replicas at a time, for all clients together. */
 const MAX_REQUESTS = 16;
 
-/** The other replica did not answer, or its answer is not from a replica with the same key. */
+/** Thrown if another replica does not answer, or if the answer does not come from a replica with the same key. */
 export class PeerError extends Error {
   override name = 'PeerError';
 }
 
 /**
- * Creates the client for other replicas. It follows no redirects and does not retry. `onFault` receives internal
- * errors; the page then has no answer of that replica.
+ * Creates the client for other replicas. It follows no redirects and never retries. After an internal error, `onFault`
+ * is called and there is no answer.
  */
 export function createPeerClient(
   fleet: Pick<Fleet, 'keys'>,
@@ -61,7 +61,8 @@ export function createPeerClient(
     try {
       return await withDeadline(clock, { ms: ANSWER_MS }, (signal) => get(peer, { path, identity, signal }));
     } catch (error) {
-      // The page reports that the replica did not answer. Only the log of that replica may contain the reason.
+      // Not logged here: the page says that the replica did not answer, and the reason may only be in the log of that
+      // replica.
       if (!(error instanceof PeerError)) onFault(error);
       return null;
     } finally {
@@ -73,22 +74,22 @@ export function createPeerClient(
 interface PeerRequest {
   readonly path: string;
   readonly identity: Identity;
-  /** The first of the shared keys; null: there is none. */
+  /** The first one of the shared keys; null: there are none. */
   readonly key: Buffer | null;
   readonly lastId: string | null;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly mostFrameBytes: number;
-  /** Called when the headers arrive. The headers are not authenticated. */
+  /** Called when the headers have arrived, which are not authenticated. */
   readonly onResponse?: (response: IncomingMessage) => void;
-  /** Receives authenticated bytes. An exception ends the request. */
+  /** Called with authenticated bytes. If it throws, the request ends. */
   readonly onBytes: (bytes: Buffer, head: AnswerHead) => void;
 }
 
 /**
- * Sends an encrypted request and resolves when the whole answer has arrived. Rejects with a `PeerError` if the peer has
- * no address or no key, does not answer, or sends anything that was not encrypted with the key for this request. Also
- * rejects with any error of `onBytes`.
+ * Sends an encrypted request, and resolves when the whole answer has arrived. Rejects with a `PeerError` if the other
+ * replica has no address or does not answer, if there is no key, or if a part of the answer was not encrypted with the
+ * key for this request. Rejects with any error that `onBytes` throws.
  */
 export function requestPeer({ identity: to, address }: Peer, asked: PeerRequest): Promise<AnswerHead> {
   const { identity, key, lastId, clock, signal } = asked;
@@ -133,12 +134,12 @@ function sealed(question: PeerQuestion, key: Buffer): ReturnType<typeof sealQues
   try {
     return sealQuestion(question, key);
   } catch (cause) {
-    // The user has too many groups for a header.
+    // The user is in too many groups, so that the identity does not fit into a header.
     throw cause instanceof RangeError ? new PeerError(cause.message, { cause }) : cause;
   }
 }
 
-/** Any error here means that no replica has encrypted the chunk. OpenSSL has no error class for it. */
+/** Any error means that the chunk was not encrypted by a replica. OpenSSL has no class of its own for this error. */
 function opened(reader: AnswerReader, piece: Buffer): readonly Buffer[] {
   try {
     return reader.push(piece);
@@ -149,7 +150,7 @@ function opened(reader: AnswerReader, piece: Buffer): readonly Buffer[] {
 
 const NO_HEAD: AnswerHead = { status: 0, type: '' };
 
-/** Parses text of another replica; null: not JSON. */
+/** Parses text of another replica; null: it is no JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

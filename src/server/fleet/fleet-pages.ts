@@ -12,7 +12,7 @@ import { type Fleet, isForwarded, type Peer } from './peer-check.js';
 import { scalerListSchema, scalerSchema } from '../../api/answer-schemas.js';
 import { readAnswerOrNull } from '../../api/read-answer.js';
 
-/** Serves the page of a scaler from the replica that decides it, which may be this one. */
+/** Serves the page of a scaler. If another replica decides the scaler, gets the page from that replica. */
 export function ofOwner(
   page: RequestHandler,
   { fleet, ask }: { fleet: Fleet; ask: AskPeer },
@@ -25,7 +25,7 @@ export function ofOwner(
   return (request, response, next) => {
     const { namespace, name } = request.params;
     const key = `${String(namespace)}/${String(name)}`;
-    // A client without permission gets the same answer as for a scaler that does not exist.
+    // Without permission, a client gets the same answer as for a scaler that does not exist.
     const isVisible = viewerOf(request).sees(String(namespace));
     if (isForwarded(request) || fleet.isOwn(key) || !isVisible) {
       page(request, response, next);
@@ -47,10 +47,10 @@ export function ofOwner(
 
 const NO_KEY = 'server.peerKeyFile is unset or has no key of 32 characters';
 
-/** Merging lists takes some 10 ms, during which probes and rounds wait. */
+/** How many lists may be merged at a time: merging takes some 10 ms, during which probes and rounds wait. */
 const MAX_LISTS = 2;
 
-/** Serves the list of the scalers of all replicas. `own` serves the scalers of this replica. */
+/** Serves the list of the scalers of all replicas. `own` serves those of this replica. */
 export function ofAll(
   own: RequestHandler,
   { api, fleet, ask }: { readonly api: ScalerPageParts; readonly fleet: Fleet; readonly ask: AskPeer },
@@ -82,7 +82,7 @@ export function ofAll(
   };
 }
 
-/** The members of a page of `/api/v1/scalers` that the merge reads. Rows are passed unchanged. */
+/** The fields of a page of `/api/v1/scalers` that are needed for merging. The rows are passed on unchanged. */
 const pageSchema = scalerListSchema
   .pick({ version: true, continue: true })
   .extend({ items: z.array(scalerSchema.pick({ namespace: true, name: true })) });
@@ -91,7 +91,7 @@ export type ScalerPage = Answer<typeof pageSchema>;
 
 type Row = ScalerPage['items'][number];
 
-/** Parses the page of another replica, without rows that the viewer may not see; null: invalid. */
+/** Parses a page of another replica and omits rows that the viewer may not see; null: the page is invalid. */
 export function readPeerPage(body: Buffer, viewer: Viewer): ScalerPage | null {
   const page = readAnswerOrNull(pageSchema, parseJson(body.toString('utf8')));
   return page === null ? null : { ...page, items: page.items.filter((row) => viewer.sees(row.namespace)) };
@@ -102,10 +102,10 @@ function keyOf({ namespace, name }: Row): string {
 }
 
 /**
- * Merges the pages of all replicas, starting with the page of this replica. The merged page must not extend beyond the
- * last row of a page that continues, because the next rows of that replica are unknown. A scaler that changes its
- * replica may be on two pages; the first page is used. If a replica is `unreachable`, `leader` is false and its scalers
- * are missing.
+ * Merges the pages of all replicas, the first of which is that of this replica. If a page of a replica is not its last
+ * one, the merged page ends at its last row, because the next rows of that replica are unknown. A scaler that moves
+ * between replicas may be on two pages; the first page counts. If a replica is `unreachable`, its scalers are missing
+ * and `leader` is false.
  */
 export function mergePages(
   pages: readonly [ScalerPage & Pick<ScalerList, 'problems'>, ...ScalerPage[]],

@@ -7,36 +7,39 @@ import { createAnswerSealer, openQuestion, type PeerQuestion, type SealedBy } fr
 
 export interface Peer {
   readonly identity: string;
-  /** URL of its HTTP server; null: unknown. */
+  /** The URL of the replica's HTTP server; null: it is unknown. */
   readonly address: string | null;
 }
 
 export interface Fleet {
   readonly identity: string;
-  /** Whether this replica decides the scaler `NAMESPACE/NAME`. */
+  /** Returns whether this replica decides the scaler `NAMESPACE/NAME`. */
   readonly isOwn: (key: string) => boolean;
-  /** Returns the other replica that decides a scaler; null: unknown. */
+  /** Returns which other replica decides a scaler; null: it is unknown. */
   readonly ownerOf: (key: string) => Peer | null;
   readonly peers: () => readonly Peer[];
-  /** The keys that all replicas share. The first key encrypts. Without a key, no replica is queried. Never rejects. */
+  /**
+   * Returns the keys that all replicas share. The first one encrypts. If there are none, other replicas are not asked.
+   * Never rejects.
+   */
   readonly keys: () => Promise<readonly Buffer[]>;
 }
 
-/** Header with the encrypted request of another replica. */
+/** Header that contains the encrypted request of another replica. */
 export const PEER_HEADER = 'x-promscaler-peer';
-/** Header by which replicas before version 0.2 forward a request, together with the token of its client. */
+/** Header with which replicas before version 0.2 forward a request, together with the token of the client. */
 const FORWARDED_HEADER = 'x-promscaler-forwarded';
 
 const peerRequests = new WeakSet<Request>();
 
-/** Returns whether another replica sent the request. Such a request is never forwarded again. */
+/** Returns whether the request comes from another replica. If so, it is not forwarded again. */
 export function isForwarded(request: Request): boolean {
   return peerRequests.has(request) || request.headers[FORWARDED_HEADER] !== undefined;
 }
 
-/** How long a request of another replica is valid, according to the wall clocks of both replicas. */
+/** How long a request of another replica is valid. The wall clocks of both replicas are compared. */
 const VALID_MS = 60_000;
-/** Maximum number of remembered requests, so that none is answered twice. A replica sends at most 16 at once. */
+/** How many requests are remembered, so that none is answered twice. A replica sends at most 16 at a time. */
 const MOST_NONCES = 20_000;
 
 interface PeerCheckOptions {
@@ -44,13 +47,14 @@ interface PeerCheckOptions {
   readonly fleet: Pick<Fleet, 'identity' | 'keys'> | undefined;
   readonly access: AccessControl | null;
   readonly clock: Clock;
-  /** Handles the request of a client. */
+  /** Handles a request that comes from a client. */
   readonly orElse: RequestHandler;
 }
 
 /**
- * Admits the request of another replica if it is encrypted with a shared key for this replica, at most one minute old,
- * and new. The answer is encrypted as well. The identity of the client decides what it may see.
+ * Admits a request of another replica if it was encrypted for this replica with a shared key, is at most one minute
+ * old, and was not answered before. The answer is encrypted, too. It contains only what the client of the other replica
+ * may see.
  */
 export function createPeerCheck({ fleet, access, clock, orElse }: PeerCheckOptions): RequestHandler {
   const isNew = rememberNonces(clock);
@@ -94,7 +98,10 @@ interface Opened {
   readonly by: SealedBy;
 }
 
-/** During a rolling update that changes `server.auth`, replicas reject the clients of each other. */
+/**
+ * Decides what the client of another replica may see. While a rolling update changes `server.auth`, old and new
+ * replicas reject the clients of each other.
+ */
 async function verdictOn(
   identity: Identity,
   access: AccessControl | null,
@@ -106,7 +113,10 @@ async function verdictOn(
     : { kind: 'refused' };
 }
 
-/** Returns a function that returns whether a nonce is new. A nonce is forgotten when its request has expired. */
+/**
+ * Returns a function that returns whether a nonce was not used before. When the request of a nonce has expired, the
+ * nonce is forgotten.
+ */
 function rememberNonces(clock: Clock): (nonce: Buffer) => boolean {
   const untilMs = new Map<string, number>();
   return (nonce) => {
@@ -117,13 +127,13 @@ function rememberNonces(clock: Clock): (nonce: Buffer) => boolean {
     }
     const text = nonce.toString('base64');
     if (untilMs.has(text) || untilMs.size >= MOST_NONCES) return false;
-    // A request may be one minute ahead of this clock.
+    // Twice the time, because the clock of the other replica may be up to one minute ahead.
     untilMs.set(text, nowMs + 2 * VALID_MS);
     return true;
   };
 }
 
-/** Encrypts everything that is written to the response, including status and type. */
+/** Encrypts everything that is written to a response, including its status and content type. */
 export function sealAnswer(response: ServerResponse, by: SealedBy): void {
   const write = response.write.bind(response);
   const end = response.end.bind(response);
@@ -144,7 +154,7 @@ export function sealAnswer(response: ServerResponse, by: SealedBy): void {
   }) as ServerResponse['end'];
 }
 
-/** Pages write UTF-8 strings or bytes. */
+/** Converts what pages write, which are strings or bytes in UTF-8. */
 function bytesOf(chunk: unknown): Buffer {
   return chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.from(String(chunk));
 }

@@ -3,24 +3,25 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { Identity } from '../access/viewer.js';
 
 /**
- * Messages between replicas are encrypted and authenticated by AES-256-GCM. The key of each message is derived from the
- * shared key and random bytes, so no key encrypts two messages with one IV. Source: reliability.md, S28.
+ * Messages between replicas are encrypted and authenticated with AES-256-GCM. The key of each message is derived from
+ * the shared key and from random bytes, so that two messages are never encrypted with the same key and IV. Source:
+ * reliability.md, S28.
  */
 
-/** A request of one replica to another. */
+/** A request that one replica sends to another. */
 export interface PeerQuestion {
-  /** Identity of the recipient. Any other replica rejects the request. */
+  /** The identity of the receiver. All other replicas reject the request. */
   readonly to: string;
-  /** Wall-clock time of the request in milliseconds. */
+  /** Wall-clock time of the request in Unix milliseconds. */
   readonly atMs: number;
   readonly path: string;
-  /** The last received event; null: only new events, or the request is not about events. */
+  /** The last event that was received; null: only new events are wanted, or the request is not for events. */
   readonly lastId: string | null;
-  /** The client on whose behalf the replica sends the request. */
+  /** The identity of the client for which the replica asks. */
   readonly identity: Identity;
 }
 
-/** The shared key and the nonce of a request, which encrypt its answer. */
+/** The shared key and the nonce of a request. Its answer is encrypted with them. */
 export interface SealedBy {
   readonly key: Buffer;
   readonly nonce: Buffer;
@@ -35,11 +36,11 @@ const NONCE_BYTES = 32;
 const SALT_BYTES = 32;
 const TAG_BYTES = 16;
 const LENGTH_BYTES = 4;
-/** The server of the other replica accepts 8 KiB of headers. */
+/** Limits the header of a request: the HTTP server of a replica accepts headers of 8 KiB. */
 const MOST_HEADER_CHARACTERS = 7000;
 const MOST_QUESTION_BYTES = 256 * 1024;
 
-/** Returns the header for a request. Throws `RangeError` if a user has too many groups for a header. */
+/** Encrypts a request as a header. Throws `RangeError` if a user has too many groups for a header. */
 export function sealQuestion(
   question: PeerQuestion,
   key: Buffer,
@@ -53,7 +54,7 @@ export function sealQuestion(
   return { header, by: { key, nonce } };
 }
 
-/** Decrypts the peer request in a header; null if no key decrypts it. */
+/** Decrypts the request in a header; null: it was encrypted with none of the keys. */
 export function openQuestion(
   header: string,
   keys: readonly Buffer[],
@@ -65,26 +66,26 @@ export function openQuestion(
     try {
       const text = decrypt(bytes.subarray(NONCE_BYTES), messageKey(key, nonce, 'question'), 0);
       const json = inflateRawSync(text, { maxOutputLength: MOST_QUESTION_BYTES }).toString('utf8');
-      // Only a replica can have encrypted it.
+      // The cast is safe, because only a replica can have encrypted the text.
       return { question: JSON.parse(json) as PeerQuestion, by: { key, nonce } };
     } catch {
-      // Encrypted with another key, or not encrypted.
+      // The request was encrypted with another key, or not at all.
     }
   }
   return null;
 }
 
-/** Encrypts an answer chunk by chunk. */
+/** Encrypts an answer in chunks. */
 interface AnswerSealer {
   readonly seal: (bytes: Buffer) => Buffer;
-  /** Returns the last chunk. An answer without it counts as truncated. */
+  /** Returns the last chunk, without which the answer counts as truncated. */
   readonly end: () => Buffer;
 }
 
 /**
- * An answer consists of random bytes and frames: the length of the ciphertext, the ciphertext and its tag. The IV of a
- * frame is its position, so no frame can be repeated, moved or removed. The first frame contains the head, the last one
- * is empty.
+ * Encrypts an answer as random bytes and frames. A frame consists of the length of its ciphertext, the ciphertext and a
+ * tag. Its IV is its position, so that no frame can be repeated, moved or removed. The first frame contains the head of
+ * the answer; the last one is empty.
  */
 export function createAnswerSealer({ key, nonce }: SealedBy, head: () => AnswerHead): AnswerSealer {
   const salt = randomBytes(SALT_BYTES);
@@ -105,13 +106,13 @@ export function createAnswerSealer({ key, nonce }: SealedBy, head: () => AnswerH
   };
 }
 
-/** Decrypts an answer as it arrives. */
+/** Decrypts an answer while it arrives. */
 export interface AnswerReader {
-  /** Returns the authenticated bytes that this chunk completes. Throws if the answer is not from a replica. */
+  /** Returns the authenticated bytes that a chunk completes. Throws if the answer is not from a replica. */
   readonly push: (piece: Buffer) => readonly Buffer[];
-  /** Null: the head has not arrived yet. */
+  /** Returns the head; null: it has not arrived yet. */
   readonly head: () => AnswerHead | null;
-  /** Whether the last frame has arrived. */
+  /** Returns whether the last frame has arrived. */
   readonly isWhole: () => boolean;
 }
 
@@ -174,8 +175,8 @@ const LEAST_KEY_CHARACTERS = 32;
 const MOST_KEYS = 4;
 
 /**
- * Parses a key file: one key per line, with at least 32 characters. The first key encrypts and all keys decrypt, so a
- * key can be replaced while all replicas understand each other.
+ * Parses a file of keys, with one key in each line and at least 32 characters in each key. The first key encrypts, and
+ * all keys decrypt. So a key can be replaced while old and new replicas understand each other.
  */
 export function readPeerKeys(text: string | null): readonly Buffer[] {
   const lines = (text ?? '').split('\n').map((line) => line.trim());
@@ -200,7 +201,7 @@ function encrypt(bytes: Buffer, key: Buffer, position: number): Buffer {
   return Buffer.concat([cipher.update(bytes), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** Throws if the bytes were not encrypted with this key at this position. */
+/** Decrypts a frame. Throws if it was not encrypted with this key for this position. */
 function decrypt(sealed: Buffer, key: Buffer, position: number): Buffer {
   const decipher = createDecipheriv('aes-256-gcm', key, ivOf(position), { authTagLength: TAG_BYTES });
   decipher.setAuthTag(sealed.subarray(sealed.length - TAG_BYTES));

@@ -13,26 +13,26 @@ import { SLICE_MS } from '../pacing/paced.js';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
 import { metricUnit, viewState } from '../pages/views.js';
 
-/** The rows of one replica that a client does not have yet. */
+/** The rows of a replica that a client does not have yet. */
 export interface OverviewPart {
-  /** The client passes it as `since` of the next request to the same replica. */
+  /** Passed as `since` in the next request to the same replica. */
   readonly revision: string;
-  /** False: `rows` and `removed` are changes since the requested revision. */
+  /** False: `rows` and `removed` are only the changes since the revision of the request. */
   readonly isComplete: boolean;
-  /** NAMESPACE/NAME -> JSON, in that order. */
+  /** Maps `NAMESPACE/NAME` to the row as JSON, in this order. */
   readonly rows: ReadonlyMap<string, string>;
   readonly removed: readonly string[];
 }
 
 export interface OverviewQuery {
-  /** Null: all rows. An unknown revision counts as null. */
+  /** The revision that the client has; null or an unknown one: it needs all rows. */
   readonly since: string | null;
   readonly namespace: string | null;
   readonly viewer: Viewer;
 }
 
 interface OverviewRows {
-  /** Updates the rows in slices, and returns the rows of the query. */
+  /** Updates the rows in slices of time, and returns those that the query asks for. */
   readonly read: (query: OverviewQuery) => Promise<OverviewPart>;
 }
 
@@ -41,16 +41,16 @@ interface KnownRow {
   readonly json: string;
   readonly rejection: Rejection | null;
   readonly replicas: RecentReplicas;
-  /** The revision in which the row last changed. */
+  /** The revision with which the row has last changed. */
   readonly changed: number;
 }
 
-/** A client that missed more removals gets all rows. */
+/** How many removals are remembered. A client that has missed more of them gets all rows. */
 const MAX_REMOVED = 1000;
 
 /**
- * Keeps the row of each scaler as JSON, and rebuilds it only after a new cycle or a reload of its document. The
- * revision is the number of updates that changed a row.
+ * Keeps the row of each scaler as JSON. A row is built again only after a cycle of the scaler or a reload of its
+ * document. The revision is the number of updates that have changed a row.
  */
 export function createOverviewRows({
   ledger,
@@ -62,15 +62,15 @@ export function createOverviewRows({
 }: Pick<ScalerPageParts, 'ledger' | 'chartPoints' | 'problems' | 'rejectedSince' | 'grouping'> & {
   readonly clock: Clock;
 }): OverviewRows {
-  // Random digits distinguish processes that start in the same millisecond.
+  // The random digits distinguish two processes that start in the same millisecond.
   const run = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 4).toString(36)}`;
   const rows = new Map<string, KnownRow>();
-  /** A WeakSet, because the statuses contain snapshots, which would stay in memory. */
+  /** Entries whose row is current. They are held weakly, because they contain snapshots, which would stay in memory. */
   const seen = new WeakSet<LedgerEntry>();
   let sorted: readonly string[] = [];
   let removed: readonly Removal[] = [];
   let revision = 0;
-  /** Removals up to this revision are forgotten. */
+  /** Removals up to this revision are no longer remembered. */
   let floor = 0;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -128,14 +128,14 @@ export function createOverviewRows({
       revision: `${prefix}${revision}${suffix}`,
       isComplete,
       rows: wanted,
-      // A scaler that was removed and added again has a row.
+      // A scaler that was removed and then added again has a row, so it does not count as removed.
       removed: [...new Set(lost.map(({ key }) => key))].filter((key) => !rows.has(key)),
     };
   };
 
   return {
     read: (query) => {
-      // Updates do not overlap: a partial update must not get the revision of a complete one.
+      // One update runs at a time: otherwise a client could get the revision of an update that is not complete.
       const reading = last.then(update).then(() => collect(query));
       last = reading.catch(() => undefined);
       return reading;
@@ -152,7 +152,7 @@ interface RecentReplicas {
   readonly counts: readonly (number | null)[];
 }
 
-/** Within a step, a cycle changes only the last count. */
+/** Returns the replicas of the last two hours. Within a step, a cycle can only change the last count. */
 function replicasOf(
   { key, record: { at, decision } }: LedgerEntry,
   known: RecentReplicas | null,
@@ -171,7 +171,8 @@ interface Removal {
 }
 
 /**
- * A revision is valid only for its filter and permissions: with others, a client would miss rows that have not changed.
+ * Identifies filter and permissions. A revision is only valid for the same ones: with others, rows would be missing
+ * that have not changed.
  */
 function scopeOf({ namespace, viewer }: OverviewQuery): string {
   if (namespace === null && viewer.seesAll) return 'all';
@@ -191,7 +192,7 @@ function revisionIn(
 }
 
 const STEP_SECONDS = 300;
-/** Number of steps in two hours. */
+/** The number of steps, which cover two hours. */
 const STEPS = 24;
 
 /** Returns the time range of the replicas in a row: the two hours before its cycle. */
@@ -199,7 +200,7 @@ export function rowRange(until: Instant): RecentRange {
   return { until, stepSeconds: STEP_SECONDS, steps: STEPS };
 }
 
-/** Returns the number of the step in which the row of a cycle ends. */
+/** Returns the number of the step in which the row of a cycle at this time ends. */
 function rowStep(at: Instant): number {
   return Math.floor(at / (1000 * STEP_SECONDS));
 }
@@ -234,7 +235,7 @@ export function viewRow(
   };
 }
 
-/** Returns the metric that determines the recommendation: the first one with the largest proposal. */
+/** Returns the metric that determines the recommendation: of those with the largest proposal, the first one. */
 function viewLeadingMetric({ scaler, record }: LedgerEntry): OverviewRow['metric'] {
   const results = record.decision?.metrics ?? [];
   let leading = -1;

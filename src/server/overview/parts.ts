@@ -9,18 +9,18 @@ import { parseJson } from '../fleet/ask-peer.js';
 import type { OverviewPart } from './overview-rows.js';
 import { createHash } from 'node:crypto';
 
-/** Rows of 100 scalers have about 70 KiB and are encoded together. */
+/** How many rows are encoded at once. 100 rows have about 70 KiB. */
 const ROWS_AT_ONCE = 100;
 
 /**
- * Encodes a part for another replica: one line with all members but `rows`, then one line per row, to be read in
- * slices.
+ * Encodes a part for another replica: a line with all fields but `rows`, and then a line for each row, so that the part
+ * can be read in slices.
  */
 export function writePart({ rows, ...head }: OverviewPart, clock: Clock): Promise<Buffer> {
   return encode({ before: `${JSON.stringify(head)}\n`, between: '\n', after: '' }, rows, clock);
 }
 
-/** Parses a part from another replica in slices; null: invalid. */
+/** Parses a part of another replica in slices of time; null: it is invalid. */
 export async function readPart(body: Buffer, clock: Clock): Promise<OverviewPart | null> {
   const takeTurn = takeTurns(clock, SLICE_MS);
   let head: Answer<typeof headSchema> | null = null;
@@ -44,7 +44,7 @@ export async function readPart(body: Buffer, clock: Clock): Promise<OverviewPart
   return head === null ? null : { ...head, rows };
 }
 
-/** Returns the part without rows that the viewer may not see. Does not trust the other replica. */
+/** Returns the part without rows that the viewer may not see, because the other replica may have a defect. */
 export function visiblePart(part: OverviewPart, viewer: Viewer): OverviewPart {
   if (viewer.seesAll) return part;
   const isVisible = (key: string): boolean => viewer.sees(key.split('/')[0] ?? '');
@@ -57,7 +57,7 @@ const LINE_FEED = 0x0a;
 const headSchema = overviewSchema.pick({ revision: true, isComplete: true, removed: true });
 const rowSchema = overviewRowSchema.pick({ namespace: true, name: true });
 
-/** Encodes the answer to a client. `fields` precede the rows. */
+/** Encodes the answer for a client. `fields` come before the rows. */
 export function writeOverview(
   rows: ReadonlyMap<string, string>,
   fields: Readonly<Record<string, unknown>>,
@@ -67,7 +67,7 @@ export function writeOverview(
   return encode({ before: `${head},"rows":[`, between: ',', after: ']}' }, rows, clock);
 }
 
-/** Encodes in slices, because a string of 7 MB would block the event loop. */
+/** Encodes in slices of time, because a string of 7 MB would block the event loop. */
 async function encode(
   { before, between, after }: Readonly<Record<'before' | 'between' | 'after', string>>,
   rows: ReadonlyMap<string, string>,
@@ -85,9 +85,9 @@ async function encode(
 }
 
 /**
- * Merges the parts of all replicas by name, with the part of this replica first. Null: the parts do not match, so all
- * rows are needed. Either some parts are complete and others are not, or a scaler was removed from one replica and may
- * have moved to another.
+ * Merges the parts of all replicas by name; the first one is that of this replica. Null: they cannot be merged, so that
+ * all rows are needed. This is the case if only some of the parts are complete, or if a replica has removed a scaler,
+ * which may have moved to another replica.
  */
 export function mergeParts(parts: ReadonlyMap<string, OverviewPart>): Omit<OverviewPart, 'revision'> | null {
   const all = [...parts.values()];
@@ -100,10 +100,10 @@ export function mergeParts(parts: ReadonlyMap<string, OverviewPart>): Omit<Overv
   return { isComplete, rows: sorted, removed: all.flatMap((part) => part.removed) };
 }
 
-/** Hash of the identity -> revision. `since` contains the revisions of several replicas in one token. */
+/** Maps hashes of replica identities to revisions. For a client, all of them are one token in `since`. */
 export type FleetRevisions = ReadonlyMap<string, string>;
 
-/** A URL has at most 2,048 characters. Without a token, the client gets all rows each time. */
+/** Limits the token, because a URL has at most 2,048 characters. Without a token, a client gets all rows each time. */
 const LONGEST_TOKEN = 1800;
 
 export function replicaHash(identity: string): string {
@@ -115,7 +115,7 @@ export function writeRevisions(revisions: FleetRevisions): string {
   return token.length <= LONGEST_TOKEN ? token : '';
 }
 
-/** Returns null for a token of another API, or without revisions. */
+/** Parses a token; null: it contains no revisions, or is not one of this API. */
 export function readRevisions(token: string | null): FleetRevisions | null {
   if (token === null || token === '') return null;
   try {

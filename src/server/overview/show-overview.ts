@@ -23,19 +23,19 @@ import {
 
 interface OverviewParts {
   readonly api: ScalerPageParts;
-  /** Unset: this replica has all scalers. */
+  /** With sharding, the replicas. Unset: this replica has all scalers. */
   readonly fleet?: Fleet | undefined;
   readonly ask: AskPeer;
   readonly clock: Clock;
-  /** Sends a response as background work. */
+  /** Returns a page whose response is sent as background work. */
   readonly queued: (page: RequestHandler) => RequestHandler;
   readonly paced: Paced;
 }
 
-/** Smaller answers are not compressed. */
+/** Answers with fewer bytes are not compressed. */
 const LEAST_COMPRESSED = 1024;
 
-/** Serves the rows of all scalers, or the rows that changed since an earlier answer. */
+/** Serves the rows of all scalers, or those that have changed since an earlier answer. */
 export function showOverview(parts: OverviewParts): RequestHandler {
   const { api, fleet, clock, queued, paced } = parts;
   const rows = createOverviewRows({ ...api, clock });
@@ -102,13 +102,13 @@ interface Reading {
   readonly readOwn: (query: OverviewQuery) => Promise<OverviewPart>;
 }
 
-/** `unreachable` is null without sharding. */
+/** `unreachable`: the replicas that did not answer; null: there is no sharding. */
 interface FleetOverview {
   readonly part: OverviewPart;
   readonly unreachable: readonly string[] | null;
 }
 
-/** Reads the rows of all replicas. If their changes do not match, reads all rows instead. */
+/** Reads the rows of all replicas that have changed. If these cannot be merged, reads all rows. */
 async function readAll(parts: OverviewParts, reading: Reading): Promise<FleetOverview> {
   const { fleet } = parts;
   if (fleet === undefined) return { part: await reading.readOwn(reading.query), unreachable: null };
@@ -121,7 +121,7 @@ async function readAll(parts: OverviewParts, reading: Reading): Promise<FleetOve
   return all;
 }
 
-/** Returns null if the parts do not match. */
+/** Returns null if the parts of the replicas cannot be merged. */
 async function readFleet(
   { fleet, ask, clock }: OverviewParts & { readonly fleet: Fleet },
   { request, query, readOwn }: Reading,
@@ -141,7 +141,7 @@ async function readFleet(
   ]);
   const answered = others.flatMap(([identity, part]) => (part === null ? [] : [[identity, part] as const]));
   const parts = new Map([[fleet.identity, own] as const, ...answered]);
-  // A replica that has left may have had rows, which the client must drop.
+  // A replica that does not exist anymore may have had rows that the client must remove.
   const hasLeft = [...known.keys()].some((hash) => !hasReplica([fleet, ...peers], hash));
   const merged = hasLeft ? null : mergeParts(parts);
   if (merged === null) return null;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../units/clock.js';
 
 export interface BackgroundWork {
-  /** Returns a function that removes `work` from the queue. */
+  /** Adds work to the queue. Returns a function that removes it. */
   readonly queue: (work: () => void) => () => void;
 }
 
@@ -11,17 +11,20 @@ export interface BackgroundWorkOptions {
 }
 
 const SLICE_MS = 2;
-/** Work takes at most a fifth of the time. A round of decisions that would take 0.5 s takes 0.63 s. */
+/**
+ * A slice of work is followed by this many times its duration without work, so that work takes at most a fifth of the
+ * time. A round of decisions that would take 0.5 s then takes 0.63 s.
+ */
 const RESTS_PER_SLICE = 4;
-/** Maximum rest, and maximum time for which new connections delay work. */
+/** Longest pause after a slice, and longest time for which new connections delay work. */
 const LONGEST_WAIT_MS = 250;
 
 /**
- * Runs queued work in order, in slices of 2 ms. After each slice it rests four times as long as the slice. Whatever
- * clients request, four fifths of the time are left for decisions and probes. (A pause of one iteration of the event
- * loop is not enough: a round needs about 50 iterations, and each would take as long as a slice.) Node.js accepts one
- * connection per iteration, so no work is done while new connections arrive: otherwise a probe after 300 of them would
- * wait for 300 slices.
+ * Runs queued work in order, in slices of 2 ms. After each slice it pauses four times as long as the slice, so that
+ * four fifths of the time are left for decisions and probes, whatever clients request. A pause of one iteration of the
+ * event loop would not suffice: a round needs about 50 iterations, each of which would then take as long as a slice.
+ * While new connections arrive, no work runs. Node.js accepts one connection in each iteration, so a probe after 300
+ * new connections would otherwise wait for 300 slices.
  */
 export function createBackgroundWork({
   clock,

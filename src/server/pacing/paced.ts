@@ -1,17 +1,20 @@
 import type { NextFunction, Response } from 'express';
 import { sleep, type Clock } from '../../units/clock.js';
 
-/** Work takes at most a third of the time on average. Decisions and probes have the rest. */
+/**
+ * After work, a pause of this many times its duration follows, so that on average two thirds of the time are left for
+ * decisions and probes.
+ */
 const RESTS_PER_WORK = 2;
-/** Duration of work that needs no rest after an idle time. The overview of 10,000 scalers takes 200 ms. */
+/** After an idle time, this much work needs no pause. The overview of 10,000 scalers takes 200 ms. */
 const BURST_MS = 400;
 const LONGEST_REST_MS = 1000;
-/** Length of a slice of paced work. Rounds and probes run between slices. */
+/** Length of a slice of work. Rounds and probes can run between two slices. */
 export const SLICE_MS = 5;
 
-/** Runs one task at a time, in the order of the calls. */
+/** Runs one task at a time, in the order in which they were given. */
 export interface Paced {
-  /** Rejects with `Busy` if too much work is waiting. */
+  /** Runs a task. Rejects with `Busy` if too many tasks are waiting. */
   readonly run: <T>(work: () => Promise<T>) => Promise<T>;
 }
 
@@ -21,7 +24,10 @@ export class Busy extends Error {
 
 const MOST_WAITING = 64;
 
-/** Runs work immediately unless more than `BURST_MS` was used recently; then rests for twice its duration. */
+/**
+ * Runs a task at once if less than `BURST_MS` was used recently. Otherwise, first pauses for twice the duration of the
+ * last task.
+ */
 export function createPaced(clock: Clock, mostWaiting = MOST_WAITING): Paced {
   let last: Promise<unknown> = Promise.resolve();
   let waiting = 0;
@@ -57,12 +63,12 @@ export function createPaced(clock: Clock, mostWaiting = MOST_WAITING): Paced {
 
 export const TOO_MANY = 'too many clients wait for this page: retry later';
 
-/** Responds with 503: the client should retry after `retrySeconds`. */
+/** Answers 503. The client should try again after `retrySeconds`. */
 export function refuse(response: Response, error: string, retrySeconds = 1): void {
   response.set('Retry-After', String(retrySeconds)).status(503).json({ error });
 }
 
-/** Returns an error handler of a page: 503 if too many clients wait, otherwise the error handler of Express. */
+/** Returns an error handler: answers 503 if too many clients wait, and passes other errors to Express. */
 export function refusing(response: Response, next: NextFunction): (error: unknown) => void {
   return (error) => {
     if (error instanceof Busy) refuse(response, error.message);

@@ -4,14 +4,14 @@ import type { Clock } from '../../units/clock.js';
 import type { BackgroundWork } from './background-work.js';
 
 /**
- * Maximum number of bytes that a client may send before the response to its last request. Must exceed the limit for
- * headers. Further bytes stay in the buffer of the kernel.
+ * How many bytes are read before the last request is answered; further ones stay in the buffer of the kernel. Must
+ * exceed the limit for headers.
  */
 const MAX_AHEAD_BYTES = 16 * 1024;
-/** Longer responses are sent in pieces, each of which must be read within `STALLED_MS` (6.4 KiB/s). */
+/** Longer responses are sent in pieces. The client must read each within `STALLED_MS` (6.4 KiB/s). */
 const PIECE_BYTES = 64 * 1024;
 const STALLED_MS = 10_000;
-/** How long a closing connection waits for the client to close it. */
+/** How long a connection that is being closed waits for the client to close it, too. */
 const LINGER_MS = 1000;
 
 const LINE_FEED = 0x0a;
@@ -19,21 +19,20 @@ const CARRIAGE_RETURN = 0x0d;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * A connection that passes one request at a time to the HTTP server of Node.js: the next request is read
- * after the response to the previous one has been sent. Node.js parses everything that has arrived and keeps
- * a response for each request: one segment can contain 1,000 requests, so a client that never reads would
- * make it keep 1,000 responses. Disconnects a client that stops reading.
+ * A connection that passes one request at a time to the HTTP server of Node.js. The next request is passed on when the
+ * response to the last one was sent. Without this, Node.js would parse everything that has arrived and keep a response
+ * for each request: a segment may contain 1,000 requests, so that it would keep 1,000 responses for a client that never
+ * reads. A client that stops reading is disconnected.
  *
- * Requests that arrive early are read, and long responses are sent, as background work: the kernel accepts
- * megabytes for a client that never reads, and Node.js would respond to all requests within one iteration of the
- * event loop.
+ * Requests that arrive early are read, and long responses are sent, as background work: the kernel accepts megabytes
+ * for a client that never reads, and Node.js would answer all requests in one iteration of the event loop.
  */
 export class RequestGate extends Duplex {
   readonly #socket: Socket;
   readonly #clock: Clock;
   readonly #backgroundWork: BackgroundWork;
   #ahead: Buffer = NOTHING;
-  /** Bytes of the current line that were already passed to Node.js. */
+  /** How many bytes of the current line were already passed to Node.js. */
   #lineBytes = 0;
   #isBusy = false;
   #isWanted = false;
@@ -49,7 +48,7 @@ export class RequestGate extends Duplex {
     socket: Socket,
     { clock, backgroundWork }: { readonly clock: Clock; readonly backgroundWork: BackgroundWork },
   ) {
-    // With a high-water mark of 1, Node.js reads more only after it has parsed all earlier input.
+    // A high-water mark of 1, so that Node.js reads more only after it has parsed all earlier input.
     super({ readableHighWaterMark: 1, writableHighWaterMark: PIECE_BYTES });
     this.#socket = socket;
     this.#clock = clock;
@@ -60,18 +59,18 @@ export class RequestGate extends Duplex {
       this.#hasEnded = true;
       this.#advance();
     });
-    // The error of the current request is reported by its response.
+    // No handling needed: the response of the current request reports the error.
     socket.on('error', () => this.destroy());
     socket.on('close', () => this.destroy());
     socket.on('timeout', () => this.emit('timeout'));
   }
 
-  /** Milliseconds since the last piece was sent, if the client has not read it; otherwise 0. */
+  /** Milliseconds since a piece was sent that the client has not read yet; 0: there is none. */
   get stalledMs(): number {
     return this.#isSending ? this.idleMs : 0;
   }
 
-  /** Milliseconds since the connection was opened or the client last read a piece of a response. */
+  /** Milliseconds since the client has last read a piece of a response, or since the connection was opened. */
   get idleMs(): number {
     return this.#clock.monotonicMs() - this.#progressMs;
   }
@@ -85,13 +84,13 @@ export class RequestGate extends Duplex {
     this.#advance();
   }
 
-  /** Closes the connection immediately. A client that has read all earlier responses gets `answer`. */
+  /** Closes the connection at once. A client that has read all earlier responses gets `answer`. */
   refuse(answer: string): void {
     this.#socket.write(answer);
     this.destroy();
   }
 
-  /** Called by the HTTP server of Node.js to close idle connections. */
+  /** The HTTP server of Node.js calls it to close idle connections. */
   setTimeout(ms: number): this {
     this.#socket.setTimeout(ms);
     return this;
@@ -99,7 +98,7 @@ export class RequestGate extends Duplex {
 
   override _read(): void {
     this.#isWanted = true;
-    // The stream requests more input before it passes its data on. Only afterwards is it known whether the data was a
+    // The stream asks for more input before it passes on what it has. Only after that is it known whether this was a
     // complete request.
     queueMicrotask(() => this.#advance());
   }
@@ -109,7 +108,7 @@ export class RequestGate extends Duplex {
     else this.#sendLater(chunk, done);
   }
 
-  /** Node.js writes the head of a response, and each chunk of a stream, in several parts. They are sent together. */
+  /** Sends the parts together in which Node.js writes the head of a response, and each chunk of a stream. */
   override _writev(parts: { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
     const bytes = parts.reduce((sum, { chunk }) => sum + chunk.length, 0);
     if (bytes <= PIECE_BYTES) this.#sendPiece(Buffer.concat(parts.map(({ chunk }) => chunk)), done);
@@ -118,7 +117,8 @@ export class RequestGate extends Duplex {
 
   override _final(done: () => void): void {
     this.#socket.end();
-    // Unread input would cause a reset instead of a normal close, which could overtake the response.
+    // Input that is not read would reset the connection instead of closing it normally, and the reset could overtake
+    // the response.
     this.#ahead = NOTHING;
     this.#socket.resume();
     this.#cancelTimer();
@@ -164,7 +164,7 @@ export class RequestGate extends Duplex {
     this.push(request);
   }
 
-  /** Returns the input up to the blank line that ends a request, or all input. Requests with a body are rejected. */
+  /** Returns the input up to the empty line that ends a request, or all input. Requests with a body are rejected. */
   #cut(): Buffer {
     let start = 0;
     let end = this.#ahead.indexOf(LINE_FEED);

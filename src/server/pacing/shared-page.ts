@@ -6,11 +6,11 @@ import { createBackgroundWork, type BackgroundWorkOptions } from './background-w
 
 export interface SharedPageOptions {
   readonly contentType: string;
-  /** Returns the parts of the page. Rejects when `signal` is aborted because all clients have disconnected. */
+  /** Returns the page in parts. Rejects if `signal` is aborted, because all clients have disconnected. */
   readonly render: (signal: AbortSignal) => Promise<readonly Buffer[]>;
   readonly clock: Clock;
   readonly queue: PageQueue['queue'];
-  /** Maximum number of clients that wait for one rendering; default 64. */
+  /** Maximum number of clients that wait for the same rendering; default 64. */
   readonly mostWaiting?: number;
 }
 
@@ -18,9 +18,9 @@ const KEPT_MS = 1000;
 const MOST_WAITING = 64;
 
 /**
- * Renders the page once for all waiting clients, and keeps it for 1 s. A rendering is aborted when all its clients have
- * disconnected. The next one starts at least 1 s later, so clients that connect and disconnect cannot keep the service
- * busy.
+ * Renders a page once for all clients that wait for it, and keeps it for 1 s. If all of these clients disconnect, the
+ * rendering is aborted. The next rendering starts at least 1 s later, so that clients that connect and disconnect
+ * cannot keep the service busy.
  */
 export function createSharedPage(options: SharedPageOptions): RequestHandler {
   const { contentType, render, clock, queue, mostWaiting = MOST_WAITING } = options;
@@ -33,7 +33,7 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
     queue(response, () => {
       const bytes = parts.reduce((sum, { length }) => sum + length, 0);
       response.set({ 'Content-Type': contentType, 'Content-Length': String(bytes) });
-      // Waits for the client between two parts. A client that disconnects needs no answer.
+      // The pipeline waits for the client between two parts. If the client disconnects, nothing has to be done.
       pipeline(Readable.from(parts), response, () => undefined);
     });
   };
@@ -56,7 +56,7 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
       try {
         await renderOnce(signal);
       } catch (error) {
-        // If the other clients have disconnected, a later client waits for the next rendering.
+        // If all clients have disconnected, another one that came later waits for the next rendering.
         if (signal.aborted) continue;
         for (const next of waiting.values()) next(error);
         waiting.clear();
@@ -84,24 +84,24 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
 }
 
 export interface PageQueue {
-  /** Renders the page as background work. `page` must respond synchronously. */
+  /** Returns a page that is rendered as background work. `page` must respond synchronously. */
   readonly queued: (page: RequestHandler) => RequestHandler;
-  /** Calls `send` as background work unless the client has disconnected. For large pages that are already rendered. */
+  /** Calls `send` as background work, unless the client has disconnected. For large pages that are already rendered. */
   readonly queue: (response: Response, send: () => void) => void;
 }
 
-/** Maximum sum of all responses that clients have not read yet. */
+/** Limits the bytes of all responses together that clients have not read yet. */
 const MOST_UNSENT_BYTES = 32 * 1024 * 1024;
 
 /**
- * Renders pages as background work, and only for clients that are still connected. Otherwise, 256 clients that each
- * request a large list would delay decisions and probes for seconds. Answers 503 while too many bytes are unsent.
+ * Renders pages as background work, and only for clients that are still connected. Without this, 256 clients that each
+ * request a large list would delay decisions and probes for seconds. While too many bytes are unsent, answers 503.
  */
 export function createPageQueue(options: BackgroundWorkOptions): PageQueue {
   const backgroundWork = createBackgroundWork(options);
   let unsentBytes = 0;
 
-  /** Counts the bytes of a response until all are sent or its connection is closed. */
+  /** Counts the bytes of a response until all are sent or the connection is closed. */
   const account = (response: Response): void => {
     const bytes = response.writableLength;
     if (bytes === 0 || response.destroyed) return;

@@ -9,27 +9,27 @@ import { addSeconds, type Instant, multipleBefore, secondsBetween } from '../../
 import { BadRequest, type Query, readInteger, readText, readTime } from './query.js';
 import { LIMITS } from '../../api/routes.js';
 
-/** The history of a scaler over days, from metrics of this service that Prometheus has scraped. */
+/** Reads the history of a scaler over days, from metrics of this service that Prometheus has scraped. */
 export interface LongHistory {
-  /** Returns the scaler `NAMESPACE/NAME`, including scalers of other replicas; null: there is no such document. */
+  /** Returns the scaler `NAMESPACE/NAME`, even if another replica decides it; null: there is no such document. */
   readonly find: (key: string) => Scaler | null;
-  /** Never rejects. Ends within 10 s. */
+  /** Ends within 10 s. Never rejects. */
   readonly read: (scaler: Scaler, range: LongRange) => Promise<LongAnswer>;
 }
 
-/** `why`: a sentence for the client. */
+/** `why`: a sentence for the client about why there are no points. */
 export type LongAnswer = { readonly points: ScalerPoints } | { readonly why: string };
 
 interface LongHistoryParts {
   readonly history: LongHistory;
   readonly clock: Clock;
-  /** Sends a response as background work. */
+  /** Returns a page whose response is sent as background work. */
   readonly queued: (page: RequestHandler) => RequestHandler;
-  /** Serves the history in memory. */
+  /** Serves the history that is in memory. */
   readonly recent: RequestHandler;
 }
 
-/** Serves the history from memory or, with `source=prometheus`, from Prometheus. */
+/** Serves the history in memory or, for `source=prometheus`, the one in Prometheus. */
 export function showAnyHistory(parts: LongHistoryParts): RequestHandler {
   const { history, clock, queued, recent } = parts;
   return (request, response, next) => {
@@ -65,7 +65,10 @@ function sending(response: Response, json: string): () => void {
   return () => void response.type('application/json').send(json);
 }
 
-/** Points at `start`, `start + stepSeconds` and so on until `end`: whole multiples of the step, at most 1,000. */
+/**
+ * The times of the points: `start`, `start + stepSeconds` and so on until `end`. They are multiples of the step, and at
+ * most 1,000.
+ */
 export interface LongRange {
   readonly start: Instant;
   readonly end: Instant;
@@ -74,17 +77,17 @@ export interface LongRange {
 
 const DAY_SECONDS = 86_400;
 const MOST_DAYS = 90;
-/** A default step is a multiple of it, so charts of slightly different ranges share their points. */
+/** The default step is a multiple of this, so that charts of slightly different ranges have the same points. */
 const STEP_UNIT_SECONDS = 15;
 
-/** Returns whether the history is read from Prometheus. Throws `BadRequest` for an unknown source. */
+/** Returns whether the history in Prometheus is wanted. Throws `BadRequest` if the source is unknown. */
 export function asksPrometheus(query: Query): boolean {
   const source = readText(query, 'source') ?? 'memory';
   if (source === 'memory' || source === 'prometheus') return source === 'prometheus';
   throw new BadRequest('source must be memory or prometheus');
 }
 
-/** Reads `since` (default: one day ago), `step` (default: the smallest that fits) and `limit`. Throws `BadRequest`. */
+/** Reads `since` (default: a day ago), `step` (default: the smallest possible) and `limit`. Throws `BadRequest`. */
 export function readLongRange(query: Query, now: Instant): LongRange {
   const since = readTime(query, 'since') ?? addSeconds(now, -DAY_SECONDS);
   const limit = readInteger(query, 'limit', { ...LIMITS.points, standard: null });

@@ -36,20 +36,20 @@ export function readFlag(query: Query, name: string): boolean {
 export function readTime(query: Query, name: string): Instant | null {
   const text = readText(query, name);
   if (text === null) return null;
-  // A plus sign in a query string is decoded as a space, which would make 10:00:00+02:00 invalid.
+  // A plus sign in a query string was decoded as a space, so 10:00:00+02:00 would be invalid.
   const instant = parseInstant(text.replace(' ', '+'));
   if (instant !== null) return instant;
   throw new BadRequest(`${name} must be an RFC 3339 time, such as 2026-01-01T10:42:30Z`);
 }
 
-/** Returns null if the parameter is unset. Throws `BadRequest` if it is repeated. */
+/** Returns a parameter; null: it is unset. Throws `BadRequest` if it is set more than once. */
 export function readText(query: Query, name: string): string | null {
   const value = query[name];
   if (value === undefined || typeof value === 'string') return value ?? null;
   throw new BadRequest(`${name} is given more than once`);
 }
 
-/** Start of the next page. Encoded in `continue`, which is opaque to clients and valid for one list only. */
+/** Where the next page starts. Clients get it encoded as `continue`; it is valid for one list only. */
 interface ContinueToken {
   readonly list: string;
   readonly behind: string;
@@ -59,27 +59,27 @@ export function writeToken({ list, behind }: ContinueToken): string {
   return Buffer.from(`${list}:${behind}`, 'utf8').toString('base64url');
 }
 
-/** Returns the last row before the page, or null if `continue` is unset. Throws `BadRequest` for an invalid token. */
+/** Returns the last row of the previous page; null: `continue` is unset. Throws `BadRequest` if it is invalid. */
 export function readToken(query: Query, list: string): string | null {
   const text = readText(query, 'continue');
   if (text === null) return null;
   const read = Buffer.from(text, 'base64url').toString('utf8');
   const behind = read.slice(list.length + 1);
-  // A token that encodes differently was truncated, changed, or not issued by this API.
+  // If encoding it again gives another text, the token was truncated or changed, or is not from this API.
   if (text !== '' && writeToken({ list, behind }) === text) return behind;
   throw new BadRequest('continue must be the value of `continue` of the previous page');
 }
 
-/** Maximum size of the JSON, except for a single larger row. */
+/** Limits the JSON of a page, unless a single row is larger. */
 const MAX_BYTES = 1024 * 1024;
 
 interface Page<Row> {
   readonly items: readonly string[];
-  /** Last row of this page if more rows follow; null: last page. */
+  /** The last row of this page if there are more rows; null: this is the last page. */
   readonly moreBehind: Row | null;
 }
 
-/** Returns at least one row, and at most as many as `limit` and a response of 1 MiB allow. */
+/** Returns as many rows as `limit` and a response of 1 MiB allow, but at least one. */
 export function fillPage<Row>(
   rows: readonly Row[],
   { limit, view }: { readonly limit: number; readonly view: (row: Row) => unknown },

@@ -35,7 +35,7 @@ import {
   viewScalerDetail,
 } from './views.js';
 
-/** The two writers return JSON as described in snapshot.md. */
+/** What the pages need. `writeSnapshot` and `writeDecision` return JSON as described in snapshot.md. */
 export interface ScalerPageParts {
   readonly ledger: Pick<Records['ledger'], 'get' | 'list'>;
   readonly archive: Pick<Records['archive'], 'read'>;
@@ -46,24 +46,24 @@ export interface ScalerPageParts {
   readonly version: string;
   readonly isLeading: () => boolean;
   readonly problems: () => readonly Problem[];
-  /** `NAMESPACE/NAME` -> since when the newest version of its document has been rejected. */
+  /** Maps `NAMESPACE/NAME` to the time since which the newest version of the document has been rejected. */
   readonly rejectedSince: () => ReadonlyMap<string, Instant>;
   readonly generationsOf: (scaler: Scaler) => Generations;
   readonly originOf?: ((key: string) => Origin) | undefined;
   readonly loadAhead?: ((scaler: Scaler) => LoadAhead | null) | undefined;
-  /** The label by which the dashboard can group scalers, and its value; null: the document lacks it. */
+  /** The label by which the dashboard can group scalers, and its value (null: the document does not have it). */
   readonly grouping?: { readonly label: string; readonly of: (scaler: Scaler) => string | null } | undefined;
   readonly queriesOf?: ((scaler: Scaler) => NonNullable<ScalerDetail['queries']>) | undefined;
 }
 
-/** Location and newest version of a scaler's document, and the command that diagnoses it. */
+/** Where the document of a scaler is, what its newest version contains, and the command that diagnoses it. */
 export interface Origin extends Pick<ScalerDetail, 'file' | 'doctor'> {
   readonly newest: () => Pick<ScalerDetail, 'documentText' | 'rejectedChanges'>;
 }
 
-/** `metadata.generation` of a Scaler object; null: the document is in a file, or the generation is unknown. */
+/** `metadata.generation` of a Scaler object; null: it is unknown, or the document is in a file. */
 export interface Generations {
-  /** The generation that the decision is based on. */
+  /** The generation that the decision has used. */
   readonly generation: number | null;
   readonly newestGeneration: number | null;
 }
@@ -72,7 +72,7 @@ export function listScalers(parts: ScalerPageParts): RequestHandler {
   return (request, response) => sendJson(response, writeScalerPage(parts, request));
 }
 
-/** A page continues after a key, so it stays correct when scalers are added or removed. */
+/** Returns a page of the list. It continues after a key, so scalers may be added and removed in between. */
 export function writeScalerPage(
   { ledger, version, isLeading, problems, rejectedSince, generationsOf }: ScalerPageParts,
   request: Request,
@@ -126,7 +126,7 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
   });
 }
 
-/** Adds the location of the other scaler's document, which a user needs to delete it. */
+/** Adds where the document of the other scaler is, because a user needs that to delete it. */
 function withOrigin(
   { originOf, problems }: ScalerPageParts,
   other: ScalerDetail['otherScaler'],
@@ -137,7 +137,7 @@ function withOrigin(
   return { ...other, file: originOf(key).file, isAlsoObject };
 }
 
-/** Lists decisions, newest first, starting with the decision in effect at `at`. */
+/** Lists decisions, the newest first. With `at`, starts with the decision that was in effect at that time. */
 export function listDecisions(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, query, response) => {
     const limit = readInteger(query, 'limit', LIMITS.decisions);
@@ -164,17 +164,17 @@ function writeOrNull({ writeDecision }: ScalerPageParts, decision: Decision | Pa
   return decision === null ? null : writeDecision(decision);
 }
 
-/** The ledger contains the last snapshot, the archive older ones. */
+/** Serves a snapshot. The last one is in the ledger, older ones are in the archive. */
 export function showSnapshot(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, query, response) => {
     const found = findSnapshot(parts, status, readTime(query, 'at'));
     if ('missing' in found) notFound(response, found.missing);
-    // The snapshot is sent unchanged, because a replay must give the recorded decision.
+    // Sent unchanged, because deciding on it again must give the recorded decision.
     else response.type('application/json').send(escapeText(JSON.stringify(found.json)));
   });
 }
 
-/** Returns the JSON of the snapshot of the decision in effect at `at` (null: now), or why there is none. */
+/** Returns the snapshot of the decision that was in effect at `at` (null: now) as JSON, or why there is none. */
 function findSnapshot(
   parts: ScalerPageParts,
   status: LedgerEntry,
@@ -215,7 +215,7 @@ export function showHistory(parts: ScalerPageParts): RequestHandler {
   });
 }
 
-/** Shows the load of the last day with its forecasts, and the forecast of the next hour. */
+/** Serves the load of the last day with its forecasts, and the forecast for the next hour. */
 export function showForecast(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, query, response) => {
     const { key, scaler } = status;
@@ -235,7 +235,7 @@ function withStatus({ ledger }: ScalerPageParts, handle: StatusHandler): Request
     const { params, query } = request;
     const namespace = String(params['namespace']);
     const key = `${namespace}/${String(params['name'])}`;
-    // The answer is the same for a scaler that the client may not see, so it does not learn that the scaler exists.
+    // A client gets the same answer for a scaler that it may not see, so that it cannot find out that it exists.
     const status = viewerOf(request).sees(namespace) ? ledger.get(key) : null;
     if (status === null)
       notFound(
@@ -246,14 +246,14 @@ function withStatus({ ledger }: ScalerPageParts, handle: StatusHandler): Request
   };
 }
 
-/** Returns the newest entry that starts at or before `at`, and all older ones. */
+/** Returns the newest entry that has started at or before `at`, and all older ones. */
 function entriesAt(history: readonly HistoryEntry[], at: Instant | null): readonly HistoryEntry[] {
   if (at === null) return history;
   const index = history.findIndex(({ firstAt }) => firstAt <= at);
   return index === -1 ? [] : history.slice(index);
 }
 
-/** Returns the entries after the one that starts at `behind`; if that was dropped, the entries that start before it. */
+/** Returns the entries after the one that starts at `behind`, even if that one was dropped. */
 function entriesBehind(entries: readonly HistoryEntry[], behind: string | null): readonly HistoryEntry[] {
   if (behind === null) return entries;
   const index = entries.findIndex(({ firstAt }) => `${firstAt}` === behind);
@@ -264,7 +264,7 @@ function keptFrom({ history, record }: LedgerEntry): string {
   return formatInstant(history.at(-1)?.firstAt ?? record.at);
 }
 
-/** Returns the start of the retained snapshots. Snapshots are dropped before decisions. */
+/** Says since when snapshots are kept, because they are dropped before decisions are. */
 function keptOn({ archive }: ScalerPageParts, { key, history }: LedgerEntry): string {
   const oldest = history.findLast(({ lastAt }) => archive.read(key, lastAt) !== null);
   return oldest === undefined

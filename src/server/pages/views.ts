@@ -26,7 +26,7 @@ import type {
 
 const UNITS = { Utilization: 'percent', AverageValue: 'average', Value: 'total' } as const;
 
-/** `rejection`: of the newest version of the document; null: that version is in effect. */
+/** `rejection`: why the newest version of the document is rejected; null: it is in effect. */
 export function viewScaler(status: LedgerEntry, rejection: Rejection | null): ScalerView {
   const { scaler, record, lastRescale } = status;
   const { decision } = record;
@@ -73,7 +73,7 @@ function viewOther(other: CycleRecord['otherScaler']): ScalerView['otherScaler']
   return { kind, namespace, name };
 }
 
-/** `isObject`: whether the document is a Scaler object. Empty: it was not back-tested. */
+/** `isObject`: whether the document is a Scaler object. Returns an empty object if the document was not back-tested. */
 export function viewRecommendation(
   { recommendation }: LedgerEntry,
   isObject: boolean,
@@ -84,7 +84,7 @@ export function viewRecommendation(
   return { recommendation: { ...times, ...rest, isObject } };
 }
 
-/** A page may have ten thousand rows with causes. */
+/** Limits a cause, because a page may have ten thousand rows. */
 const LONGEST_CAUSE = 300;
 
 export function viewState({ name, severity, cause, since, until }: TimedState): ScalerState {
@@ -116,10 +116,10 @@ function viewAgreement(agreement: Agreement | null): ScalerView['agreement'] {
 }
 
 const MOST_PROBLEMS = 100;
-/** A limit that leaves most of the response for the rows. */
+/** Limits a message, so that most of the response is left for the rows. */
 const LONGEST_MESSAGE = 1000;
 
-/** Returns errors before warnings, otherwise in the same order. */
+/** Sorts errors before warnings. Otherwise, the order stays the same. */
 export function errorsFirst(problems: readonly Problem[]): readonly Problem[] {
   return [...problems].sort((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error'));
 }
@@ -175,7 +175,7 @@ export function viewHistory(history: ScalerPoints, stepSeconds: number | null): 
   return { ...viewCounts(history, stepSeconds), metrics: columns };
 }
 
-/** Returns the points with forecast values, and then the points of the next hour, whose load is unknown. */
+/** Returns the points with what was forecast for them, and then the points of the next hour, which have no load yet. */
 export function viewForecastLoads(
   { scaler, record }: Pick<LedgerEntry, 'scaler' | 'record'>,
   { points }: ScalerPoints,
@@ -213,7 +213,7 @@ export function viewForecastLoads(
   };
 }
 
-/** Returns the JSON of a long history. `takeTurn` yields to other work between its metrics. */
+/** Returns a long history as JSON. `takeTurn` yields to other work between two metrics. */
 export async function writeHistory(
   history: ScalerPoints,
   stepSeconds: number | null,
