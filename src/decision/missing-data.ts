@@ -91,5 +91,5 @@ export function podsAt(host: string): Snippet | null {
   return namespace === undefined || DOMAINS.has(namespace) ? null : kubectl(namespace, 'get', 'pods');
 }
 
-/** In `prometheus.internal`, these are no namespaces. */
+/** Last labels of host names outside of the cluster: in `prometheus.internal`, `internal` is no namespace. */
 const DOMAINS: ReadonlySet<string> = new Set(['com', 'org', 'net', 'io', 'dev', 'internal', 'local', 'lan']);

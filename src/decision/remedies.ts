@@ -167,7 +167,9 @@ function deleteOther(other: OtherScaler): Remedy {
   return { text: `To keep this one, delete ${kind} ${namespace}/${name}`, snippet };
 }
 
-/** For a file, the command deletes an object with the same name, too: otherwise the object would take effect. */
+/**
+ * If the document is a file, the command also deletes an object with the same name, which would otherwise take effect.
+ */
 function deleteScaler(text: string, scaler: Named & Pick<OtherScaler, 'file' | 'isAlsoObject'>): Remedy {
   const { namespace, name, file, isAlsoObject = false } = scaler;
   const deletion = kubectl(namespace, 'delete', OBJECTS_PATH, name);

@@ -19,8 +19,9 @@ export interface Named {
 export interface Pausable extends Named {
   readonly target: { readonly kind: string; readonly name: string };
   /**
-   * End of a pause of 30 minutes from now, set by the dashboard: pause commands then use plain kubectl, for readers who
-   * may not have the plugin. In RFC 3339 with the offset of the reader: a time in UTC looks past next to a local clock.
+   * When a pause of 30 minutes would end that begins now; set by the dashboard. The commands of a pause then use plain
+   * kubectl, because the reader may not have the plugin. The time is in RFC 3339 with the UTC offset of the reader,
+   * because a time in UTC could look as if it were over.
    */
   readonly pauseUntil?: string | undefined;
 }
@@ -100,14 +101,14 @@ export function hasAnnotations({ target }: Pick<Pausable, 'target'>): boolean {
   return Object.hasOwn(WATCHED_KINDS, target.kind);
 }
 
-/** Returns `until 20:24`, in the time zone of the reader, or the duration that the command has. */
+/** Returns the length of a pause in words: `until 20:24` in the time zone of the reader, or `for 30 minutes`. */
 export function pauseLength({ pauseUntil }: Pausable): string {
   return pauseUntil === undefined ? 'for 30 minutes' : `until ${pauseUntil.slice(11, 16)}`;
 }
 
 /**
- * Returns the command for a pause; `replicas` null: the count stays as it is. The command also removes the annotations
- * of an earlier pause.
+ * Returns the command for a pause; `replicas` null: the count stays as it is. The command replaces the annotations of
+ * an earlier pause.
  */
 export function pauseFor30Minutes(scaler: Pausable, replicas: number | null): Snippet {
   const { pauseUntil } = scaler;

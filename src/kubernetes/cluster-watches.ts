@@ -108,7 +108,7 @@ export function createWatches(options: WatchesOptions): Watches {
         ({ namespace }) => options.namespaces.length === 0 || options.namespaces.includes(namespace),
       );
       const namespaces = distinct(known);
-      // Once cluster-wide, it stays so, because each change of the scope would list everything again.
+      // Once the watches are cluster-wide, they stay so, because each change of the scope would list everything again.
       isClusterWide ||= options.namespaces.length === 0 && namespaces.length > MAX_NAMESPACES;
       const scopes = (of: readonly string[]): readonly (string | null)[] =>
         isClusterWide && of.length > 0 ? [null] : of;

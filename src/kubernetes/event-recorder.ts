@@ -22,7 +22,7 @@ interface EventRecorderOptions {
 const MAX_QUEUE = 1000;
 const MAX_SERIES = 4096;
 const SERIES_SECONDS = 360;
-/** Limits the Events about one target: so many at once, then one every five minutes. */
+/** Limits the Events about one target: this many at once, then one every five minutes. */
 const BURST = 25;
 const REFILL_MS = 300_000;
 const CORE_MS = 600_000;
@@ -86,8 +86,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
           if (!(error instanceof KubernetesError) || !['forbidden', 'not_found'].includes(error.kind))
             throw error;
         }
-        // A 404 may also mean that the namespace is being deleted. Only if this request succeeds, events.k8s.io is
-        // missing.
+        // A 404 may also mean that the namespace is being deleted. events.k8s.io is missing only if this request
+        // succeeds.
         await sendTo(options, seen, CORE_API);
         coreUntilMs = clock.monotonicMs() + CORE_MS;
         return true;

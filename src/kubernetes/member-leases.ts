@@ -208,7 +208,7 @@ export function isPeerAddress(address: string, own: string | null): boolean {
   const ownUrl = own === null ? null : new URL(own);
   if (ownUrl?.hostname === '127.0.0.1') return host === '127.0.0.1';
   const family = isIP(host);
-  // BlockList compares an IPv4-mapped address only with the IPv4 subnets, so it is rejected here.
+  // An IPv4-mapped address is rejected here, because BlockList compares it only with the IPv4 subnets.
   if (family === 0 || host.startsWith('::ffff:') || REFUSED.check(host, family === 4 ? 'ipv4' : 'ipv6'))
     return false;
   return ownUrl === null || (port === ownUrl.port && hostname !== ownUrl.hostname);

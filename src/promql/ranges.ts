@@ -47,7 +47,7 @@ export function largestKnownRangeSeconds(query: string): number {
   return rangesOf(query).withUnknown;
 }
 
-/** A selector with the time from which a query reads its samples. */
+/** A selector with the time range from which a query reads its samples. */
 export interface SelectedRange {
   readonly selector: VectorSelector;
   /** The range of the selector, otherwise of the innermost subquery around it; 0: neither has one. */

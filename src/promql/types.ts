@@ -206,7 +206,7 @@ function binaryType(expression: ExpressionOf<'binary'>, context: Context): Value
   return areScalars ? 'scalar' : 'vector';
 }
 
-/** Reports an operand of another type. An unknown type is accepted. */
+/** Reports an operand whose type is not one of `expected`. An unknown type is accepted. */
 function expectType(
   operand: number | undefined,
   expected: readonly ValueType[],

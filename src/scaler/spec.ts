@@ -138,7 +138,7 @@ interface TotalMetric extends QueriedMetric {
   readonly freshness: Freshness | null;
   /** Unset: the query alone determines the value. */
   readonly backlog?: Backlog;
-  /** PromQL with variables that returns the load that one pod carries. Unset: the target says it. */
+  /** PromQL with variables that returns the load that one pod carries. Unset: the target is that load. */
   readonly capacityQuery?: string;
   /** Unset: the load that one pod carries is not measured. */
   readonly autoCapacity?: AutoCapacity;
@@ -241,7 +241,7 @@ export interface DownscaleConfirmation {
 /** `Observe` only calculates and explains the forecast; `Raise` also lets it raise the count. */
 export type ForecastMode = 'Observe' | 'Raise';
 
-/** Raises the count before a load that came at the same local time on earlier days. */
+/** Settings of a forecast, which raises the count before a load that came at the same local time on earlier days. */
 export interface Forecast {
   /** Index in `metrics`; -1: no metric has a total load. */
   readonly metric: number;
@@ -362,7 +362,10 @@ export function isCpu(metric: MetricSpec): metric is CpuMetric {
   return isOfResource(metric) && metric.name === 'cpu';
 }
 
-/** Returns whether the metric is memory. The total of memory depends on the number of pods, unlike that of cpu. */
+/**
+ * Returns whether the metric is memory. A backtest assumes that its usage per pod does not depend on the number of
+ * pods.
+ */
 export function isMemory(metric: MetricSpec): boolean {
   return isOfResource(metric) && metric.name !== 'cpu';
 }

@@ -195,9 +195,9 @@ function once<T>(make: () => T): () => T {
 
 /** PromQL for the columns of a scaler. If the series have a label `cluster`, the results have it, too. */
 interface HistoryQueries {
-  /** Returns one series for each column; its label `column` names it. */
+  /** Query that returns one series for each column; its label `column` names it. */
   readonly counts: string;
-  /** Returns one series for each metric, with the labels `metric` and `type`. */
+  /** Query that returns one series for each metric, with the labels `metric` and `type`. */
   readonly values: string;
   readonly targets: string;
 }

@@ -47,11 +47,9 @@ export function openOutages(sources: ReadonlyMap<string, SourceConfig>, clock: C
 }
 
 interface ClockWarnings {
-  /** Logs that the wall clock of this host was set by so many seconds; positive: forward. */
+  /** Logs that the wall clock of this host was set by `seconds`; positive: forward. */
   readonly wallClockSet: (seconds: number) => void;
-  /**
-   * Called with the seconds by which the clock of a data source is ahead of the clock of this host; negative: behind.
-   */
+  /** Logs that the clock of a data source is ahead of the clock of this host by `seconds`; negative: behind. */
   readonly sourceClockAhead: (source: string, seconds: number) => void;
 }
 

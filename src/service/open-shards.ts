@@ -118,7 +118,8 @@ export function fleetOf(
     others().find(({ buckets }) => buckets.includes(bucketOfKey(key))) ?? null;
   return {
     identity: shards.identity,
-    // Without sharding, even a standby serves all buckets, so it must also not know a leader.
+    // Without sharding, even a standby serves all buckets. So it owns a scaler only if it leads, or if no leader is
+    // known.
     isOwn: (key) => shards.serves(bucketOfKey(key)) && (shards.isLeading() || ownerOf(key) === null),
     ownerOf,
     peers: others,

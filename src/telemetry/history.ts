@@ -121,7 +121,10 @@ function withoutState(decision: Decision): PastDecision {
   };
 }
 
-/** Returns whether a cycle has the same result. A change of replicas never has, so that it is an entry of its own. */
+/**
+ * Returns whether a cycle has the same result. A change of replicas never counts as the same result, so that it is an
+ * entry of its own.
+ */
 function isSameResult(a: Result, b: CycleRecord): boolean {
   return (
     rescaleDirection(b.outcome) === null &&

@@ -176,7 +176,9 @@ class Status implements LedgerEntry, LastOfRun {
   }
 }
 
-/** Returns those conditions of the first record that an earlier process has stored with the same status. */
+/**
+ * Returns the conditions of the first record whose status an earlier process has already stored, with the stored times.
+ */
 function earlierConditions(
   { conditions, at }: CycleRecord,
   earlier: EarlierTimes | null,

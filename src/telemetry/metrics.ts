@@ -148,7 +148,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
  */
 const PART_BYTES = 256 * 1024;
 
-/** Writes the page in parts, because the 180,000 lines of 10,000 scalers must not block rounds and probes. */
+/** Writes the page in parts, because the more than 100,000 lines of 10,000 scalers must not block rounds and probes. */
 async function render(
   registry: Registry,
   { ledger, clock, detail = 'full' }: MetricsOptions,

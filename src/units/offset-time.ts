@@ -1,6 +1,6 @@
 /**
- * Returns a time in RFC 3339 with the offset of the process or browser: `2026-01-01T11:42:30+01:00`; in UTC with `Z`.
- * With milliseconds only if there are any.
+ * Returns a time in RFC 3339 with the UTC offset of the process or browser: `2026-01-01T11:42:30+01:00`, or `Z` for
+ * UTC. It has milliseconds only if they are not 0.
  */
 export function formatWithOffset(ms: number): string {
   const minutes = -new Date(ms).getTimezoneOffset();

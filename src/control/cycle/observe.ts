@@ -33,7 +33,7 @@ import { findOtherScaler, nameOtherScaler } from './shared-targets.js';
 import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';
 
 /**
- * With pods that are older than this, nothing is scaled down: a watch may be dead without an error. Source:
+ * If the pods in the cache are older than this, nothing is scaled down: a watch may be dead without an error. Source:
  * reliability.md, K12.
  */
 const STALE_CACHE_SECONDS = 180;

@@ -6,11 +6,9 @@ import type { PodDeletionCost } from '../../scaler/spec.js';
 export const MAX_COSTS = 100;
 
 /**
- * Returns the costs to set, so that a scale-down to `to` deletes the first pods of the ranking, and the costs of
- * promscaler to remove. Costs are from -100 to -1; Kubernetes deletes the lowest first.
- * Pods that are not ready, or have a negative cost of another client, are deleted first anyway. So many fewer costs are
- * set than pods will be deleted. A pod without a value, or with a cost of another client, gets no cost. Among equal
- * values the youngest pod is first, as in Kubernetes; if all values are equal, no pod gets a cost.
+ * Pods that are not ready, or have a negative cost of another client, are deleted first anyway. The number of costs is
+ * the number of pods to delete minus these. A pod without a value, or with a cost of another client, gets no cost.
+ * Among equal values the youngest pod is first, as in Kubernetes; if all values are equal, no pod gets a cost.
  */
 export function planCosts(
   pods: readonly CostedPod[],

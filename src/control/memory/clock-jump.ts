@@ -15,8 +15,8 @@ interface WallClock {
 }
 
 /**
- * Smaller steps are ignored until their sum is this large: NTP usually corrects a clock by less, and the step changes a
- * window by less than 5 s.
+ * Smaller steps are ignored until their sum is this large. NTP usually corrects a clock by less, and an ignored step
+ * changes a window by less than 5 s.
  */
 const STEP_SECONDS = 5;
 

@@ -22,7 +22,7 @@ interface ReplicasRead {
 }
 
 /**
- * So many reversals within the window are a conflict. The conflict ends after a window without a reversal. Source:
+ * This many reversals within the window are a conflict. The conflict ends after a window without a reversal. Source:
  * contract.md, section 6.
  */
 const CONFLICT_REVERSALS = 3;

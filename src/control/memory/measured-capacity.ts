@@ -60,8 +60,9 @@ export function hasAuto({ metrics }: ScalerSpec): boolean {
 const REFRESH_MS = 21_600_000;
 
 /**
- * Returns whether it does not matter which of the two is restored after a restart: their values differ by less than 1
- * %, the drifts are equal, and the readings are of the same quarter of a day, so that the stored one is not too old.
+ * Returns whether a restart with either of the two would give about the same decisions: their values differ by less
+ * than 1 %, the drifts are equal, and the readings are of the same quarter of a day, so that the stored one is not too
+ * old.
  */
 export function areAlike(one: StoredCapacities | undefined, other: StoredCapacities | undefined): boolean {
   if (one === other) return true;

@@ -225,8 +225,8 @@ export function quarterOf(scaler: Scaler, now: Instant): number {
 }
 
 /**
- * Sets the count without a forecast to `replicas`, after something else than a decision has set that count. Otherwise
- * the difference would count as a cost of the forecast.
+ * Sets the count without a forecast to `replicas`, because something other than a decision has set that count.
+ * Otherwise the difference would count as a cost of the forecast.
  */
 export function rebased<S extends State>(state: S, replicas: number): S {
   const { forecast, lastScaleUp, lastScaleDown, scaleEvents } = state;

@@ -22,15 +22,15 @@ export interface PlannerView {
   readonly joinedMs: number;
 }
 
-/** A member without claims gets a share only after this process has seen so many of its renewals. */
+/** A member without claims gets a share only after this process has seen this many of its renewals. */
 const LEAST_RENEWALS = 2;
 /**
- * For so many periods after this member joined, members without claims count immediately, because they may have joined
- * at the same time.
+ * For this many periods after this member joined, members without claims count immediately, because they may have
+ * joined at the same time.
  */
 const JOINING_PERIODS = 3;
 /**
- * If a bucket is free for so many periods, its planned owner does not claim it. A claim normally takes one or two
+ * If a bucket is free for this many periods, its planned owner does not claim it. A claim normally takes one or two
  * periods.
  */
 const CLAIM_PERIODS = 5;

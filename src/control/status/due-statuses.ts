@@ -73,7 +73,7 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   const checked = new Map<string, CheckedStatus>();
   const delayedNamespaces = new Map<string, number>();
 
-  /** Returns null if this version of the object was not judged yet. */
+  /** Returns null if there is no verdict on this version of the object yet. */
   const check = (key: string, object: ScalerObject, isForced: boolean): CheckedStatus | null => {
     const verdict = verdictOf(key);
     if (verdict?.specText !== object.specText) return null;
@@ -175,7 +175,7 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   };
 }
 
-/** Compares the contents, because each reload creates new verdicts, most of which are equal to the old ones. */
+/** Compares the members, because each reload creates new verdicts, most of which have the same members. */
 function isSameVerdict(a: ObjectVerdict, b: ObjectVerdict): boolean {
   return a.specText === b.specText && a.scaler === b.scaler && a.problems === b.problems;
 }

@@ -101,7 +101,7 @@ function withoutEarlier(
   return { ...others, lastScaleTime };
 }
 
-/** Before the first cycle of this process, the state of an earlier process stays, unless it is now rejected. */
+/** Before the first cycle of this process, the state of an earlier process stays, unless the document is rejected. */
 function stateIn({ object, verdict, last, rejectedSince = null, now }: StatusInput): StatusState {
   const { status } = object;
   const stored = storedState(status);

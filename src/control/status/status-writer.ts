@@ -124,7 +124,7 @@ export async function pollStatuses(ports: StatusWriterPorts, signal: AbortSignal
           refusals: refusalsOf(one.object.namespace),
         };
         stoppedForMs = handleFailure(failure, () => backoff.next());
-        // An error other than 403 proves that the namespace is not forbidden.
+        // If the error is another one than 403, the namespace is not forbidden.
         if (!isForbidden(error)) refusals.delete(one.object.namespace);
         if (stoppedForMs > 0) window.overloaded();
       }

@@ -19,7 +19,7 @@ export interface Counts {
   readonly ready: number;
   /** The pods that would carry load by now without a forecast (`carryingPods`). */
   readonly carrying: number;
-  /** The count that the forecast proposed one pod start ago, so that its pods are ready now. */
+  /** The count that the forecast proposed early enough for its pods to carry load now. */
   readonly foreseen: number;
 }
 

@@ -28,8 +28,8 @@ export interface Stepped {
 
 /**
  * Raises the proposal of a cpu metric to `factor` times the ready pods, but never lowers it. There are two conditions:
- * usage has been at the limits of the pods for half of a pod start, and more load is served than at the last step, or
- * than when usage was last at or below the target. Pods that are already starting count toward the step. The next step
+ * usage has been at the limits of the pods for half of a pod start, and the served load has grown since the last step,
+ * or since usage was last at or below the target. Pods that are already starting count toward the step. The next step
  * waits until they have had time to start. Source: algorithm.md, section 3, Saturation.
  */
 export function stepOnSaturation(

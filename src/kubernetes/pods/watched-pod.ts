@@ -11,8 +11,8 @@ import type { ClusterPod, PodTrouble } from '../api/types.js';
 export const COST_ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost';
 
 /**
- * promscaler sets it to the same value whenever it sets the cost. If the two differ, another client has changed the
- * cost.
+ * promscaler sets this annotation to the cost whenever it sets the cost. If the two differ, another client has changed
+ * the cost.
  */
 export const OWN_COST_ANNOTATION = 'promscaler.dev/deletion-cost';
 
@@ -58,7 +58,7 @@ type Requests = ReadonlyMap<string, Milli>;
 
 const PHASES: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 
-/** A pool is cleared when it has so many values. A cluster has only a few different sets of requests per workload. */
+/** A pool is cleared when it has this many values. A cluster has only a few different sets of requests per workload. */
 const MAX_POOL = 10_000;
 
 /**
@@ -119,7 +119,7 @@ function cpuLimit(spec: JsonObject | null): Milli | undefined {
   return limits.includes(undefined) || sum <= 0n ? undefined : sum;
 }
 
-/** Returns a function that replaces a value by an equal one, if it has seen one before. */
+/** Returns a function that replaces a value by the first equal one that it has seen. */
 function createPool<T>(keyOf: (value: T) => string): (value: T) => T {
   const pool = new Map<string, T>();
   return (value) => {

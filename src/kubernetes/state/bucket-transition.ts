@@ -110,7 +110,7 @@ export function isReadDue(
   );
 }
 
-/** After so many consecutive conflicts, the ConfigMap counts as unusable. */
+/** After this many consecutive conflicts, the ConfigMap counts as unusable. */
 const MAX_CONFLICTS = 4;
 
 export function transition<W extends BucketWrite>(

@@ -41,8 +41,8 @@ export function createStateBucket(options: BucketOptions): StateBucket {
   let state: BucketState<QueuedWrite> = UNREAD;
   let reading: Promise<void> | null = null;
   /**
-   * The batch that is being written. Other reads wait for its end, because of two overlapping responses the later one
-   * may be older.
+   * The batch that is being written. Other reads wait for its end, because the later of two overlapping responses may
+   * be older.
    */
   let writing: Promise<void> | null = null;
 

@@ -88,7 +88,7 @@ function otherTimes(at: Instant, times: readonly Instant[]): readonly Instant[] 
 }
 
 /**
- * Returns the other times that must be stored. The time of an intent less than 5 s earlier need not be: only the
+ * Returns the other times that must be stored. The time of an intent less than 5 s earlier is omitted, because only the
  * process that made the change knows it.
  */
 export function storedTimesOf({ at, alsoAt = [] }: ScaleEvent): readonly Instant[] {

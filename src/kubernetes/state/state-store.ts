@@ -60,7 +60,7 @@ interface StateStoreOptions {
   readonly log: Log;
   /** Says whether writes may be sent. It is asked directly before each write. */
   readonly leadership: BucketLeadership;
-  /** With sharding, the same for each bucket. Default: `leadership`. */
+  /** With sharding, returns the leadership of a bucket. Default: `leadership`. */
   readonly leadershipOf?: (bucket: number) => BucketLeadership;
 }
 

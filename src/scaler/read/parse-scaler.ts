@@ -132,8 +132,8 @@ export function isOtherKind(value: unknown): boolean {
 const API_GROUP = API_VERSION.slice(0, API_VERSION.indexOf('/') + 1);
 
 /**
- * If a document of another kind has one of these fields in its `spec`, it is checked as a Scaler. In any other, every
- * field would be reported as unknown.
+ * If a document of another kind has one of these fields in its `spec`, it is checked as a Scaler. Any other document is
+ * not checked, because every field would be reported as unknown.
  */
 const SCALER_FIELDS = ['scaleTargetRef', 'maxReplicas', 'metrics'];
 

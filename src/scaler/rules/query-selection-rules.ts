@@ -43,8 +43,8 @@ function isRestricted({ matchers }: Selector): boolean {
 }
 
 /**
- * Reports another namespace than that of the scaler. A regular expression (`=~`) is accepted, because it shows that the
- * other namespace is intended.
+ * Reports a selector of another namespace than the scaler's. A regular expression (`=~`) is accepted, because it shows
+ * that the other namespace is intended.
  */
 function checkNamespaces(
   { path, isOfPods, namespace }: Selecting,

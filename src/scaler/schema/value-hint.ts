@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { parseQuantity } from '../../units/quantity.js';
 import { formatValue, type Path } from '../problems/finding.js';
 
-/** Limits the strings that may be misspelled numbers. */
+/** Longest string that may be a misspelled number. */
 const LONGEST = 40;
 
 const PERCENT_FIELD = /percent|utilization/i;
