@@ -12,7 +12,7 @@ import type { ScalerSpec } from '../scaler/spec.js';
 import type { Expectation } from './document-test.js';
 import { type TestInput, durationSeconds } from './test-schema.js';
 
-/** Reasons that depend on the cluster, which a test does not have. */
+/** Reasons that a test cannot expect, because they depend on the cluster. */
 const OF_THE_CLUSTER: ReadonlySet<string> = new Set<ConditionReason>([
   'SucceededRescale',
   'FailedGetScale',
@@ -21,7 +21,7 @@ const OF_THE_CLUSTER: ReadonlySet<string> = new Set<ConditionReason>([
   'NotEvaluated',
 ]);
 
-/** Condition -> reasons that a decision can give. */
+/** Maps a condition to the reasons that a decision can have for it. */
 export const REASONS: ReadonlyMap<string, readonly string[]> = new Map(
   (['AbleToScale', 'ScalingActive', 'ScalingLimited'] as const).map((type) => [
     type,
@@ -37,7 +37,10 @@ interface ExpectationContext {
   readonly hasQueue: boolean;
 }
 
-/** Returns the expectations ordered by round. Expectations for the same round must not contradict each other. */
+/**
+ * Checks the expectations and returns them in the order of their rounds. Those for the same round must not contradict
+ * each other.
+ */
 export function checkExpectations(
   inputs: TestInput['expect'],
   path: Path,
@@ -121,7 +124,7 @@ function checkOne(
   return findings;
 }
 
-/** Returns why a decision never has this condition; null: it can have it. */
+/** Returns why a decision cannot have this condition with this reason; null: it can. */
 function conditionRule(type: string, reason: string): string | null {
   const known = REASONS.get(type);
   if (known === undefined)

@@ -15,7 +15,7 @@ const RESOURCE_WINDOW_SECONDS = 60;
 const MOST_LOAD = 1e15;
 const UNLIMITED: QueueSettings = { mostDepth: Infinity, timeoutSeconds: Infinity };
 
-/** Checks the load of a test. `series`: the inputs of each metric, which take precedence. */
+/** Checks the load of a test. `series`: the series for each metric. A metric with a series does not follow the load. */
 export function checkLoad(
   input: NonNullable<TestInput['load']>,
   path: Path,
@@ -76,7 +76,7 @@ function readValues(text: string): Series | string {
   return parsed.values;
 }
 
-/** After the last value, the load is unknown. */
+/** Returns the load of a series. After the last value of the series, the load is unknown. */
 function loadOf(values: Series, start: Instant, intervalSeconds: number): Load {
   const times = Float64Array.from(
     { length: values.length + 1 },

@@ -11,62 +11,62 @@ export interface DocumentTest {
   readonly file: string;
   readonly scaler: Scaler;
   readonly start: Instant;
-  /** Time between two values of a series. */
+  /** Seconds between two values of a series. */
   readonly intervalSeconds: number;
-  /** Ready pods at the start. */
+  /** Number of ready pods at the start. */
   readonly replicas: number;
   readonly podStart: PodStart;
-  /** Whether decisions change the replicas. */
+  /** Whether the decisions are applied, so that they change the replicas. */
   readonly carryOut: boolean;
-  /** One entry for each metric of the document, in the same order. */
+  /** The series of each metric of the document, in the order of the metrics. */
   readonly inputs: readonly (readonly MetricInput[])[];
-  /** Values of the `maxReplicasFrom` query; null: none, only `maxReplicas` applies. */
+  /** The values of the query of `maxReplicasFrom`; null: there are none, and only `maxReplicas` applies. */
   readonly ceiling: Series | null;
-  /** Null: all metrics have a series, or no value. */
+  /** Null: the test has no load, so that a metric without a series has no value. */
   readonly load: TestLoad | null;
-  /** In ascending order of rounds. */
+  /** In the order of their rounds. */
   readonly expectations: readonly Expectation[];
 }
 
-/** How the metrics without a series follow a load. */
+/** How the metrics that have no series follow the load. */
 export interface TestLoad {
-  /** One for each metric of the document; null: the metric has a series. */
+  /** A model for each metric of the document; null: the metric has a series. */
   readonly models: readonly (MetricModel | null)[];
   readonly queue: QueueInput | null;
 }
 
 export interface MetricInput {
-  /** Null: all ready pods, or a metric that is not per pod. */
+  /** The pod of the series; null: all ready pods, or the metric is not per pod. */
   readonly pod: string | null;
   /** Whether the values are divided among the ready pods. */
   readonly isShared: boolean;
-  /** The additional query of the metric that returns the values; null: the query of the metric itself. */
+  /** The additional query that returns the values; null: it is the metric's own query. */
   readonly part: 'backlog' | 'capacity' | null;
   readonly values: Series;
 }
 
 export interface Expectation {
   readonly place: Position | null;
-  /** Time after the start, as written in the test. */
+  /** Time since the start, as the test file states it. */
   readonly at: string;
   readonly atSeconds: number;
-  /** The last round at or before `at`. */
+  /** Seconds from the start to the last round at or before `at`. */
   readonly roundSeconds: number;
   readonly replicas: number | null;
   readonly recommendedReplicas: number | null;
-  /** Names in the order in which the limits were applied. */
+  /** Names of the limits, in the order in which they were applied. */
   readonly limits: readonly string[] | null;
-  /** Condition type -> reason. */
+  /** Maps the type of a condition to its reason. */
   readonly conditions: Readonly<Record<string, string>>;
-  /** Maximum queue depth at the round. */
+  /** The depth of the queue in the round must not exceed this; null: it is not checked. */
   readonly maxDepth: number | null;
-  /** Maximum wait until the round. */
+  /** No wait until the round may exceed this; null: it is not checked. */
   readonly maxWaitSeconds: number | null;
-  /** Maximum share of lost load until the round. */
+  /** The share of the load that was lost until the round must not exceed this; null: it is not checked. */
   readonly maxLostPercent: number | null;
 }
 
-/** A field of a decision that differs from the expectation. */
+/** A field of the decision that does not have the expected value. */
 export interface Mismatch {
   readonly field: string;
   readonly expected: unknown;
@@ -82,6 +82,6 @@ export interface Failure {
 export interface TestResult {
   readonly test: DocumentTest;
   readonly failures: readonly Failure[];
-  /** Why the test did not finish; null: it finished. */
+  /** Why the test could not be finished; null: it was. */
   readonly error: string | null;
 }

@@ -1,13 +1,16 @@
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
 
-/** The values of a series, one per interval, computed on demand: a short text can name millions of values. */
+/**
+ * The values of a series, one for each interval. They are computed when they are read, because a short text can stand
+ * for millions of values.
+ */
 export interface Series {
   readonly length: number;
-  /** Null: the query returns no series at this time; always after the last value. */
+  /** Returns a value; null: the query returns no series at this time, which is always so after the last value. */
   readonly at: (index: number) => number | null;
 }
 
-/** Ten weeks with one value per minute. */
+/** Limits the values of a series: ten weeks with one value for each minute. */
 const MAX_VALUES = 100_000;
 
 const NUMBER = String.raw`[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+|[KMGT]i|[mkMGT])?`;
@@ -16,9 +19,9 @@ const RANGE = new RegExp(`^(${NUMBER})(?:([+-])(${NUMBER.replace('[+-]?', '')}))
 const GAP = /^(?:_|stale)(?:x(\d{1,9}))?$/;
 
 /**
- * Parses the notation of promtool: `1 2.5`, `0+10x3` (0 10 20 30), `50-5x2` (50 45 40), `7x2` (7 7 7), `_` and `_x3`
- * (no sample), `stale`. A number may be a quantity, such as `100Mi` or `500m`. Returns `offset` and message of the
- * first error. More than `MAX_VALUES` values are an error.
+ * Parses a series in the notation of promtool: `1 2.5`, `0+10x3` (0 10 20 30), `50-5x2` (50 45 40), `7x2` (7 7 7), `_`
+ * and `_x3` (no sample), `stale`. A number may be a quantity, such as `100Mi` or `500m`. More than `MAX_VALUES` values
+ * are an error. For an error, `offset` is its position in the text.
  */
 export function parseSeries(
   text: string,
@@ -39,14 +42,14 @@ export function parseSeries(
       at: (index) => {
         const term = termAt(terms, index);
         if (term === undefined || term.first === null) return null;
-        // A repeated sum would accumulate rounding errors.
+        // Multiplied, because adding the step again and again would accumulate rounding errors.
         return Number((term.first + (index - term.end + term.count) * term.step).toPrecision(15));
       },
     },
   };
 }
 
-/** Returns undefined after the last term. */
+/** Returns the term that contains this index; undefined: the index is after the last term. */
 function termAt<T extends { readonly end: number }>(terms: readonly T[], index: number): T | undefined {
   let [low, high] = [0, terms.length];
   while (low < high) {

@@ -24,12 +24,12 @@ import type { DocumentTest, MetricInput } from './document-test.js';
 import { type TestFileInput, type TestInput, durationSeconds, testFileSchema } from './test-schema.js';
 import { parseSeries, type Series } from './parse-series.js';
 
-/** A valid test file before its scaler documents are read. */
+/** A test file whose scaler documents are not read yet. */
 interface TestFile {
   readonly file: string;
-  /** Paths as in the file. */
+  /** Paths of the scaler documents, as the file states them. */
   readonly scalers: readonly string[];
-  /** Checks the tests against the scalers of these documents. */
+  /** Checks the tests against the documents, and returns those that can be run. */
   readonly complete: (scalers: readonly Scaler[]) => {
     readonly tests: readonly DocumentTest[];
     readonly problems: readonly Problem[];
@@ -43,17 +43,17 @@ const FOREIGN_FIELDS: ReadonlyMap<string, string> = new Map(
     '; a test file has no fields of a manifest: it names the files of scaler documents in scalers',
   ]),
 );
-/** Two weeks of the default sync period. */
+/** Limits the rounds of a test: two weeks with the default sync period. */
 const MAX_ROUNDS = 100_000;
 
-/** Parses a test file. Returns null and its problems if it cannot be used. */
+/** Parses a test file. `testFile`: null if the file cannot be used, for the reasons in `problems`. */
 export function readTestFile(
   text: string,
   file: string,
 ): {
   readonly testFile: TestFile | null;
   readonly problems: readonly Problem[];
-  /** Whether the file is a manifest, such as a scaler document, instead of a test file; default: false. */
+  /** Whether the file is not a test file but a manifest, such as a scaler document; default: false. */
   readonly isManifest?: boolean;
 } {
   const [document, second] = readYaml(text, file);
@@ -213,7 +213,7 @@ function completeTest(
 
 type SeriesInput = NonNullable<TestInput['series']>[number];
 
-/** Assigns each series to its metric. `inputs` has one list for each metric. */
+/** Assigns each series to its metric. `inputs` contains a list of series for each metric. */
 function checkSeries(
   series: readonly SeriesInput[],
   path: Path,
@@ -245,7 +245,7 @@ function checkSeries(
   return { inputs, findings };
 }
 
-/** Checks what the query of `maxReplicasFrom` returns. */
+/** Checks the values that the test gives for the query of `maxReplicasFrom`. */
 function checkCeiling(
   text: TestInput['maxReplicasFrom'],
   path: Path,
@@ -266,7 +266,7 @@ function readValues(text: string | number, path: Path): Series | Finding {
   return { ...finding('wrong-format', path, message), offset: parsed.offset };
 }
 
-/** A metric is identified by its identity, or by `TYPE/IDENTITY` if two types have the same identity. */
+/** Finds a metric by its identity, or by `TYPE/IDENTITY`, which is needed if two types have the same identity. */
 function findMetric(name: string, path: Path, metrics: readonly MetricSpec[]): number | Finding {
   const found = metrics.flatMap((metric, index) =>
     metric.identity === name || metricKey(metric) === name ? [index] : [],

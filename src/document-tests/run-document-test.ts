@@ -30,9 +30,10 @@ import { sameEachDay } from '../backtest/simulation/samples.js';
 import { errorSample } from '../decision/snapshot/judge-sample.js';
 
 /**
- * Runs a test with the `decide` of the service: one round at the start and one per sync period. Each decision is
- * applied before the next round, unless the test disables that. Ignores pause and dry run of the document. Awaits
- * `pause` before each round, because many rounds with many pods take minutes; rejects if `pause` rejects.
+ * Runs a test with the function `decide` of the service: a round at the start, and one in each sync period. Each
+ * decision is applied before the next round, unless the test disables that. A pause or dry run of the document is
+ * ignored. `pause` is awaited before each round, because many rounds with many pods take minutes; if it rejects, so
+ * does this function.
  */
 export async function runDocumentTest(test: DocumentTest, pause: () => Promise<void>): Promise<TestResult> {
   const { scaler, start, inputs, load } = test;
@@ -79,7 +80,7 @@ export async function runDocumentTest(test: DocumentTest, pause: () => Promise<v
       if (mismatches.length > 0) failures.push({ expectation, mismatches, reason: decision.reason });
     }
     const { desiredReplicas } = decision;
-    // A decision that is not applied must not count for windows and policies.
+    // A decision that is not applied must not count for later windows and policies.
     state = test.carryOut ? decision.state : { ...decision.state, ...changesOf(state) };
     if (!test.carryOut) continue;
     if (desiredReplicas > MAX_PODS)
@@ -93,7 +94,7 @@ export async function runDocumentTest(test: DocumentTest, pause: () => Promise<v
   return { test, failures, error: null };
 }
 
-/** Returns the answer to the query of `maxReplicasFrom`. */
+/** Returns what the query of `maxReplicasFrom` returns at this index of the series. */
 function ceilingAt(
   { ceiling }: DocumentTest,
   index: number,
@@ -123,7 +124,7 @@ function compareQueue(
   ] as const;
   return compared.flatMap(([field, most, actual]) => {
     if (most === null || actual <= most) return [];
-    // In the notation of the field.
+    // Shown as the field is written in the test.
     const shown = (value: number): unknown => (field === 'maxWait' ? `${value}s` : value);
     return [{ field, expected: shown(most), actual: shown(Number(actual.toPrecision(4))) }];
   });
@@ -134,7 +135,7 @@ function changesOf(state: State): Partial<State> {
   return { lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf };
 }
 
-/** 1 core and 1 GiB. Only the ratio of usage and request matters. */
+/** The requests of a pod: 1 core and 1 GiB. Only the ratio of usage and request matters. */
 const REQUESTS: ReadonlyMap<string, Milli> = new Map([
   ['cpu', 1000n],
   ['memory', 1000n * 1024n ** 3n],
@@ -171,7 +172,7 @@ function compare(expectation: Expectation, decision: Decision): readonly Mismatc
   return found.filter((mismatch) => mismatch !== null);
 }
 
-/** Returns the answer of the query of a metric. `index`: the position in the series. */
+/** Returns the answer to the query of a metric. `index`: the index of the value in each series. */
 function sampleOf(
   metric: MetricSpec,
   inputs: readonly MetricInput[],
@@ -205,7 +206,7 @@ function sampleOf(
   return { form: 'containers', at: now, windowSeconds: 0, ...listUsage(usage), partial: null };
 }
 
-/** Without a capacity series, the capacity is the target value. */
+/** Returns backlog and capacity. Without a series for it, the capacity is the target. */
 function partsOf(
   metric: Extract<MetricSpec, { readonly type: 'Object' | 'External' }>,
   inputs: readonly MetricInput[],
@@ -234,7 +235,10 @@ const NO_SERIES = errorSample(
   'no series has a value at this time; 80x10 repeats a value 10 times',
 );
 
-/** A series for one pod takes precedence. A series for all pods has values for ready pods only. */
+/**
+ * Returns the value of each pod. A series for a single pod takes precedence; a series for all pods counts for ready
+ * pods only.
+ */
 function valuesByPod(
   inputs: readonly MetricInput[],
   index: number,
@@ -256,7 +260,10 @@ function valuesByPod(
   return values;
 }
 
-/** A value has the unit of its target: percent of the request for a utilization, otherwise the usage of the pod. */
+/**
+ * Returns the usage of each container. The value has the unit of the target: percent of the request if it is a
+ * utilization, otherwise the usage of the pod.
+ */
 function usageOf(
   metric: Extract<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>,
   value: number,

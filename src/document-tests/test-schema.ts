@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { DURATION_FORM, parseDuration } from '../units/time.js';
 
-/** Each decision iterates over all pods. */
+/** Limits the pods, because each decision iterates over all of them. */
 export const MAX_PODS = 10_000;
 
 const duration = z.union([z.string(), z.number()]).refine((value) => durationSeconds(value) !== null, {
@@ -63,7 +63,7 @@ export const testFileSchema = z.strictObject({
 export type TestFileInput = z.infer<typeof testFileSchema>;
 export type TestInput = TestFileInput['tests'][number];
 
-/** Returns whole seconds; null if the value is not a duration. YAML reads 0 as a number. */
+/** Returns whole seconds; null: the value is no duration. Accepts numbers, because YAML reads 0 as a number. */
 export function durationSeconds(value: string | number): number | null {
   return parseDuration(String(value));
 }

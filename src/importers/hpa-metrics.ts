@@ -19,7 +19,7 @@ const MEMBERS = {
 
 type MetricType = keyof typeof MEMBERS;
 
-/** Reads a metric of an HPA (autoscaling/v2 or v2beta1). A metric that cannot be converted is commented out. */
+/** Reads a metric of an HPA (autoscaling/v2 or v2beta1). If it cannot be converted, it is commented out. */
 export function readMetric(metric: Fields, context: ImportContext): DraftItem {
   const type = typeOf(metric);
   const body = type === null ? undefined : metric.object(MEMBERS[type]);
@@ -65,7 +65,7 @@ function readNamed(type: 'Pods' | 'Object' | 'External', body: Fields, context: 
     metric?.object('selector') ?? body.object(type === 'External' ? 'metricSelector' : 'selector'),
   );
   metric?.rest();
-  // In autoscaling/v2beta1, `target` of an Object metric is the described object.
+  // In autoscaling/v2beta1, `target` of an Object metric is not the target, but the described object.
   const isOldObject = type === 'Object' && body.object('target')?.has('kind') === true;
   const described = type === 'Object' ? readDescribed(body, isOldObject) : undefined;
   const target = readMetricTarget(body, type, isOldObject);
@@ -92,7 +92,7 @@ function readNamed(type: 'Pods' | 'Object' | 'External', body: Fields, context: 
   );
 }
 
-/** Unset fields default to those of a Deployment. */
+/** Returns kind and API group of the described object. Unset fields mean a Deployment. */
 function objectOf(described: PlainObject | undefined): Pick<NamedMetric, 'objectKind' | 'objectGroup'> {
   if (described === undefined) return { objectKind: null, objectGroup: null };
   const { kind = BUILT_IN.targetKind, apiVersion = BUILT_IN.targetApiVersion } = described;
@@ -107,13 +107,13 @@ function readDescribed(body: Fields, isOld: boolean): PlainObject | undefined {
   return read;
 }
 
-/** Returns a metric that cannot be converted, commented out and unchanged. The comment contains the reason. */
+/** Returns a metric that cannot be converted. It is commented out unchanged, and the comment contains the reason. */
 function offItem({ path, log, value }: Fields, message: string): DraftItem {
   log.lose(path, message);
   return { value, from: path, isOff: true };
 }
 
-/** Fields of a target per metric type, in the order in which the HPA controller checks them. */
+/** The possible fields of a target for each type of metric, in the order in which the HPA controller checks them. */
 const TARGET_FIELDS: Readonly<Record<string, readonly TargetMember[]>> = {
   Resource: ['averageValue', 'averageUtilization'],
   ContainerResource: ['averageValue', 'averageUtilization'],
@@ -135,8 +135,8 @@ const TYPES: Readonly<Record<string, TargetMember>> = {
 };
 
 /**
- * Reads the target of a metric like the HPA controller: the field that is set, or for an Object metric the field of the
- * target type. Null: there is no target, which is recorded as a remark. Source:
+ * Reads the target of a metric as the HPA controller does: the field that is set or, for an Object metric, the field of
+ * the target type. Null: there is no target, for which a remark is added. Source:
  * pkg/controller/podautoscaler/horizontal.go
  */
 function readMetricTarget(body: Fields, type: string, isOldObject = false): PlainObject | null {
@@ -173,7 +173,7 @@ function readOld(body: Fields, isObject: boolean): Values {
   return {
     averageUtilization: body.integer(OLD_NAMES.averageUtilization),
     averageValue,
-    // autoscaling/v2beta1 requires targetValue, so it is 0 next to averageValue.
+    // Ignored next to averageValue: autoscaling/v2beta1 requires targetValue, which is then 0.
     value: isObject && averageValue !== undefined ? undefined : value,
   };
 }

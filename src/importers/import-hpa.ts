@@ -15,8 +15,8 @@ import { BUILT_IN, PRESETS } from '../scaler/schema/presets.js';
 type Named = Pick<ReadMetadata, 'annotations'>;
 
 /**
- * Converts the spec of a HorizontalPodAutoscaler: extensions/v1beta1, autoscaling/v1, v2beta1, v2beta2 or v2. The
- * fields of all versions are read regardless of the apiVersion.
+ * Converts the spec of a HorizontalPodAutoscaler of extensions/v1beta1 or autoscaling/v1, v2beta1, v2beta2 or v2. The
+ * fields of all versions are read, whatever the apiVersion is.
  */
 export function importHpa(
   manifest: Fields,
@@ -47,14 +47,14 @@ export function importHpa(
   };
 }
 
-/** extensions/v1beta1 contains the name of the subresource, which is always `scale`. */
+/** Reads the target of extensions/v1beta1. It also names the subresource, which is always `scale`. */
 function readScaleRef(spec: Fields): Fields | undefined {
   const reference = spec.object('scaleRef');
   reference?.skip('subresource');
   return reference;
 }
 
-/** Reads metrics from the spec and the annotation of autoscaling/v1, in the order of the API server. */
+/** Reads the metrics in the spec and those in the annotation of autoscaling/v1, in the order of the API server. */
 export function readMetrics(
   spec: Fields,
   annotated: readonly Fields[],
@@ -69,7 +69,7 @@ export function readMetrics(
   return withUniqueNames(cpu === null ? items : [cpu, ...items]);
 }
 
-/** Reads the target CPU utilization, the only metric of autoscaling/v1 and extensions/v1beta1. */
+/** Reads the CPU target, which is the only metric in the spec of autoscaling/v1 and extensions/v1beta1. */
 function cpuItem(spec: Fields): DraftItem | null {
   const old = spec.object('cpuUtilization');
   const percent = spec.integer('targetCPUUtilizationPercentage') ?? old?.integer('targetPercentage');
@@ -84,8 +84,8 @@ const PREFIX = 'autoscaling.alpha.kubernetes.io/';
 const BOUNDS = { depth: 32, items: 20_000 };
 
 /**
- * Reads the annotations in which autoscaling/v1 stores fields of autoscaling/v2. In autoscaling/v1, `spec` has only the
- * target CPU utilization. The annotations `conditions` and `current-metrics` are status and are ignored.
+ * Reads the annotations in which autoscaling/v1 stores fields of autoscaling/v2, because its `spec` has only the CPU
+ * target. The annotations `conditions` and `current-metrics` are ignored, because they are status.
  */
 function readOldAnnotations(
   annotations: PlainObject,
@@ -127,7 +127,7 @@ function readJson(
   }
 }
 
-/** Converts the spec of a CHPA: an HPA with limits, which have the same names in `preset: chpa`. */
+/** Converts the spec of a CHPA: that of an HPA, with additional limits that have the same names in a document. */
 export function importChpa(
   manifest: Fields,
   _read: ReadMetadata,
@@ -156,7 +156,7 @@ export function importChpa(
   };
 }
 
-/** Reads the limits that differ from the preset. For the CHPA controller, 0 means unset. */
+/** Returns the limits that differ from the preset `chpa`. As for the CHPA controller, 0 means unset. */
 function readLimits(spec: Fields): PlainObject {
   const { chpa } = PRESETS;
   const tolerance = spec.number('tolerance');

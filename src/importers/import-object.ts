@@ -14,15 +14,15 @@ import { commentOf, oneLine } from './draft/comments.js';
 import { writeDocument } from './draft/write-document.js';
 
 export interface ImportedObject {
-  /** For example `HPA shop/web`. */
+  /** What remarks call the object, for example `HPA shop/web`. */
   readonly label: string;
-  /** `NAMESPACE/NAME`; null: no document. */
+  /** `NAMESPACE/NAME` of the document; null: there is no document. */
   readonly key: string | null;
-  /** Scaler document as YAML; null: the object cannot be converted, and `remarks` contain the reason. */
+  /** The scaler document as YAML; null: the object cannot be converted, for the reasons in `remarks`. */
   readonly text: string | null;
   readonly draft: Draft | null;
   readonly remarks: readonly Remark[];
-  /** The ScaledObject of an HPA that KEDA created, such as `ScaledObject shop/web`. */
+  /** For an HPA that KEDA has created, its ScaledObject, such as `ScaledObject shop/web`. */
   readonly madeFrom?: string;
 }
 
@@ -33,11 +33,11 @@ type Convert = (
 ) => Omit<Draft, 'metadata'> | null;
 
 interface Kind {
-  /** The name of the kind in remarks. */
+  /** What remarks call the kind. */
   readonly name: string;
   readonly groups: RegExp;
   readonly convert: Convert;
-  /** Whether `adopt` can hand over from this kind. */
+  /** Whether `adopt` supports the kind. */
   readonly isAdoptable?: true;
 }
 
@@ -74,7 +74,7 @@ function kindOf(value: unknown): Kind | null {
     : null;
 }
 
-/** Converts one object to a scaler document. Never throws for any JSON value. Null: the object is not an autoscaler. */
+/** Converts an object to a scaler document; null: it is no autoscaler. Accepts any JSON value without throwing. */
 export function importObject(given: unknown, context: ImportContext): ImportedObject | null {
   const { value, findings } = readPlain(given);
   const kind = kindOf(value);
@@ -107,9 +107,7 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
   return { label, key: read.label, text: writeDocument(draft, remarks, header), draft, remarks };
 }
 
-/**
- * Reports an autoscaler of another API version, because its fields may have another meaning. Null: not an autoscaler.
- */
+/** Reports an autoscaler of an unknown API version, whose fields may mean something else; null: it is no autoscaler. */
 function unknownVersion(value: PlainObject): ImportedObject | null {
   const { kind, apiVersion, metadata } = value;
   const known = typeof kind === 'string' && Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
@@ -123,7 +121,7 @@ function unknownVersion(value: PlainObject): ImportedObject | null {
   return { label: `${known.name} ${name.join('/')}`, key: null, text: null, draft: null, remarks: [remark] };
 }
 
-/** Returns the ScaledObject that owns an HPA, or null. */
+/** Returns the ScaledObject that owns an HPA; null: there is none. */
 function kedaOwner(value: PlainObject): string | null {
   const owners = valueAt(value, ['metadata', 'ownerReferences']);
   const list: readonly unknown[] = Array.isArray(owners) ? owners : [];
@@ -133,8 +131,8 @@ function kedaOwner(value: PlainObject): string | null {
 }
 
 /**
- * Adds a placeholder if a metric or schedule is commented out. `validate` rejects the placeholder, because the workload
- * could get too few replicas.
+ * If a metric or schedule is commented out, adds a placeholder to the document. `validate` rejects the document until
+ * the user replaces it, because the workload could get too few replicas.
  */
 function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   const dryRun: PlainObject = context.isDryRun ? { dryRun: true } : {};
@@ -144,7 +142,7 @@ function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   return { ...draft, spec: { ...draft.spec, ...dryRun, paused: PLACEHOLDER } };
 }
 
-/** Lets `adopt` recognize the document and hand over without --force. */
+/** Adds an annotation by which `adopt` recognizes the document, so that a switch does not need --force. */
 function withOrigin(draft: Draft, kind: string): Draft {
   const { annotations, ...metadata } = draft.metadata;
   const origin = { [ADOPTED_FROM]: `${kind}/${String(metadata['name'])}` };
@@ -156,7 +154,7 @@ const HOLD = 'A metric or schedule below is commented out. Complete or delete it
 
 const LONGEST_LINE = 1000;
 
-/** Formats a remark for standard error: `HPA shop/web: spec.metrics[1]: ...`. */
+/** Returns a remark as a line for standard error, such as `HPA shop/web: spec.metrics[1]: ...`. */
 export function remarkLine(label: string, { path, message }: Remark): string {
   const [first = ''] = message.split('\n');
   const subject = path.length === 0 && /^(?:is|has) /.test(first) ? label : `${label}:`;

@@ -7,7 +7,7 @@ import type { Remark } from './draft/draft.js';
 export interface ManifestValue {
   readonly file: string;
   readonly value: unknown;
-  /** Position of the first item, if the value is a part of a list. Default: 0. */
+  /** Index of the first item if the value is a part of a list. Default: 0. */
   readonly firstItem?: number;
 }
 
@@ -16,12 +16,12 @@ export interface ImportedManifest extends ImportedObject {
 }
 
 export interface ImportedManifests {
-  /** The autoscalers, in the order of the files. */
+  /** The autoscalers, in the order in which the files contain them. */
   readonly objects: readonly ImportedManifest[];
   readonly others: ReadonlyMap<string, number>;
 }
 
-/** No tool writes deeper nested lists. */
+/** Limits lists in lists, because no tool writes deeper ones. */
 const DEEPEST_LIST = 3;
 
 export function importObjects(
@@ -39,7 +39,7 @@ export function importObjects(
     if (object === null) count(others, kindName(item));
     else imported.push({ ...object, file });
   }
-  // If a file contains a ScaledObject, the HPA that KEDA created for it is skipped.
+  // Skips an HPA that KEDA has created if the files also contain its ScaledObject.
   const labels = new Set(imported.map(({ label }) => label));
   const own = imported.filter(({ madeFrom }) => madeFrom === undefined || !labels.has(madeFrom));
   return { objects: withoutDuplicates(own), others };
@@ -47,11 +47,11 @@ export function importObjects(
 
 interface ListItem {
   readonly item: unknown;
-  /** Position in the list; null: the value is not in a list. */
+  /** Index in the list; null: the value is not in a list. */
   readonly position: number | null;
 }
 
-/** Yields the items of a list. Items of a typed list (`HorizontalPodAutoscalerList`) have no own kind. */
+/** Yields the items of a list. An item of a typed list (`HorizontalPodAutoscalerList`) has no kind of its own. */
 function* itemsOf(
   value: unknown,
   { depth, firstItem }: { readonly depth: number; readonly firstItem: number },
@@ -71,7 +71,7 @@ function* itemsOf(
   }
 }
 
-/** Reports a list item that is not a Kubernetes object; otherwise returns null. */
+/** If a list item is not a Kubernetes object, returns a report about it; otherwise null. */
 function brokenItem(item: unknown, position: number | null): ImportedObject | null {
   if (position === null || (isPlainObject(item) && typeof item['kind'] === 'string')) return null;
   const what = isPlainObject(item) ? 'has no kind' : `is ${formatValue(item)}, must be an object`;
@@ -92,7 +92,7 @@ function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** Keeps the first of several objects with one name, of any kind: names of scaler documents must be unique. */
+/** If several objects of any kind have the same name, keeps the first one: names of scaler documents must be unique. */
 function withoutDuplicates(objects: readonly ImportedManifest[]): readonly ImportedManifest[] {
   const first = new Map<string, ImportedManifest>();
   return objects.map((object) => {

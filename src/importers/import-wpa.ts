@@ -9,10 +9,13 @@ import type { ReadMetadata } from './manifest/metadata.js';
 import { namedMetricItem, withUniqueNames } from './manifest/named-metric.js';
 import { readTarget } from './manifest/scale-target.js';
 
-/** Source: apis/datadoghq/v1alpha1/watermarkpodautoscaler_default.go. There, a tolerance or window of 0 means unset. */
+/**
+ * Defaults of the controller, for which a tolerance or window of 0 means unset. Source:
+ * apis/datadoghq/v1alpha1/watermarkpodautoscaler_default.go.
+ */
 const DEFAULTS = { tolerance: 0.1, up: 50, down: 20, upWindow: 60, downWindow: 300, modulo: 1 };
 
-/** Stops the controller while a Datadog monitor is not OK. */
+/** With this annotation, the controller scales nothing while a Datadog monitor is not OK. */
 const MONITOR_ANNOTATION = 'wpa.datadoghq.com/lifecycle-control.enabled';
 
 const NO_EQUIVALENT = [
@@ -35,9 +38,9 @@ interface ReadMetric {
 }
 
 /**
- * Converts the spec of a WatermarkPodAutoscaler. The target is the low watermark, with a tolerance up to the high
- * watermark. Scale-down rounds up, where the controller rounds down, and scale-up aims at the low watermark. Both
- * result in more replicas. Source: controllers/datadoghq/replica_calculator.go
+ * Converts the spec of a WatermarkPodAutoscaler. The low watermark becomes the target, and the tolerance reaches up to
+ * the high watermark. A scale-down is rounded up (the controller rounds down), and a scale-up aims at the low
+ * watermark. Both result in more replicas. Source: controllers/datadoghq/replica_calculator.go
  */
 export function importWpa(
   manifest: Fields,
@@ -71,7 +74,7 @@ export function importWpa(
   const delay = spec.integer('readinessDelaySeconds');
   for (const key of NO_EQUIVALENT) {
     const value = spec.raw(key);
-    // The controller writes its defaults into the object. 0 and an empty string mean off.
+    // Not a loss if the field is off (0 or ''), or has a default that the controller has written into the object.
     const isOff = value === undefined || value === 0 || value === '';
     if (isOff || (key === 'replicaScalingAbsoluteModulo' && value === DEFAULTS.modulo)) continue;
     spec.log.lose([...spec.path, key], `is ${formatValue(value)}, which has no equivalent`);
@@ -93,7 +96,7 @@ export function importWpa(
 }
 
 interface MetricOptions {
-  /** Whether the algorithm is `average`, which divides the value by the number of ready pods. */
+  /** Whether `algorithm` is `average`, so that the value is divided by the number of ready pods. */
   readonly isAverage: boolean;
   readonly isZeroTrusted: boolean;
   readonly context: ImportContext;
@@ -108,7 +111,7 @@ function readMetric(metric: Fields, { isAverage, isZeroTrusted, context }: Metri
   }
   metric.rest();
   const [onlyLow, onlyHigh] = [body.quantity('lowWatermark'), body.quantity('highWatermark')];
-  // As in the controller, a single watermark is used for both.
+  // As in the controller, a single watermark counts as both.
   const low = onlyLow ?? onlyHigh;
   const marks = marksOf(low, onlyHigh ?? onlyLow);
   const name = body.text('metricName') ?? '';
@@ -121,7 +124,7 @@ function readMetric(metric: Fields, { isAverage, isZeroTrusted, context }: Metri
   }
   if (type === 'Resource') {
     const value = { resource: { name: resource, target: { averageValue: low } } };
-    // The controller adds up the usage of all pods, and multiplies the number of pods by the ratio.
+    // Without `average`, the controller multiplies the pods by the ratio of the usage of all pods to the watermark.
     if (!isAverage) metric.log.lose(body.path, ABSOLUTE);
     if (selector.matchers.length + selector.problems.length > 0)
       metric.log.note(
@@ -145,7 +148,10 @@ function readMetric(metric: Fields, { isAverage, isZeroTrusted, context }: Metri
 const ABSOLUTE =
   'is the total of all pods, because the algorithm is not average. FILL IN the target: the average of one pod';
 
-/** The controller does not scale while the value is 0. Source: controllers/datadoghq/replica_calculator.go */
+/**
+ * Makes a value of 0 count as missing: the controller does not scale then. Source:
+ * controllers/datadoghq/replica_calculator.go
+ */
 function withoutZero(item: DraftItem, { log, path }: Fields): DraftItem {
   const external = item.value['external'];
   const query = isPlainObject(external) ? external['query'] : undefined;
@@ -223,7 +229,7 @@ function percent(value: number): string {
   return `${Math.round(value * 100)} %`;
 }
 
-/** Both windows start at the last change in any direction. */
+/** Reads the forbidden windows. Both start at the last change, whatever its direction. */
 function readWindows(spec: Fields): PlainObject {
   return {
     upscaleForbiddenWindowSeconds:

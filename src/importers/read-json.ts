@@ -12,8 +12,8 @@ export interface ReadValues {
 }
 
 /**
- * Reads one or more JSON values. An invalid value does not affect other values, and an invalid item does not affect
- * other items of its list. Null: the text is not JSON.
+ * Reads one or more JSON values; null: the text is no JSON. If a value is invalid, the others are still read, and so
+ * are the other items of a list.
  */
 export function readJson(text: string, file: string): ReadValues | null {
   const values: ManifestValue[] = [];
@@ -52,7 +52,7 @@ const KIND = /"kind"\s*:\s*"([^"\\]{0,200})"/;
 const VERSION = /"apiVersion"\s*:\s*"([^"\\]{0,200})"/;
 
 /**
- * Reads the items of a list that is not valid JSON as a whole, because one item is broken or the list is truncated.
+ * Reads the items of a list that is no valid JSON as a whole, because an item is invalid or the list is truncated.
  * Null: the text is not a list in the format of kubectl, or has no valid item.
  */
 function readList(text: string, file: string): ReadValues | null {
@@ -82,7 +82,7 @@ interface JsonSpan {
   readonly to: number;
 }
 
-/** Returns the spans of concatenated JSON values, such as the output of `jq '.items[]'`. */
+/** Returns where each of several JSON values starts and ends, as in the output of `jq '.items[]'`. */
 function valuesOf(text: string): readonly JsonSpan[] {
   const spans: JsonSpan[] = [];
   let from = 0;
@@ -96,11 +96,11 @@ function valuesOf(text: string): readonly JsonSpan[] {
 
 interface Elements {
   readonly spans: readonly JsonSpan[];
-  /** Position of the end of the array; null: the text ends before. */
+  /** Position of the end of the array; null: the text ends before it. */
   readonly end: number | null;
 }
 
-/** Returns the spans of the elements of an array that starts before `from`. */
+/** Returns where each element of an array starts and ends. `from`: the position after the opening bracket. */
 function elementsOf(text: string, from: number): Elements {
   const spans: JsonSpan[] = [];
   let start = from;
@@ -122,14 +122,14 @@ function elementsOf(text: string, from: number): Elements {
 interface Mark {
   readonly at: number;
   readonly mark: string;
-  /** Number of open brackets after this position, counted from the start. */
+  /** The number of brackets that are open after this position. */
   readonly depth: number;
 }
 
 const MARKS = /["{}[\],]/g;
 const END_OF_STRING = /(?:[^"\\]|\\[\s\S])*"/y;
 
-/** Yields brackets, and commas between elements at depth 0, outside of strings. */
+/** Yields the brackets outside of strings, and the commas between elements at depth 0. */
 function* bracketsOf(text: string, from: number): Generator<Mark> {
   let depth = 0;
   let next = from;

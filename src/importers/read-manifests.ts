@@ -5,17 +5,17 @@ import type { ManifestValue } from './import-objects.js';
 import { readJson, type ReadValues } from './read-json.js';
 
 /**
- * The limit for tokens applies to one object, or to one list that is not in the format of kubectl. 500,000 tokens take
- * about 250 MB.
+ * Limits of a file. The limit for tokens applies to each object, or to a whole list that is not in the format of
+ * kubectl. 500,000 tokens take about 250 MB.
  */
 export const IMPORT_BOUNDS: YamlBounds = { bytes: 64 * 1024 * 1024, tokens: 500_000 };
 
-/** Reads the documents of a file: YAML, or one or more JSON values. An invalid document does not affect the others. */
+/** Reads the documents of a file: YAML, or JSON values. An invalid document does not affect the others. */
 export function readManifests(text: string, file: string): ReadValues {
   return (/^\s*[{[]/.test(text) ? readJson(text, file) : null) ?? readYamlParts(text, file);
 }
 
-/** Parses each document separately, so a document above a limit does not affect the others. */
+/** Parses each document on its own, so that one that exceeds a limit does not affect the others. */
 function readYamlParts(text: string, file: string): ReadValues {
   const values: ManifestValue[] = [];
   const problems: Problem[] = [];
@@ -32,10 +32,10 @@ function readYamlParts(text: string, file: string): ReadValues {
 
 interface Part {
   readonly text: string;
-  /** Number of lines before the part. */
+  /** How many lines are before the part. */
   readonly line: number;
   readonly valueOf: (value: unknown) => unknown;
-  /** Position of the first item in the list. */
+  /** Index of the first item of the part in the list. */
   readonly firstItem: number;
 }
 
@@ -44,13 +44,13 @@ function whole(text: string): Part {
 }
 
 const ITEMS = /^items:[ \t]*\r?\n(?=- )/m;
-/** In the block style of kubectl, only keys of the list object start at the beginning of a line. */
+/** Matches what follows the items: in the block style of kubectl, only keys of the list itself are not indented. */
 const AFTER_ITEMS = /^[^-\s#]/m;
 
 /**
- * Returns the items of a list in the format of `kubectl get -o yaml`, as separate parts. `kubectl get -A` prints all
- * objects of a cluster as one list, which takes much memory to parse, and one invalid item would invalidate all. Null:
- * the text is not such a list.
+ * Divides a list in the format of `kubectl get -o yaml` into its items; null: the text is no such list. `kubectl get
+ * -A` prints all objects of a cluster as one list: parsing it as a whole takes much memory, and an invalid item would
+ * make all items invalid.
  */
 function listItems(text: string): readonly Part[] | null {
   const found = ITEMS.exec(text);
@@ -73,7 +73,7 @@ function listItems(text: string): readonly Part[] | null {
     });
 }
 
-/** A line that starts with `---` always starts a document. */
+/** Divides YAML into documents. A line that starts with `---` always starts a document. */
 function yamlParts(text: string): readonly { readonly part: string; readonly line: number }[] {
   let line = 0;
   return text.split(/^(?=---(?:\s|$))/m).map((part) => {
@@ -94,7 +94,10 @@ function moved(problem: Problem, lines: number): Problem {
   };
 }
 
-/** kubectl prints the kind of a list after its items, so a truncated list has none. */
+/**
+ * Returns whether an object is a list. Without a kind, it may be a truncated list, because kubectl prints the kind
+ * after the items.
+ */
 function isList({ apiVersion, kind }: PlainObject): boolean {
   return typeof kind === 'string' ? kind.endsWith('List') : kind === undefined && apiVersion === 'v1';
 }

@@ -14,7 +14,7 @@ export interface BackTestData {
   readonly scaler: Scaler;
   readonly range: Range;
   readonly now: Instant;
-  /** Without addresses and credentials. */
+  /** The data sources, without addresses and credentials. */
   readonly sources: readonly SourceConfig[];
   readonly turns: Turns;
 }
@@ -29,7 +29,7 @@ export interface WorkerAnswer {
   readonly answer: RangeAnswer;
 }
 
-// On Linux, this is the priority of the calling thread alone.
+// Lowers the priority of this thread. Only on Linux, where it does not affect the whole process.
 if (platform() === 'linux') setPriority(constants.priority.PRIORITY_LOW);
 
 const { scaler, range, now, sources, turns } = workerData as BackTestData;
@@ -55,7 +55,7 @@ function fetchingOf(source: SourceConfig): Fetching {
     cache: null,
     progress: { add: () => undefined, done: () => undefined },
     now: () => now,
-    // Never aborted: the thread is terminated instead.
+    // Never aborted, because the thread is terminated instead.
     signal: new AbortController().signal,
   };
 }

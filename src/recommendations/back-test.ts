@@ -12,30 +12,31 @@ import type { BackTestData, WorkerAnswer, WorkerMessage } from './back-test-work
 import type { Suggestion } from './suggest.js';
 import { createTurns, limitShare } from './turns.js';
 
-/** `why`: the document cannot be back-tested, or the worker failed. Null: it was stopped. */
+/** `why`: why there is no suggestion. Null: the back-test was stopped. */
 export type BackTestResult = { readonly suggestion: Suggestion } | { readonly why: string } | null;
 
 export interface BackTestParts {
   readonly clock: Clock;
   readonly sources: readonly SourceConfig[];
   readonly queryRange: (source: string, query: RangeQuery, signal: AbortSignal) => Promise<RangeAnswer>;
-  /** Percent of one core. */
+  /** How much CPU time the worker may take, in percent of one core. */
   readonly cpuPercent: number;
   readonly signal: AbortSignal;
-  /** Module of the worker. Default: back-test-worker.js. */
+  /** The module that the worker runs. Default: back-test-worker.js. */
   readonly entry?: URL | undefined;
 }
 
-/** A back-test of 7 days takes 60 to 100 MiB. The container has more, so the service survives if this is exceeded. */
+/**
+ * Limits the memory of the worker. A back-test of 7 days takes 60 to 100 MiB. The container has more, so that only the
+ * worker fails if it needs too much.
+ */
 const MEMORY_MIB = 256;
 const LONGEST_MS = 2 * 3_600_000;
 const MOST_QUERIES = 1000;
-/** Limit for the numbers in all answers. */
+/** Limits the number of values in all answers together. */
 const MOST_POINTS = 2_000_000;
 
-/**
- * Back-tests a document in a worker thread, which is terminated when it ends, fails, or exceeds a limit. Never throws.
- */
+/** Back-tests a document in a worker thread, which is terminated at its end or at a limit. Never throws. */
 export async function runBackTest(
   scaler: Scaler,
   range: Range,
@@ -52,7 +53,7 @@ export async function runBackTest(
     turns,
   };
   const worker = new Worker(entry ?? new URL('./back-test-worker.js', import.meta.url), {
-    // Environment variables may contain secrets, which the worker does not need.
+    // No environment variables: they may contain secrets, and the worker needs none.
     env: {},
     workerData: data,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB },
@@ -90,7 +91,7 @@ function describe(error: unknown): string {
   return errorMessage(error);
 }
 
-/** Counts what is read. Queries beyond the limits are not sent. */
+/** Returns a function that answers the queries of the worker. Once a limit is exceeded, no further query is sent. */
 function createAnswering(
   queryRange: BackTestParts['queryRange'],
   signal: AbortSignal,

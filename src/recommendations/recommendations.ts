@@ -19,38 +19,38 @@ export interface RecommendationPorts {
   readonly log: Log;
   readonly historyOf: (source: string) => HistorySource | null;
   readonly isFailing: (source: string) => boolean;
-  /** Returns false if the document has changed. */
+  /** Stores a recommendation. Returns false if the document has changed, so that the recommendation is obsolete. */
   readonly keep: (scaler: Scaler, recommendation: Recommendation) => boolean;
-  /** Called for each recommended change that differs from the last published one. */
+  /** Called with a recommended change, unless it is the one that was last published. */
   readonly publish: (scaler: Scaler, message: string) => void;
-  /** Records an Event for a published change. Rejects if the target cannot be read. */
+  /** Records an Event about a published change. Rejects if the target cannot be read. */
   readonly recordEvent: (scaler: Scaler, message: string, signal: AbortSignal) => Promise<void>;
-  /** Default: in a worker thread. */
+  /** Runs a back-test. Default: in a worker thread. */
   readonly backTest?: typeof runBackTest | undefined;
 }
 
 export interface Recommendations {
-  /** The documents that this replica decides. A back-test of another version is stopped. */
+  /** Sets the documents that this replica decides. If a document has changed, its back-test is stopped. */
   readonly setScalers: (scalers: readonly Scaler[]) => void;
-  /** Back-tests documents, one at a time, until `signal` is aborted. Never rejects. */
+  /** Back-tests the documents, one at a time, until `signal` is aborted. Never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Interval of the check for due back-tests. */
+/** How often is checked whether a back-test is due. */
 const CHECK_MS = 10_000;
-/** Pause of all back-tests after a failed query has prevented a result. */
+/** How long no back-test starts after one had no result because of a failed query. */
 const REST_MS = 900_000;
-/** Limit for a query, which reads up to 4,000 points of each series. */
+/** Time limit of a query, which reads up to 4,000 points of each series. */
 const TIMEOUT_MS = 10_000;
 const MOST_STEPS = 45_000;
 
 interface Entry {
   readonly scaler: Scaler;
-  /** Delay of the back-test after the scheduled start. */
+  /** Delay of this back-test after the scheduled start, so that the back-tests are spread over the night. */
   readonly offsetMs: number;
-  /** The scheduled start of its last back-test; null: none with this version of the document. */
+  /** The scheduled start for which this version of the document was back-tested; null: it was not. */
   night: Instant | null;
-  /** Patches that were last published, and recorded as an Event. */
+  /** The patch that was last published, and the patch that was last recorded as an Event. */
   published: string | null;
   announced: string | null;
 }
@@ -63,10 +63,10 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
   let entries = new Map<string, Entry>();
   let restUntilMs = -Infinity;
   let running: { readonly scaler: Scaler; readonly stop: AbortController } | null = null;
-  /** A back-test that is stopped may end later, and the next one waits for it. */
+  /** The last back-test. After it was stopped, it may take a while to end, and the next one waits for that. */
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Returns the due document with the oldest back-test; null if none is due. */
+  /** Returns the next document to back-test; null: none is due. The document with the oldest back-test comes first. */
   const next = (now: Instant): { readonly entry: Entry; readonly night: Instant } | null => {
     const night = nights.atOrBefore(now);
     if (night === null || now >= night + spreadMs || clock.monotonicMs() < restUntilMs) return null;
@@ -145,7 +145,7 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
         running.stop.abort();
     },
     run: async (signal) => {
-      // The recommendations of an earlier leadership were removed when it ended.
+      // Everything is back-tested again, because recommendations are removed when a leadership ends.
       for (const entry of entries.values()) entry.night = null;
       const hasEnded = (): boolean => signal.aborted;
       while (!hasEnded()) {
@@ -166,7 +166,7 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
   };
 }
 
-/** Returns null if `signal` is aborted first, so that losing leadership does not wait for a back-test. */
+/** Returns null as soon as `signal` is aborted, so that the end of a leadership does not wait for a back-test. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   let forget = (): void => undefined;
   const aborted = new Promise<null>((resolve) => {
@@ -197,7 +197,7 @@ function sourcesOf({ metrics, maxReplicasFrom }: Scaler['spec']): readonly strin
   return [...new Set(names)];
 }
 
-/** The step is the scrape interval, or a multiple of it that keeps the history short enough. */
+/** Returns a range whose step is the scrape interval, or a multiple of it for fewer steps. */
 function rangeOf(
   scaler: Scaler,
   sources: readonly HistorySource[],

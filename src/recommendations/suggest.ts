@@ -13,14 +13,14 @@ import { secondsBetween } from '../units/time.js';
 
 export type Suggestion = Omit<Recommendation, 'at' | 'stepSeconds'>;
 
-/** The search simulates half of the time some hundred times. */
+/** Limits the rounds of a run, because the search simulates half of the history some hundred times. */
 const MOST_ROUNDS = 100_000;
-/** Each metric takes about 4 MB of memory. */
+/** Limits the metrics, because each takes about 4 MB of memory. */
 const MOST_METRICS = 10;
-/** Half of it is searched, and the other half confirms and scores. */
+/** The shortest history: settings are searched on one half, and confirmed and scored on the other. */
 const LEAST_HISTORY_SECONDS = 2 * 86_400;
 
-/** Back-tests a document like `backtest --recommend`. Throws `BacktestError` if that is impossible. */
+/** Back-tests a document like `backtest --recommend`. Throws `BacktestError` if it cannot be back-tested. */
 export async function suggest(
   scaler: Scaler,
   {

@@ -1,8 +1,8 @@
 import { type Clock, sleep } from '../units/clock.js';
 
 /**
- * Memory shared with a worker thread to limit its CPU time: whether the worker must pause, and whether it is idle
- * because it pauses or waits for an answer.
+ * Memory that is shared with a worker thread to limit its CPU time. It contains whether the worker must pause, and
+ * whether it is idle, because it pauses or waits for an answer.
  */
 export type Turns = Int32Array<SharedArrayBuffer>;
 
@@ -13,7 +13,7 @@ export function createTurns(): Turns {
   return new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** Called by the worker between two steps of its work. Blocks until the worker may continue. */
+/** The worker calls it between two steps of its work. Blocks as long as the worker must pause. */
 export function takeTurn(turns: Turns): void {
   while (Atomics.load(turns, MUST_PAUSE) === 1) {
     Atomics.store(turns, IS_IDLE, 1);
@@ -22,7 +22,7 @@ export function takeTurn(turns: Turns): void {
   Atomics.store(turns, IS_IDLE, 0);
 }
 
-/** Called by the worker before it waits for an answer. */
+/** The worker calls it before it waits for an answer. */
 export function beginWait(turns: Turns): void {
   Atomics.store(turns, IS_IDLE, 1);
 }
@@ -30,8 +30,8 @@ export function beginWait(turns: Turns): void {
 const TURN_MS = 50;
 
 /**
- * Limits the worker to a share of one core, in percent, until `signal` is aborted. A step that takes longer than its
- * time slice is followed by a longer pause.
+ * Limits the worker to a share of a core, in percent, until `signal` is aborted. If a step of the worker takes longer
+ * than a slice of time, the pause after it is longer, too.
  */
 export async function limitShare(
   turns: Turns,

@@ -3,15 +3,15 @@ import type { PageChange, PageData, PageRun, PageMetric, Band } from '../backtes
 
 interface PodsView {
   readonly shown: ReadonlySet<string>;
-  /** The run whose changes are marked. */
+  /** The run whose changes the chart marks. */
   readonly selected: PageRun | undefined;
   readonly onChange: (change: PageChange) => void;
 }
 
 const RADIUS = 4;
-/** More markers hide the line below them, so they are smaller. */
+/** From this number on, markers are smaller, because they would hide the line. */
 const MANY = 60;
-/** Distance in pixels within which a click opens a marker. */
+/** A click opens a marker within this distance in pixels. */
 const REACH = 16;
 
 export function drawPods(root: HTMLElement, data: PageData, { shown, selected, onChange }: PodsView): void {
@@ -55,7 +55,7 @@ export function drawPods(root: HTMLElement, data: PageData, { shown, selected, o
   SYNC.sub(chart);
 }
 
-/** Returns all runs and the demand on one time axis. */
+/** Returns the runs and the demand with the same time axis. */
 function joined(
   { demand, seconds, from }: PageData,
   runs: readonly PageRun[],
@@ -138,7 +138,7 @@ function nearest(
   return best?.change ?? null;
 }
 
-/** Draws the values that a document saw, and its target. */
+/** Draws the values of a metric that the document used, and its target. */
 export function drawMetric(data: PageData, metric: PageMetric, width: number): HTMLElement {
   const { name, value, target, isPercent } = metric;
   const unit = isPercent ? ', % of the requests' : '';
@@ -166,7 +166,7 @@ export function drawMetric(data: PageData, metric: PageMetric, width: number): H
   return element('figure', {}, [element('figcaption', { textContent: `${name}${unit}` }), chart.root]);
 }
 
-/** The charts share their cursor. */
+/** Synchronizes the cursors of all charts. */
 const SYNC = uPlot.sync('report');
 
 const FONT = '12px system-ui, sans-serif';
@@ -204,7 +204,7 @@ function valueText(_: uPlot, value: number | null): string {
   return value === null ? '' : String(value);
 }
 
-/** Returns the series of the lowest and the highest value, which are the first ones of a chart. */
+/** Returns the lines of the lowest and the highest value. They must be the first series of a chart. */
 function bandSeries(label: string, color: string): readonly uPlot.Series[] {
   const line = { label, stroke: cssColor(color), width: 1, points: NO_POINTS };
   const range = ({ data }: uPlot, high: number | null, _: number, index: number | null): string => {
@@ -218,7 +218,7 @@ function bandSeries(label: string, color: string): readonly uPlot.Series[] {
   ];
 }
 
-/** Returns the area between the lowest and the highest value. */
+/** Returns the area between the lowest and the highest value of `bandSeries`. */
 function bandIn(color: string): uPlot.Band[] {
   return [{ series: [2, 1], fill: cssColor(color) }];
 }
@@ -226,7 +226,7 @@ function bandIn(color: string): uPlot.Band[] {
 const MINUTE = 60;
 const DAY = 86_400;
 
-/** Times are in UTC, as in the explanations. */
+/** Returns the labels of the time axis, in UTC like the explanations. */
 function timeLabels(_: uPlot, times: number[], __: number, ___: number, step: number): string[] {
   return times.map((time) => {
     const text = formatTime(time);
@@ -235,12 +235,12 @@ function timeLabels(_: uPlot, times: number[], __: number, ___: number, step: nu
   });
 }
 
-/** Returns the start of each interval, in seconds since the start of the chart. */
+/** Returns where each interval starts, in seconds since the start of the chart. */
 function bandTimes({ low }: Band, seconds: number): number[] {
   return low.map((_, part) => (part * seconds) / low.length);
 }
 
-/** Creates an element. Strings become text nodes, so no name becomes HTML. */
+/** Creates an element. Strings become text nodes, so that a name in the data cannot become HTML. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   properties: Partial<HTMLElementTagNameMap[Tag]>,
@@ -251,26 +251,26 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return created;
 }
 
-/** Times are in UTC, as in the output of the command line. */
+/** Returns a time in UTC, as in the output of the command line. */
 export function formatTime(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** The sixth color of charts is that of the demand. */
+/** Number of colors for runs. The sixth one is the color of the demand. */
 const COLORS = 5;
 
-/** Returns the number of the color of the run with this index, from 1. */
+/** Returns the number of the color for a run, from 1 on. */
 export function colorNumber(index: number): number {
   return (index % COLORS) + 1;
 }
 
-/** Returns a color of the style sheet in the current theme, which a canvas needs. */
+/** Resolves a color of the style sheet in the current theme, because a canvas cannot use its name. */
 function cssColor(name: string): string {
   document.body.style.accentColor = `var(${name})`;
   return getComputedStyle(document.body).accentColor;
 }
 
-/** Dashes lines from the sixth run on. */
+/** From the sixth run on, lines are dashed, because their colors are those of earlier runs. */
 function dashOf(index: number): number[] {
   const round = Math.floor(index / COLORS);
   return round === 0 ? [] : [6, 2 + 2 * round];

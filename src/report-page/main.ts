@@ -3,7 +3,7 @@ import './styles.css';
 import type { PageData, PageChange, PageRun } from '../backtest/page-data.js';
 import { colorNumber, drawMetric, drawPods, element, formatTime } from './charts.js';
 
-/** The number of runs that are drawn first. */
+/** How many runs are drawn at first. */
 const SHOWN_AT_FIRST = 6;
 
 start();
@@ -12,7 +12,7 @@ function start(): void {
   const main = document.getElementById('report');
   const text = document.getElementById('data')?.textContent ?? '';
   if (main === null || text === '') return;
-  // The command line writes this data together with this script.
+  // The cast is safe, because the command line writes the data together with this script.
   show(main, JSON.parse(text) as PageData);
 }
 
@@ -109,7 +109,7 @@ function selector({ runs }: PageData, value: string, onSelect: (name: string) =>
   return element('p', { className: 'selector' }, [label]);
 }
 
-/** Creates the table of figures. A run that can be drawn has a checkbox. */
+/** Creates the table of figures, with a checkbox for each run that can be drawn. */
 function createTable(
   { table, runs }: PageData,
   shown: Set<string>,
@@ -148,7 +148,7 @@ function createTable(
   };
 }
 
-/** Shows the changes of one run, and the decision of the selected change. */
+/** Creates the list of the changes of a run, and the decision of the selected change. */
 function createChanges(data: PageData): {
   readonly root: HTMLElement;
   readonly show: (run: PageRun) => void;

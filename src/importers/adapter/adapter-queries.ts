@@ -9,9 +9,9 @@ import type { AdapterConfig } from './read-adapter.js';
 interface Candidate {
   readonly rule: AdapterRule;
   readonly series: string;
-  /** Whether the rule also maps other series to the metric. */
+  /** Whether the rule also maps other series to the metric, so that this one may not exist. */
   readonly isGuess: boolean;
-  /** Null: the template or its labels cannot be converted. */
+  /** Null: the template or the labels of the rule cannot be converted. */
   readonly query: string | null;
 }
 
@@ -36,8 +36,8 @@ export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
 }
 
 /**
- * Assumes that the series named by a rule exists. If several rules match a series, the last one applies, as in the
- * adapter. Source: pkg/custom-provider/series_registry.go
+ * Chooses a query. If the rule names the series, the series is assumed to exist. If several rules match, the last one
+ * applies, as in the adapter. Source: pkg/custom-provider/series_registry.go
  */
 function choose(all: readonly Candidate[]): FoundQuery {
   const exact = new Set(all.filter(({ rule }) => rule.series.name !== null).map(({ series }) => series));
@@ -56,7 +56,10 @@ function choose(all: readonly Candidate[]): FoundQuery {
 const LISTS: Readonly<Record<AdapterRule['api'], string>> = { custom: 'rules', external: 'externalRules' };
 const MOST_NAMES = 10;
 
-/** Names the metrics that the rules produce, with `*` for each part that depends on the series. */
+/**
+ * Explains that no rule matches, and names the metrics that the rules produce. `*` stands for a part that depends on
+ * the series.
+ */
 function whyNoRule(name: string, api: AdapterRule['api'], rules: readonly AdapterRule[]): string {
   const other = rules.filter((rule) => rule.api !== api && findSeries(name, rule).length > 0);
   const [first] = other;
@@ -76,7 +79,7 @@ function producedName({ series, name: rule }: AdapterRule): readonly string[] {
   return name === null ? [] : [name];
 }
 
-/** Returns whether an external rule selects the namespace, but has no label for it. */
+/** Returns whether a rule of external metrics should select the namespace, but has no label for it. */
 function isForAllNamespaces({ api, isNamespaced, labels }: AdapterRule): boolean {
   return api === 'external' && isNamespaced && labelOf('namespace', labels) === null;
 }
@@ -85,7 +88,7 @@ function inAllNamespaces({ location }: AdapterRule): string {
   return `${location} has no label for the namespace: prometheus-adapter rejects the rule, and the query selects all namespaces.`;
 }
 
-/** Only Prometheus knows which of the series exist. */
+/** Returns the possible queries without choosing one, because only Prometheus knows which of the series exist. */
 function severalSeries(candidates: readonly Candidate[]): FoundQuery {
   const shown = candidates
     .flatMap(({ query }) => (query === null ? [] : [`  ${query}`]))
@@ -118,7 +121,7 @@ function buildQuery(metric: NamedMetric, series: string, rule: AdapterRule): str
   return `label_replace(${query}, "pod", "$1", "${pod}", "(.+)")`;
 }
 
-/** Returns null if the rule has no label for objects of the metric's kind, or for their namespace. */
+/** Returns the labels of a query; null: the rule has no label for the objects of the metric, or for their namespace. */
 function labelsOf({ member, objectKind, objectGroup }: NamedMetric, rule: AdapterRule): Labels | null {
   const namespace = labelOf('namespace', rule.labels);
   const inNamespace: readonly Place[] =
@@ -145,13 +148,13 @@ function joined(places: readonly Place[], groupBy: readonly string[]): Labels {
   };
 }
 
-/** Series of CPU and memory usage in the default resource queries of a data source. */
+/** The series that the default resource queries of a data source read. */
 const USUAL_SERIES: Readonly<Record<string, string>> = {
   cpu: 'container_cpu_usage_seconds_total',
   memory: 'container_memory_working_set_bytes',
 };
 
-/** Returns remarks on resource queries that read other series than promscaler. */
+/** Returns a remark for each resource query of the adapter that reads other series than promscaler does. */
 export function unusualResources({ resources }: AdapterConfig): readonly string[] {
   return [...resources].flatMap(([name, template]) => {
     const query = fillTemplate(template, {
@@ -173,16 +176,19 @@ interface TemplateValues {
   /** For example `namespace="$namespace"`. */
   readonly matchers: readonly string[];
   readonly groupBy: readonly string[];
-  /** Label -> value of its exact matcher. */
+  /** Maps a label to the value that an exact matcher requires. */
   readonly valuesByName: ReadonlyMap<string, string>;
 }
 
 const ACTION = /<<([^<>]*)>>/g;
 const INDEX = /^index +\.LabelValuesByName +"([^"]*)"$/;
 
-/** Returns null for an action that is not supported: Go templates can do more. Source: pkg/naming/metrics_query.go */
+/**
+ * Fills in a query template; null: it contains an action that is not supported, because Go templates can do more.
+ * Source: pkg/naming/metrics_query.go
+ */
 function fillTemplate(template: string, values: TemplateValues): string | null {
-  // `<<- .Series ->>` is equivalent to `<<.Series>>`.
+  // Removes trim markers: `<<- .Series ->>` means the same as `<<.Series>>` here.
   const plain = template.replace(ACTION, (_, action: string) => `<<${action.replace(/^-|-$/g, '').trim()}>>`);
   const texts: string[] = [];
   let at = 0;
@@ -197,7 +203,7 @@ function fillTemplate(template: string, values: TemplateValues): string | null {
   return text.includes('<<') ? null : text;
 }
 
-/** Removes empty lists with their commas and brackets. */
+/** Removes empty lists from a template, with their commas and brackets. */
 function withoutEmpty(template: string, { matchers, groupBy }: TemplateValues): string {
   const withMatchers =
     matchers.length > 0

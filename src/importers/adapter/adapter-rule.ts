@@ -1,21 +1,21 @@
-/** A rule of prometheus-adapter, which maps series in Prometheus to metrics of an API. */
+/** A rule of prometheus-adapter. It maps series in Prometheus to metrics of an API of Kubernetes. */
 export interface AdapterRule {
-  /** Position of the rule, for example `rules[2]`. */
+  /** Where the rule is in the config, for example `rules[2]`. */
   readonly location: string;
   readonly api: 'custom' | 'external';
   readonly series: SeriesSelector;
-  /** `seriesFilters`: `is` and `isNot`. */
+  /** `seriesFilters` of the rule, with `is` and `isNot`. */
   readonly filters: readonly SeriesFilter[];
   readonly name: NameRule;
   readonly metricsQuery: string;
   readonly labels: LabelPlaces;
-  /** Whether a query selects the namespace. Only rules of external metrics may set this to false. */
+  /** Whether a query selects a namespace. Only a rule of external metrics may set this to false. */
   readonly isNamespaced: boolean;
 }
 
-/** The name of the series, either exact or as patterns. */
+/** Selects series by an exact name or by patterns. */
 export interface SeriesSelector {
-  /** Null: not an exact name. */
+  /** The exact name; null: there are only patterns. */
   readonly name: string | null;
   readonly patterns: readonly SeriesFilter[];
 }
@@ -27,21 +27,20 @@ export interface SeriesFilter {
 
 export interface NameRule {
   readonly matches: RegExp;
-  /** The text of the regular expression `matches`. */
+  /** The text of the pattern in `matches`. */
   readonly source: string;
-  /** May contain groups such as `${1}`. */
+  /** The name of the metric, which may contain groups such as `${1}`. */
   readonly as: string;
 }
 
 const GROUP = /\$(?:(\w+)|\{(\w+)\})/g;
 
-/**
- * Returns the name of the metric for a series; null: the rule does not apply to it. Source: pkg/naming/metric_namer.go
- */
+/** Returns the name of the metric for a series; null: the rule does not match it (pkg/naming/metric_namer.go). */
 export function metricNameOf(series: string, { matches, as }: NameRule): string | null {
   const match = matches.exec(series);
   if (match === null) return null;
-  // As in Go, `$1_total` is the group `1_total`, which does not exist. `${1}_total` is the first group.
+  // As in Go, `$1_total` is the group named `1_total`, which does not exist, while `${1}_total` contains the first
+  // group.
   return as.replace(GROUP, (_, plain?: string, braced?: string) => {
     const key = plain ?? braced ?? '';
     return (/^\d+$/.test(key) ? match[Number(key)] : match.groups?.[key]) ?? '';
@@ -55,17 +54,17 @@ export function readsSeries(series: string, { series: selector, filters }: Adapt
   );
 }
 
-/** Labels of series that contain the names of objects, from `resources` of a rule. */
+/** `resources` of a rule: the labels of series that contain the names of objects. */
 export interface LabelPlaces {
-  /** Resource in singular form -> label: `pod`, `namespace`. */
+  /** Maps a resource in the singular (`pod`, `namespace`) to its label. */
   readonly overrides: ReadonlyMap<string, string>;
-  /** For example `kube_<<.Resource>>`; null: none. */
+  /** Template for other labels, for example `kube_<<.Resource>>`; null: there is none. */
   readonly template: string | null;
 }
 
 /**
- * Returns the label with the names of a resource (`pod`, `ingress`); null: the rule has none. `group` is its API group,
- * empty for the core group. Source: pkg/naming/resource_converter.go
+ * Returns the label that contains the names of a resource (`pod`, `ingress`); null: the rule has none. `group`: the API
+ * group of the resource; empty: the core group. Source: pkg/naming/resource_converter.go
  */
 export function labelOf(resource: string, { overrides, template }: LabelPlaces, group = ''): string | null {
   const label = overrides.get(resource);
@@ -79,7 +78,7 @@ export function labelOf(resource: string, { overrides, template }: LabelPlaces, 
 
 const PLURALS: Readonly<Record<string, string>> = { ingresses: 'ingress', statuses: 'status' };
 
-/** An override may use the singular or the plural. */
+/** Returns the singular, because an override may use the singular or the plural. */
 export function singularOf(resource: string): string {
   const name = resource.toLowerCase();
   const known = PLURALS[name];
@@ -89,16 +88,16 @@ export function singularOf(resource: string): string {
 
 const LONGEST_PATTERN = 500;
 
-/** JavaScript backtracks, RE2 does not: a repeated group, or many repetitions, may take forever. */
+/** A repeated group, or many repetitions, could take forever: JavaScript backtracks, RE2 does not. */
 const REPEATED_GROUP = /\)(?:[*+]|\{\d+,)/;
 const MOST_REPETITIONS = 3;
 
-/** Patterns with another meaning in JavaScript: character classes by name, and escapes such as `\z` and `\Q`. */
+/** Matches what means something else in JavaScript: character classes by name, and escapes such as `\z` and `\Q`. */
 const OTHER_MEANING = /\[\[:|\\[AzZQECpP]/;
 
 /**
- * Converts an RE2 pattern to a regular expression. Returns null if it is invalid, has another meaning in JavaScript, or
- * its running time would be unbounded for names of `LONGEST_NAME` characters.
+ * Converts an RE2 pattern to a regular expression. Null: the pattern is invalid, means something else in JavaScript, or
+ * could take too long for names of `LONGEST_NAME` characters.
  */
 export function safePattern(source: string): RegExp | null {
   if (source.length > LONGEST_PATTERN || REPEATED_GROUP.test(source) || OTHER_MEANING.test(source))

@@ -1,19 +1,19 @@
 import { quoteRegex } from '../../promql/quoting.js';
 import { type AdapterRule, metricNameOf, readsSeries } from './adapter-rule.js';
 
-/** A series whose name a rule maps to a metric. */
+/** The name of a series that a rule maps to a metric. */
 interface FoundSeries {
   readonly name: string;
   /** Whether the rule maps other series to the same metric, so that this series may not exist. */
   readonly isGuess: boolean;
 }
 
-/** Suffixes that rules usually strip from the name of a series. They are tried for rules that cannot be inverted. */
+/** Suffixes that rules usually remove from the name of a series. They are tried if a rule cannot be inverted. */
 const SUFFIXES = ['', '_total', '_seconds_total', '_count', '_sum', '_bucket', '_bytes'];
 
 /**
- * Returns names of series that a rule maps to the metric `metric`, best match first. The adapter lists all series of
- * Prometheus and names each of them. This function inverts the rule, and verifies each candidate with it.
+ * Returns names of series that a rule maps to `metric`, the best one first. The adapter lists all series in Prometheus
+ * and applies the rule to each. Here, the rule is inverted instead, and then applied to each candidate to verify it.
  */
 export function findSeries(metric: string, rule: AdapterRule): readonly FoundSeries[] {
   const { name } = rule.series;
@@ -38,7 +38,7 @@ function verified(candidates: readonly string[], metric: string, rule: AdapterRu
 
 const GROUP = /\$(?:\w|\{)/;
 
-/** Returns names that match the patterns of a rule: `^nginx_(?:in|out)_.*` gives nginx_in_ and nginx_out_. */
+/** Returns names that match the patterns of a rule: for `^nginx_(?:in|out)_.*`, these are nginx_in_ and nginx_out_. */
 function namesInPatterns({ series: { patterns } }: AdapterRule): readonly string[] {
   return patterns.flatMap(({ pattern, isWanted }) =>
     isWanted
@@ -47,9 +47,7 @@ function namesInPatterns({ series: { patterns } }: AdapterRule): readonly string
   );
 }
 
-/**
- * Inverts a name rule: `as: "${1}_per_second"` with `matches: "^(.*)_total$"` maps `x_per_second` back to `x_total`.
- */
+/** Inverts a name: with `as: "${1}_per_second"` and `matches: "^(.*)_total$"`, `x_per_second` becomes `x_total`. */
 function inverted(metric: string, { name: { as, source } }: AdapterRule): readonly string[] {
   const groups: string[] = [];
   const pattern = as.split(/(\$(?:\w+|\{\w+\}))/).map((part) => {
@@ -58,19 +56,17 @@ function inverted(metric: string, { name: { as, source } }: AdapterRule): readon
     groups.push(group);
     return '([\\w:]*)';
   });
-  // With more than two groups, there are too many ways to split the name.
+  // With more groups, there would be too many ways to divide the name.
   if (groups.length > 2) return [];
   const match = new RegExp(`^${pattern.join('')}$`).exec(metric);
   if (match === null) return [];
   const values = new Map(groups.map((group, index) => [group, match[index + 1] ?? '']));
-  // "$0" is the whole name.
+  // `$0` stands for the whole name.
   const whole = values.get('0');
   return whole === undefined ? expand(source, values) : [whole];
 }
 
-/**
- * Replaces the groups of a pattern with values. Empty unless the rest is literal text or alternatives of literal text.
- */
+/** Replaces the groups of a pattern by values. Empty if the rest is not literal text or alternatives of it. */
 function expand(source: string, values: ReadonlyMap<string, string>): readonly string[] {
   let count = 0;
   const filled = source

@@ -18,14 +18,15 @@ import { readYaml } from '../../scaler/yaml/read-yaml.js';
 
 export interface AdapterConfig {
   readonly rules: readonly AdapterRule[];
-  /** `resourceRules`: resource -> query. */
+  /** `resourceRules`: maps a resource to its query. */
   readonly resources: ReadonlyMap<string, string>;
-  /** Problems of rules that cannot be read. */
+  /** Remarks about rules that cannot be read. */
   readonly remarks: readonly Remark[];
 }
 
 /**
- * Reads the config of prometheus-adapter, or `rules` in the values of its Helm chart. Never throws for any JSON value.
+ * Reads the config of prometheus-adapter, or `rules` in the values of its Helm chart. Accepts any JSON value without
+ * throwing.
  */
 export function readAdapter(given: unknown): AdapterConfig {
   const remarks: Remark[] = [];
@@ -101,8 +102,8 @@ function readFilters(rule: Fields): readonly SeriesFilter[] | null {
 }
 
 /**
- * Without `as`, the name is the first group if there is exactly one, otherwise the whole match. Source:
- * pkg/naming/metric_namer.go
+ * Reads the name of a metric. Without `as`, it is the first group if there is exactly one, otherwise the whole match.
+ * Source: pkg/naming/metric_namer.go
  */
 function readName(name: Fields | undefined): NameRule | null {
   const written = name?.text('matches') ?? '';
@@ -143,13 +144,16 @@ function queryOf(rule: PlainObject): string | null {
 const NAME = /^\s*([A-Za-z_:][\w:]*)\s*(?:\{|$)/;
 const NAME_MATCHER = /(?<!\w)__name__\s*(=~|!~|!=|=)\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`)/g;
 
-/** Returns the only name that a pattern such as `^queue_depth$` matches, or null. Prometheus anchors patterns. */
+/**
+ * Returns the only name that a pattern such as `^queue_depth$` can match; null: there are several. Prometheus anchors
+ * patterns.
+ */
 function literalOf(pattern: string): string | null {
   const name = pattern.replace(/^\^|\$$/g, '');
   return /^[A-Za-z_:][\w:]*$/.test(name) ? name : null;
 }
 
-/** Reads the metric name of a selector. Null: one of its patterns is not supported. */
+/** Reads how a selector selects the metric name; null: one of its patterns is not supported. */
 function readSeriesQuery(query: string): SeriesSelector | null {
   let name = NAME.exec(query)?.[1] ?? null;
   const patterns: SeriesFilter[] = [];
@@ -176,7 +180,7 @@ interface ReadAdapterText {
 
 const RULE_FIELDS = ['rules', 'externalRules', 'resourceRules'];
 
-/** Reads the config file of prometheus-adapter, a ConfigMap that contains it, or the values of its Helm chart. */
+/** Reads the config of prometheus-adapter, from its own file, a ConfigMap, or the values of its Helm chart. */
 export function readAdapterText(text: string, file: string): ReadAdapterText {
   const documents = readYaml(text, file);
   const problems = documents.flatMap((document) => document.problems);

@@ -3,19 +3,19 @@ import { formatPath, type Path } from '../../scaler/problems/finding.js';
 import { cleanText } from '../../units/clean-text.js';
 import type { Remark } from './draft.js';
 
-/** Line width of the document. Longer words are not split. */
+/** Maximum width of a comment line in the document. Longer words are not divided. */
 const WIDTH = 118;
 
-/** A value may be 1 MiB long. */
+/** Limits a comment, because it may contain a value of 1 MiB. */
 const LONGEST_COMMENT = 2000;
 
-/** Comments of a document: above a field, and at the end of an object or list. */
+/** The comments of a document: above a field (`before`), and at the end of an object or list (`atEnd`). */
 export interface Comments {
   readonly before: (path: Path) => readonly string[];
   readonly atEnd: (path: Path) => readonly string[];
 }
 
-/** Places each remark above its field, or at the end of the nearest existing object. */
+/** Puts each remark above its field. If there is no such field, puts it at the end of the nearest object. */
 export function placeComments(remarks: readonly Remark[], document: unknown): Comments {
   const before = new Map<string, string[]>();
   const atEnd = new Map<string, string[]>();
@@ -48,10 +48,10 @@ function stepInto(node: unknown, step: string | number): unknown {
   return isPlainObject(node) && Object.hasOwn(node, step) ? node[step] : undefined;
 }
 
-/** A key may be 1 MiB long. */
+/** Limits the name of a field, because a key may be 1 MiB long. */
 const LONGEST_FIELD = 300;
 
-/** Returns the field and the message of a remark. A message such as "is 5" continues after the field name. */
+/** Returns the field and the message of a remark. A message such as "is 5" continues the name of the field. */
 export function commentOf({ path, message }: Pick<Remark, 'path' | 'message'>): string {
   const whole = formatPath(path);
   const field = whole.length > LONGEST_FIELD ? `${whole.slice(0, LONGEST_FIELD)}...` : whole;
@@ -59,7 +59,7 @@ export function commentOf({ path, message }: Pick<Remark, 'path' | 'message'>): 
   return /^(?:is|has) /.test(message) ? `${field} ${message}` : `${field}: ${message}`;
 }
 
-/** Returns a string as wrapped comment lines. No character in it can end the comment. */
+/** Returns a string as comment lines of limited width. Nothing in the string can end the comment. */
 export function commentLines(text: string, indent: number): readonly string[] {
   const prefix = `${' '.repeat(indent)}# `;
   const short = text.length > LONGEST_COMMENT ? `${text.slice(0, LONGEST_COMMENT)}...` : text;
@@ -69,7 +69,7 @@ export function commentLines(text: string, indent: number): readonly string[] {
     .map((line) => `${prefix}${line}`.trimEnd());
 }
 
-/** Removes control characters and line separators. */
+/** Replaces line breaks by spaces, and removes control characters. */
 export function oneLine(text: string): string {
   return cleanText(text.replace(/[\n\r\t\u0085\u2028\u2029\ufeff]+/g, ' ')).replace(
     /[\ud800-\udfff\ufffe\uffff]/g,
@@ -77,7 +77,7 @@ export function oneLine(text: string): string {
   );
 }
 
-/** Does not wrap an indented line, which is a query. */
+/** Wraps a line. An indented line is a query and stays as it is. */
 function wrap(text: string, width: number): readonly string[] {
   if (text.startsWith('  ')) return [text];
   const lines: string[] = [];

@@ -4,13 +4,13 @@ import { PLACEHOLDER } from '../../scaler/read/parse-scaler.js';
 
 export interface DraftItem {
   readonly value: PlainObject;
-  /** Source field in the manifest. */
+  /** The field in the manifest from which the entry was made. */
   readonly from: Path;
-  /** Whether something is missing. Such an entry is commented out, unless a placeholder names what is missing. */
+  /** Whether the entry is incomplete. It is then commented out, unless a placeholder says what is missing. */
   readonly isOff: boolean;
 }
 
-/** A scaler document before it is written as YAML. */
+/** A scaler document that is not written as YAML yet. */
 export interface Draft {
   readonly metadata: PlainObject;
   /** All fields except `metrics` and `schedules`. */
@@ -24,7 +24,7 @@ export const ITEM_LISTS = ['metrics', 'schedules'] as const;
 
 export type ItemList = (typeof ITEM_LISTS)[number];
 
-/** Omits undefined members. */
+/** Returns an object without its undefined members. */
 export function defined(members: PlainObject): PlainObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
@@ -33,7 +33,7 @@ export function isCommentedOut({ isOff, value }: DraftItem): boolean {
   return isOff && !hasPlaceholder(value);
 }
 
-/** `validate` rejects the document until the placeholder is replaced. */
+/** Returns whether a value contains a placeholder, which `validate` rejects until the user replaces it. */
 function hasPlaceholder(value: unknown): boolean {
   if (value === PLACEHOLDER) return true;
   if (Array.isArray(value)) return value.some(hasPlaceholder);
@@ -44,22 +44,25 @@ export function isIncomplete({ metrics, schedules }: Draft): boolean {
   return [...metrics, ...schedules].some(({ isOff }) => isOff);
 }
 
-/** A message about a manifest for the user. */
+/** What the user should know about the conversion of a manifest. */
 export interface Remark {
-  /** Field of the manifest; empty: the whole manifest. */
+  /** The field of the manifest; empty: the whole manifest. */
   readonly path: Path;
-  /** A sentence. Further lines appear only in the comment. */
+  /**
+   * The first line is a sentence, which is also printed. Further lines appear only in the comment that the written
+   * document gets.
+   */
   readonly message: string;
-  /** The position of the comment in the scaler document. List indexes include entries that are commented out. */
+  /** Where the comment is in the scaler document. Indexes of lists include entries that are commented out. */
   readonly at: Path;
-  /** `loss`: a part is not converted. `note`: everything is converted, but needs an explanation. */
+  /** `loss`: something is not converted. `note`: everything is converted, but an explanation is needed. */
   readonly kind: 'loss' | 'note';
 }
 
 export interface RemarkLog {
   readonly lose: (path: Path, message: string) => void;
   readonly note: (path: Path, message: string) => void;
-  /** Returns a log that writes all comments at `draftPath` instead of at the path of their field. */
+  /** Returns a log whose comments are all at `draftPath`, instead of at their fields. */
   readonly at: (draftPath: Path) => RemarkLog;
 }
 

@@ -5,13 +5,14 @@ import { PROBLEM_CLASSES } from '../../scaler/problems/problem-codes.js';
 import { type Draft, type ItemList, ITEM_LISTS, type RemarkLog } from './draft.js';
 import { documentOf } from './write-document.js';
 
-/** Each pass removes at least one field. */
+/** Limits the passes, each of which removes at least one field. */
 const MOST_PASSES = 200;
 
 const REQUIRED = ['metadata.name', 'metadata.namespace', 'spec.scaleTargetRef', 'spec.maxReplicas'];
 
 /**
- * Removes what a scaler document does not allow, with one remark each. Null: a required field is missing or invalid.
+ * Removes everything that a scaler document does not allow, with a remark for each removal. Null: a required field is
+ * missing or invalid.
  */
 export function repair(draft: Draft, log: RemarkLog): Draft | null {
   let current = draft;
@@ -28,7 +29,7 @@ export function repair(draft: Draft, log: RemarkLog): Draft | null {
   return null;
 }
 
-/** Returns whether a metric, complete or not, has a value without pods. `documentOf` omits incomplete metrics. */
+/** Returns whether a metric has a value without pods. Unlike in `documentOf`, incomplete metrics count. */
 function hasTotal({ metrics }: Draft): boolean {
   return metrics.some(({ value }) => 'external' in value || 'object' in value);
 }
@@ -53,7 +54,7 @@ function repairOne(draft: Draft, found: Finding, log: RemarkLog): Draft | null {
   return { ...draft, spec: without(draft.spec, path) as Draft['spec'] };
 }
 
-/** Returns the path to remove: a whole list, or for a missing field the object that requires it. */
+/** Returns the path of what is removed: a whole list or, if a field is missing, the object that requires the field. */
 function removable(spec: unknown, path: Path): Path {
   const list = path.findIndex((step) => typeof step === 'number');
   let removed = list < 0 ? path : path.slice(0, list);
@@ -70,7 +71,7 @@ function withoutItem(
   const itemIndex = items.flatMap(({ isOff }, at) => (isOff ? [] : [at]))[index];
   const item = itemIndex === undefined ? undefined : items[itemIndex];
   if (itemIndex === undefined || item === undefined) return null;
-  // The indexes in the message do not include entries that are commented out.
+  // The indexes in the message do not count entries that are commented out, so the path in the manifest replaces them.
   const written = formatPath(['spec', list, index]);
   const message = found.message.replaceAll(written, formatPath(item.from));
   log.at(['spec', list, itemIndex]).lose(item.from, `is commented out: ${message}`);

@@ -15,7 +15,7 @@ function build(draft: Draft, select: (items: readonly DraftItem[]) => readonly D
   return { apiVersion: API_VERSION, kind: 'Scaler', metadata: draft.metadata, spec };
 }
 
-/** Order of the first fields of `spec`. Other fields keep their order. */
+/** The first fields of `spec`, in their order. Other fields follow in the order in which they were read. */
 const ORDER = [
   'paused',
   'dryRun',
@@ -37,7 +37,7 @@ interface Writing {
   readonly isOff: (path: Path) => boolean;
 }
 
-/** Writes a draft as YAML, with each remark as a comment. `header` is the first comment. */
+/** Writes a draft as YAML, with its remarks as comments. `header`: the first comment. */
 export function writeDocument(draft: Draft, remarks: readonly Remark[], header: string): string {
   const all = build(draft, (items) => items);
   const writing: Writing = {
@@ -129,17 +129,17 @@ function commentedOut(lines: readonly string[], indent: number): readonly string
   return lines.map((line) => `${' '.repeat(indent)}# ${line.slice(indent)}`.trimEnd());
 }
 
-/** Plain scalars of YAML 1.1 and 1.2: no indicator at the start, no `: ` and no ` #`. */
+/** Strings that need no quotes in YAML: no special character at the start, no `: ` and no ` #`. */
 const PLAIN = /^[A-Za-z_/(][\x20-\x7e]*$/;
 const UNSAFE_IN_PLAIN = /: |:$| #|\s$/;
 
-/** Plain scalars that YAML 1.1 or 1.2 does not read as strings. */
+/** Words that YAML 1.1 or 1.2 does not read as strings unless they are quoted. */
 const WORDS = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
 
-/** A quantity with a suffix starts with a digit but is not a number. */
+/** A quantity with a suffix, which needs no quotes: it starts with a digit, but is not a number. */
 const QUANTITY = /^\d+(?:\.\d+)?(?:m|k|M|G|T|P|[KMGTPE]i)$/;
 
-/** Strings that a block scalar represents unchanged: no leading blanks, and no blanks at the end of a line. */
+/** Strings that a block scalar can represent: no line may start or end with a space. */
 const BLOCK = /^[\x21-\x7e][\x20-\x7e]*(?:\n[\x20-\x7e]*)*$/;
 
 function scalar(value: unknown): string {
@@ -149,7 +149,7 @@ function scalar(value: unknown): string {
   return /^[\x20-\x7e]*$/.test(value) ? `'${value.replaceAll("'", "''")}'` : escaped(value);
 }
 
-/** Returns the lines of a block scalar for a multi-line string, header first; null: not possible. */
+/** Returns header and lines of a block scalar for a string of several lines; null: it cannot be one. */
 function blockLines(value: unknown): readonly string[] | null {
   if (typeof value !== 'string' || !value.includes('\n')) return null;
   const end = value.endsWith('\n') ? 1 : 0;
@@ -158,7 +158,7 @@ function blockLines(value: unknown): readonly string[] | null {
   return [end === 0 ? '|-' : '|', ...text.split('\n')];
 }
 
-/** Returns JSON, which is valid YAML. Characters that are not printable in YAML are escaped. */
+/** Returns a string as JSON, which is valid YAML. Characters that YAML cannot contain are escaped. */
 function escaped(value: string): string {
   return JSON.stringify(value).replace(
     /[^\x20-\x7e]/g,

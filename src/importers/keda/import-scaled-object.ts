@@ -14,7 +14,7 @@ import { parseBoolean } from './trigger.js';
 
 const DEFAULTS = { minReplicaCount: 0, maxReplicaCount: 100, pollingInterval: 30, cooldownPeriod: 300 };
 
-/** Decision interval of the HPA that KEDA creates. */
+/** How often the HPA decides that KEDA creates. */
 const HPA_PERIOD_SECONDS = 15;
 
 export function importScaledObject(
@@ -37,7 +37,7 @@ export function importScaledObject(
     formula: advanced.formula,
   });
   const all = withIdleMetric(metrics, schedules, minimum);
-  // CPU and memory have no value without pods, so KEDA does not scale to 0 on them either.
+  // CPU and memory have no value without pods, so KEDA never scales to 0 because of them.
   const isPodsOnly = minimum === 0 && all.length > 0 && all.every(({ value }) => !('external' in value));
   const minReplicas = isPodsOnly ? 1 : minimum;
   readForceActivation(annotations, manifest.log, { minReplicas, idle });
@@ -63,18 +63,21 @@ export function importScaledObject(
 function readScaleTarget(target: Fields | undefined): PlainObject | undefined {
   if (target === undefined) return undefined;
   const read = readTarget(target);
-  // keda.k8s.io/v1alpha1, KEDA 1.
+  // `deploymentName` and `containerName` are fields of KEDA 1 (keda.k8s.io/v1alpha1).
   const old = target.text('deploymentName');
   target.skip('containerName', 'envSourceContainerName');
   target.rest();
   return read?.['name'] === undefined ? { ...read, name: old } : read;
 }
 
-/** `idle`: KEDA's replica count of an inactive workload, which a document does not have; null: none. */
+/**
+ * Reads the minimum. `idle`: the replicas of an inactive workload, for which a document has no field; null: there is no
+ * such number.
+ */
 function readMinimum(spec: Fields): { readonly minimum: number; readonly idle: number | null } {
   const minimum = spec.integer('minReplicaCount') ?? DEFAULTS.minReplicaCount;
   const idle = spec.integer('idleReplicaCount') ?? null;
-  // An idle workload with 0 replicas starts with 1, which is the meaning of minReplicas: 0.
+  // Equal to minReplicas: 0 in a document, with which an inactive workload has 0 replicas and starts with 1.
   if (idle === 0 && minimum === 1) return { minimum: 0, idle: null };
   if (idle === null || idle === minimum) return { minimum, idle: null };
   const message = `is ${idle}: promscaler has no separate count for an idle workload and keeps at least ${minimum}`;
@@ -116,7 +119,7 @@ interface Step {
   readonly behavior: PlainObject | undefined;
 }
 
-/** cooldownPeriod and activation apply only to the step between the idle count, usually 0, and the minimum. */
+/** Reads cooldownPeriod and activation, which only apply between the idle count (usually 0) and the minimum. */
 function readTimes(spec: Fields, { minReplicas, maxReplicas, idle, behavior }: Step): PlainObject {
   const cooldown = spec.integer('cooldownPeriod');
   const polling = spec.integer('pollingInterval') ?? DEFAULTS.pollingInterval;
@@ -157,9 +160,9 @@ function readTimes(spec: Fields, { minReplicas, maxReplicas, idle, behavior }: S
 }
 
 /**
- * Returns `cooldownSeconds`. KEDA sets 0 replicas from any count when cooldownPeriod has passed since the last
- * activity, whatever its HPA does. In promscaler, the downscale stabilization follows cooldownSeconds, and policies
- * apply. Source: pkg/scaling/executor/scale_scaledobjects.go, scaleToZeroOrIdle
+ * Returns `cooldownSeconds`. KEDA sets 0 replicas, from any count, when cooldownPeriod has passed since the last
+ * activity, whatever the HPA decides. In promscaler, the downscale stabilization begins after cooldownSeconds, and
+ * policies limit each step. Source: pkg/scaling/executor/scale_scaledobjects.go, scaleToZeroOrIdle
  */
 function readCooldown(
   { log, path }: Fields,
@@ -193,7 +196,7 @@ function readCooldown(
   return cooldownSeconds;
 }
 
-/** Returns a clause about the time from the last activity to 0 replicas; null: policies do not extend it. */
+/** Returns a clause about how long policies delay 0 replicas after the last activity; null: they do not. */
 function slowerText(fromOne: number, rules: unknown, decline: Decline): string | null {
   if (valueAt(rules, ['selectPolicy']) === 'Disabled') return 'never';
   if (valueAt(rules, ['policies']) === undefined && valueAt(rules, ['selectPolicy']) === undefined)
@@ -207,7 +210,10 @@ function slowerText(fromOne: number, rules: unknown, decline: Decline): string |
 
 const DEFAULT_STABILIZATION = PRESETS[BUILT_IN.preset].downscaleStabilizationSeconds;
 
-/** With schedules only, KEDA keeps the minimum outside of them. A document without metrics would scale on CPU. */
+/**
+ * If there are only schedules, adds a metric that keeps the minimum outside of them, as KEDA does. A document without
+ * metrics would scale on CPU.
+ */
 function withIdleMetric(
   metrics: readonly DraftItem[],
   schedules: readonly DraftItem[],
@@ -225,8 +231,8 @@ function withIdleMetric(
 }
 
 /**
- * KEDA counts failed queries of its HPA, one per 15 s, and falls back when the count exceeds the threshold. Source:
- * pkg/fallback/fallback.go
+ * Seconds for each failure that KEDA counts. It counts failed queries of its HPA, one in 15 s, and falls back if there
+ * are more than the threshold. Source: pkg/fallback/fallback.go
  */
 const SECONDS_PER_FAILURE = 15;
 const LONGEST_SECONDS = 86_400;
@@ -234,7 +240,7 @@ const LONGEST_SECONDS = 86_400;
 interface Bounds {
   readonly minReplicas: number;
   readonly maxReplicas: number;
-  /** Whether a trigger has no fallback in KEDA. */
+  /** Whether KEDA applies no fallback to one of the triggers. */
   readonly isPartial: boolean;
 }
 
@@ -242,7 +248,7 @@ function isAverage(metric: PlainObject): boolean {
   return valueAt(metric, ['external', 'target', 'averageValue']) !== undefined;
 }
 
-/** Reads `fallback`. A fallback to the current replicas is omitted, because promscaler does the same by default. */
+/** Reads `fallback`. A fallback to the current replicas is omitted, because that is what promscaler does by default. */
 function readFallback(
   spec: Fields,
   { minReplicas, maxReplicas, isPartial }: Bounds,
@@ -284,14 +290,16 @@ const EXACT = 'mode: exact may also scale down, as KEDA does; mode: atLeast woul
 const PARTIAL = 'Here, it also applies to cpu, memory and metricType Value; in KEDA, it does not.';
 
 /**
- * Any value that is not a boolean counts as true. Source: apis/keda/v1alpha1/scaledobject_types.go, getBoolAnnotation
+ * Returns whether an annotation is true. Any value that is no boolean counts as true. Source:
+ * apis/keda/v1alpha1/scaledobject_types.go, getBoolAnnotation
  */
 function isFlagSet(value: unknown): boolean {
   return typeof value === 'string' && (parseBoolean(value) ?? true);
 }
 
 /**
- * Reads the annotation that activates a workload at 0 or the idle count. Documents activate only with minReplicas 0.
+ * Reads the annotation that activates a workload with 0 replicas, or with the idle count. A document has an activation
+ * only if minReplicas is 0.
  */
 function readForceActivation(
   annotations: PlainObject,
@@ -348,7 +356,7 @@ function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
   return { paused };
 }
 
-/** Returns the annotation with which KEDA scales nothing and has no HPA; null: there is none. */
+/** Returns the annotation because of which KEDA scales nothing and has no HPA; null: there is none. */
 export function kedaPause(annotations: Readonly<Record<string, unknown>>): string | null {
   if (annotations[`${PREFIX}paused-replicas`] !== undefined) return `${PREFIX}paused-replicas`;
   return isFlagSet(annotations[`${PREFIX}paused`]) ? `${PREFIX}paused` : null;

@@ -35,7 +35,7 @@ export function readResource(trigger: Trigger): ReadTrigger {
   };
 }
 
-/** Converts a cron trigger to a schedule. `minReplicas` is a floor while it is active. */
+/** Converts a cron trigger to a schedule, whose `minReplicas` applies while the trigger is active. */
 export function readCron(trigger: Trigger, maxReplicas: number): ReadTrigger {
   const { metadata, path } = trigger;
   const start = metadataText(metadata, 'start');
@@ -66,24 +66,24 @@ function scheduleName({ name, index }: Trigger): string {
 }
 
 interface Example {
-  /** The metadata field with the target. */
+  /** The field of the metadata that contains the target. */
   readonly target: string;
-  /** Their values are added. */
+  /** The metrics whose values are added up. */
   readonly metrics: readonly string[];
-  /** Labels that identify a queue, because several exporters may report it; absent: each series counts. */
+  /** Labels that identify a queue if several exporters may report it. Unset: each series counts. */
   readonly onceBy?: string;
-  /** Labels, and the metadata fields with their values. */
+  /** Labels, each with the field of the metadata that contains its value. */
   readonly labels: readonly (readonly [label: string, field: string])[];
-  /** A setting that is true by default, and the metric that is added only if it is true. */
+  /** A setting that is true by default, and a metric that is only added if it is true. */
   readonly optional?: { readonly field: string; readonly metric: string };
-  /** A setting that changes what the trigger measures, and the only value for which the example is valid. */
+  /** A setting that changes what the trigger measures, and the value for which this query is right. */
   readonly only?: { readonly field: string; readonly value: string };
-  /** Whether the exporter returns negative numbers for unknown values, which would reduce the sum. */
+  /** Whether the exporter returns a negative number for an unknown value, which would reduce the sum. */
   readonly mayBeNegative?: boolean;
   readonly remark?: string;
 }
 
-/** Trigger type -> query of an exporter for Prometheus. docs/guides/queues.md has the same queries. */
+/** Maps the type of a trigger to a query for an exporter. docs/guides/queues.md contains the same queries. */
 const EXAMPLES: Readonly<Record<string, Example>> = {
   kafka: {
     target: 'lagThreshold',
@@ -92,13 +92,13 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
       ['consumergroup', 'consumerGroup'],
       ['topic', 'topic'],
     ],
-    // kafka_exporter returns -1 for a partition without a committed offset.
+    // kafka_exporter returns -1 for a partition that has no committed offset.
     mayBeNegative: true,
     remark: 'maxReplicas must not exceed the number of partitions: further consumers stay idle.',
   },
   rabbitmq: {
     target: 'value',
-    // The other modes are rates of messages.
+    // In the other modes, the trigger measures the rate of messages.
     only: { field: 'mode', value: 'QueueLength' },
     metrics: ['rabbitmq_detailed_queue_messages'],
     onceBy: 'vhost, queue',
@@ -124,7 +124,7 @@ const DEPTH =
   'The number grows while pods start, and asks for more of them. If they start slowly, query the rate of new messages, ' +
   'with what a pod does per second as averageValue, and move this query to backlog.query.';
 
-/** Settings that the query does not need: without a topic, KEDA adds up all topics of a consumer group. */
+/** Settings without which the query is complete: without a topic, KEDA adds up all topics of a consumer group. */
 const OPTIONAL: ReadonlySet<string> = new Set(['topic', 'vhostName']);
 
 /** Returns the query with the values of the trigger. */
@@ -135,7 +135,7 @@ function exampleOf(
   const matchers = labels.flatMap(([label, field]) => {
     const text = metadataText(metadata, field);
     if (text === undefined || text === '') return OPTIONAL.has(field) ? [] : [`${label}="${field}"`];
-    // https://sqs.REGION.amazonaws.com/ACCOUNT/QUEUE
+    // The name is the last part of https://sqs.REGION.amazonaws.com/ACCOUNT/QUEUE.
     const value = field === 'queueURL' ? text.slice(text.lastIndexOf('/') + 1) : text;
     return [`${label}=${stringLiteral(value)}`];
   });
@@ -148,7 +148,7 @@ function exampleOf(
   return sums.join(' + ');
 }
 
-/** Settings whose values are printed. Others may be credentials, or addresses that contain credentials. */
+/** Settings whose values may be printed. Others may be credentials, or addresses that contain credentials. */
 const SHOWN: ReadonlySet<string> = new Set([
   'address',
   'addresses',
@@ -179,14 +179,14 @@ const SHOWN: ReadonlySet<string> = new Set([
 
 const MOST_SETTINGS = 20;
 
-/** Hides a value with an @, which may be an address with a password. */
+/** Returns a setting as text. A value with an @ is not shown, because it may be an address with a password. */
 function formatSetting([key, value]: readonly [string, unknown]): string {
   const isShown = SHOWN.has(key) || ACTIVATION.test(key) || /^(?:true|false)$/.test(String(value));
   const text = formatValue(value);
   return isShown && !text.includes('@') ? `  ${key}: ${text}` : `  ${key} (not shown, may be a credential)`;
 }
 
-/** Returns a metric with a placeholder for a trigger that reads another system. Its value must come from Prometheus. */
+/** Returns a metric with a placeholder for a trigger of another system: the user must find an equivalent query. */
 export function readUnsupported(trigger: Trigger, step: ActivationStep): ReadTrigger {
   const { type, name, metadata, authentication, path } = trigger;
   const known = Object.hasOwn(EXAMPLES, type) ? EXAMPLES[type] : undefined;
@@ -227,7 +227,7 @@ export function readUnsupported(trigger: Trigger, step: ActivationStep): ReadTri
   );
 }
 
-/** Names the settings that neither the metric nor the query of the example contains. */
+/** Names the settings that are neither in the metric nor in the example query. */
 function lostSettings(
   { metadata, authentication }: Trigger,
   example: Example | undefined,

@@ -15,7 +15,7 @@ import {
   remarkOnRest,
 } from './trigger.js';
 
-/** Connection settings of a trigger, and the corresponding field of a data source. */
+/** Maps settings for the connection to fields of a data source. */
 const SOURCE_FIELDS: Readonly<Record<string, string>> = {
   customHeaders: 'headers',
   cortexOrgID: 'headers (X-Scope-OrgID)',
@@ -26,7 +26,7 @@ const SOURCE_FIELDS: Readonly<Record<string, string>> = {
   identityOwner: 'sigv4, azure or google',
 };
 
-/** URL parameters of each query. A data source has no such fields. */
+/** Settings that add parameters to the URL of each query, with what to do instead: a data source has no such fields. */
 const URL_FIELDS: Readonly<Record<string, string>> = {
   namespace: 'use a server that does not require the parameter, and a matcher of the query',
   queryParameters: 'flavor sets those of the server that prevent partial responses',
@@ -65,7 +65,7 @@ export function readPrometheus(trigger: Trigger, sources: SourceNames, step: Act
   return { list: 'metrics', item: queryItem('external', external, { from: path, log }) };
 }
 
-/** Source: pkg/scalers/prometheus_scaler.go: no result, NaN and infinity are 0. */
+/** As in KEDA, no result, NaN and infinity count as 0. Source: pkg/scalers/prometheus_scaler.go */
 const IGNORE_NULL =
   'is true, the default of KEDA: no result and NaN count as 0. Remove onMissing and onNaN to hold the replicas instead.';
 
@@ -100,7 +100,7 @@ function readSource(trigger: Trigger, sources: SourceNames): string {
   return source;
 }
 
-/** Returns an address without user, password and parameters. */
+/** Returns an address without user name, password and parameters. */
 function withoutCredentials(address: string): string {
   if (!URL.canParse(address)) return 'not a URL';
   const { protocol, host, pathname } = new URL(address);

@@ -16,7 +16,7 @@ import {
 interface Options extends ActivationStep {
   readonly sources: SourceNames;
   readonly maxReplicas: number;
-  /** `advanced.scalingModifiers`, if it has a formula. */
+  /** `advanced.scalingModifiers` if it contains a formula. */
   readonly formula: Fields | undefined;
 }
 
@@ -81,7 +81,7 @@ function convert(trigger: Trigger, options: Options): ReadTrigger {
   }
 }
 
-/** Returns one metric for a formula, which combines all triggers. */
+/** Returns a single metric for a formula that combines all triggers. */
 function formulaItem(modifiers: Fields, step: ActivationStep): DraftItem {
   const formula = modifiers.text('formula') ?? '';
   const target = metadataText(modifiers, 'target');

@@ -5,7 +5,7 @@ import { API_VERSION } from '../../scaler/schema/document-schema.js';
 import type { PlainObject } from '../../scaler/plain-json.js';
 import { addSeconds, instantFromMs } from '../../units/time.js';
 
-/** The fields of a document that determine its last scale-down. */
+/** The fields of a document that determine how fast it scales to 0. */
 export interface Decline {
   readonly maxReplicas: number;
   readonly behavior: PlainObject | undefined;
@@ -13,11 +13,11 @@ export interface Decline {
   readonly syncPeriodSeconds: number | undefined;
 }
 
-/** 8 hours with a round every 15 s, which take less than a second to compute. */
+/** Limits the simulated rounds: 8 hours with a round every 15 s, which are computed in less than a second. */
 const MOST_ROUNDS = 2000;
 
 /**
- * Returns how many seconds after the last activity a workload with `maxReplicas` has 0 replicas, if each decision is
+ * Returns after how many seconds without activity a workload with `maxReplicas` has 0 replicas, if each decision is
  * applied at once. Null: it still has replicas after 2,000 rounds, or the fields are invalid.
  */
 export function secondsToZero(spec: Decline): number | null {

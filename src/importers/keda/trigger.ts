@@ -19,38 +19,38 @@ export interface ReadTrigger {
   readonly item: DraftItem;
 }
 
-/** Returns a metadata value as a string. All metadata values are strings in Kubernetes; other scalars are converted. */
+/** Returns a value of the metadata as a string. In Kubernetes, all of them are strings; other scalars are converted. */
 export function metadataText(metadata: Fields, key: string): string | undefined {
   const value = metadata.raw(key);
   if (typeof value === 'string') return value.trim();
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined;
 }
 
-/** Returns a boolean of the metadata; undefined: it is missing or not a boolean. */
+/** Returns a boolean of the metadata; undefined: it is unset or no boolean. */
 export function metadataFlag(metadata: Fields, key: string): boolean | undefined {
   return parseBoolean(metadataText(metadata, key));
 }
 
-/** Parses a boolean like strconv.ParseBool of Go, which KEDA uses; undefined: not a boolean. */
+/** Parses a boolean like KEDA, with strconv.ParseBool of Go; undefined: the text is no boolean. */
 export function parseBoolean(text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;
   if (/^(?:1|t|T|TRUE|true|True)$/.test(text)) return true;
   return /^(?:0|f|F|FALSE|false|False)$/.test(text) ? false : undefined;
 }
 
-/** KEDA names the activation threshold after the target field: `activationLagThreshold`, `activationValue`. */
+/** Matches an activation threshold, which KEDA names after the target: `activationLagThreshold`. */
 export const ACTIVATION = /^activation[A-Z]/;
 
-/** The replica counts between which KEDA's activation switches. */
+/** The two replica counts between which an activation of KEDA switches. */
 export interface ActivationStep {
   readonly minimum: number;
-  /** The count of an inactive workload, which the document does not have; null: `minimum`. */
+  /** The replicas of an inactive workload, for which a document has no field; null: `minimum`. */
   readonly idle: number | null;
 }
 
 /**
- * Returns `activation` of the metric. Its threshold counts only if the workload may scale to 0. The default of KEDA is
- * 0. `keys` are the fields with a threshold. Only the first valid field applies.
+ * Returns `activation` of a metric. It only applies if the workload may scale to 0. `keys`: the fields that may contain
+ * the threshold, of which the first valid one counts. The default of KEDA is 0.
  */
 export function readActivation(
   { value, path, log, skip }: Fields,
@@ -88,7 +88,7 @@ export function readActivation(
   return { above: 0 };
 }
 
-/** Records a remark for each metadata field that the scaler document cannot read from the environment. */
+/** Adds a remark for each field that KEDA reads from the environment of the workload, which a document cannot. */
 export function remarkOnEnvironment(metadata: Fields, keys: readonly string[]): void {
   for (const key of keys) {
     if (!key.endsWith('FromEnv')) continue;
@@ -99,7 +99,7 @@ export function remarkOnEnvironment(metadata: Fields, keys: readonly string[]): 
   }
 }
 
-/** Records a remark for each metadata field that was not read. */
+/** Adds a remark for each field of the metadata that was not read. */
 export function remarkOnRest(metadata: Fields, read: readonly string[] = []): void {
   const keys = Object.keys(metadata.value);
   remarkOnEnvironment(metadata, keys);
@@ -114,7 +114,7 @@ export function remarkOnRest(metadata: Fields, read: readonly string[] = []): vo
   metadata.rest();
 }
 
-/** Returns an External metric that the user must complete. */
+/** Returns an External metric that is commented out, because the user must complete it. */
 export function offMetric(trigger: Trigger, external: PlainObject): ReadTrigger {
   const item = { value: { external }, from: trigger.path, isOff: true };
   return { list: 'metrics', item };

@@ -15,7 +15,7 @@ interface Defaults {
   readonly policies: readonly Policy[];
 }
 
-/** Defaults of a direction. The API server writes them into every object, and promscaler has the same ones. */
+/** The defaults of a direction. The API server writes them into each object. They are also those of promscaler. */
 const UP: Defaults = {
   stabilizationWindowSeconds: BUILT_IN.scaleUpStabilizationWindowSeconds,
   policies: DEFAULT_POLICIES.scaleUp,
@@ -26,8 +26,8 @@ const DOWN: Defaults = {
 };
 
 /**
- * Reads `behavior` and omits default values. Keeps an empty object, because it enables the default policies.
- * `draftPath`: position of the comments, if `behavior` is not at `spec.behavior` of the manifest.
+ * Reads `behavior` without default values. An empty object is kept, because it enables the default policies.
+ * `draftPath`: where the comments are, if `behavior` is not at `spec.behavior` of the manifest.
  */
 export function readBehavior(given: Fields | undefined, draftPath?: Path): PlainObject | undefined {
   if (given === undefined) return undefined;
@@ -74,7 +74,7 @@ function readPolicies(rules: Fields): readonly Policy[] | undefined {
   });
 }
 
-/** The order of policies is irrelevant. */
+/** Returns whether policies are the default ones. Their order does not matter. */
 function isDefault(policies: readonly Policy[], defaults: Defaults): boolean {
   return keyOf(policies) === keyOf(defaults.policies);
 }

@@ -1,25 +1,25 @@
 import type { MetricQueries } from './named-metric.js';
 import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 
-/** Inputs of an import in addition to the manifest. */
+/** What an import needs besides the manifest. */
 export interface ImportContext {
-  /** Namespace of objects that have none. */
+  /** Namespace of the objects that do not contain one. */
   readonly namespace: string;
   readonly isNamespaceGiven: boolean;
   readonly queries: MetricQueries;
-  /** Data source for each address that a ScaledObject queries. */
+  /** The data source for each address that a ScaledObject queries. */
   readonly sources: SourceNames;
   readonly isDryRun: boolean;
 }
 
-/** Address of Prometheus -> name of the data source. */
+/** Maps addresses of Prometheus to names of data sources. */
 export type SourceNames = ReadonlyMap<string, string>;
 
 export const DEFAULT_SOURCE = 'default';
 
 /**
- * Assigns a data source name to each address in prometheus triggers of the objects: `default` for the most frequent
- * address, the host name for others.
+ * Gives each address in the prometheus triggers of the objects a name: `default` for the most frequent address, and the
+ * host name for the others.
  */
 export function nameSources(objects: readonly unknown[]): SourceNames {
   const counts = new Map<string, number>();
@@ -44,13 +44,13 @@ function addressesOf(object: unknown): readonly string[] {
   });
 }
 
-/** Normalizes an address, so different spellings for one server are equal. */
+/** Normalizes an address, so that different spellings of the same address are equal. */
 export function normalAddress(address: string): string {
   return address.trim().replace(/\/$/, '');
 }
 
 function hostName(address: string): string {
-  // A value that is not a URL may contain a password.
+  // Nothing of a value that is no URL is used, because it may contain a password.
   const host = URL.canParse(address) ? new URL(address).hostname : '';
   const name = host
     .toLowerCase()

@@ -5,14 +5,14 @@ import { parseQuantity } from '../../units/quantity.js';
 import type { RemarkLog } from '../draft/draft.js';
 
 /**
- * An object of a manifest. Each method reads one field. It returns undefined for an unset field, or for a field of
- * another type, which it records as a remark. `rest` records every field that was not read.
+ * An object of a manifest. Each method reads a field. It returns undefined if the field is unset or, after adding a
+ * remark, if the field has another type. `rest` adds a remark for each field that was not read.
  */
 export interface Fields {
   readonly path: Path;
   readonly value: PlainObject;
   readonly log: RemarkLog;
-  /** Returns the same object, with all comments at `draftPath` of the scaler document. */
+  /** Returns the same object, but with all comments at `draftPath` of the scaler document. */
   readonly at: (draftPath: Path) => Fields;
   readonly has: (key: string) => boolean;
   readonly raw: (key: string) => unknown;
@@ -22,20 +22,20 @@ export interface Fields {
   readonly flag: (key: string) => boolean | undefined;
   readonly quantity: (key: string) => string | number | undefined;
   readonly object: (key: string) => Fields | undefined;
-  /** Reads a required object. Records a loss if it is missing. */
+  /** Reads a required object. If it is missing, adds a remark of the kind `loss`. */
   readonly required: (key: string) => Fields | undefined;
   readonly list: (key: string) => readonly Fields[] | undefined;
-  /** Marks fields without a meaning in a scaler document as read. */
+  /** Marks fields as read, because they mean nothing in a scaler document. */
   readonly skip: (...keys: readonly string[]) => void;
   readonly rest: () => void;
 }
 
 interface FieldOptions {
-  /** Whether keys are case-insensitive, as in JSON in annotations, which Go reads. */
+  /** Whether the case of keys does not matter, as for JSON in annotations, which Go reads. */
   readonly isCaseless?: boolean;
 }
 
-/** Returns null, and records a remark, if the value is not an object. */
+/** Returns the fields of an object. If the value is no object, adds a remark and returns null. */
 export function readFields(
   value: unknown,
   path: Path,
@@ -119,7 +119,7 @@ function withLowerKeys(value: PlainObject): PlainObject {
   );
 }
 
-/** Returns a quantity. A whole number in a string becomes a number. */
+/** Returns a quantity; undefined: the value is none. A string with a whole number is converted to a number. */
 export function readQuantity(found: unknown): string | number | undefined {
   if (typeof found === 'number') return Number.isFinite(found) ? found : undefined;
   if (typeof found !== 'string' || parseQuantity(found.trim()) === null) return undefined;

@@ -6,9 +6,9 @@ import type { Fields } from './fields.js';
 export interface LabelMatchers {
   /** For example `queue="mail"`. */
   readonly matchers: readonly string[];
-  /** Label -> selected values, joined by `|`. */
+  /** Maps a label to its selected values, which are joined by `|`. */
   readonly values: ReadonlyMap<string, string>;
-  /** Parts that PromQL cannot express; empty: none. */
+  /** Parts of the selector that PromQL cannot express; empty: there are none. */
   readonly problems: readonly SelectorProblem[];
 }
 
@@ -21,7 +21,7 @@ const NO_MATCHERS: LabelMatchers = { matchers: [], values: new Map(), problems: 
 
 const LABEL = /^[A-Za-z_]\w*$/;
 
-/** Reads the label selector of a metric. Its labels are labels in Prometheus. */
+/** Reads the label selector of a metric as matchers. Its labels are those of the series in Prometheus. */
 export function readMatchers(selector: Fields | undefined): LabelMatchers {
   if (selector === undefined) return NO_MATCHERS;
   const labels = selector.raw('matchLabels');
@@ -63,7 +63,7 @@ function readValues(values: unknown): readonly string[] {
   return Array.isArray(values) ? values.map(String) : [];
 }
 
-/** Escapes a dollar sign before a letter, which would start a variable of promscaler. */
+/** Escapes dollar signs, because one before a letter would start a variable of promscaler. */
 function literal(value: string): string {
   return stringLiteral(value).replaceAll('$', String.raw`\u0024`);
 }

@@ -6,7 +6,8 @@ import type { ImportContext } from './context.js';
 import type { Fields } from './fields.js';
 
 /**
- * Metadata by which tools identify their objects: Helm would reject a document that has it, Argo CD would delete it.
+ * Metadata by which tools recognize their objects. Helm would reject a document with it, and Argo CD would delete the
+ * object.
  */
 const TOOL_KEYS: readonly RegExp[] = [
   /^kubectl\.kubernetes\.io\//,
@@ -22,14 +23,14 @@ const TOOL_KEYS: readonly RegExp[] = [
 ];
 
 export interface ReadMetadata {
-  /** `NAMESPACE/NAME`, if known. */
+  /** `NAMESPACE/NAME`, as far as it is known. */
   readonly label: string;
   /** Null: the object has no valid name. */
   readonly metadata: PlainObject | null;
   readonly annotations: PlainObject;
 }
 
-/** Reads name, namespace, labels and annotations. Omits labels and annotations that a server or tool has set. */
+/** Reads name, namespace, labels and annotations, without labels and annotations that a server or a tool has set. */
 export function readMetadata(manifest: Fields, context: ImportContext): ReadMetadata {
   const fields = manifest.object('metadata');
   if (fields === undefined) {
@@ -71,7 +72,7 @@ function isName(value: string | undefined, type: typeof objectName, { log }: Fie
   return false;
 }
 
-/** A prefix of 253 characters, a slash and a name of 63. A YAML key may have 1,024. */
+/** Limits a key: a prefix has at most 253 characters, and a name 63. A key in YAML may have 1,024. */
 const LONGEST_KEY = 317;
 
 function textMap(key: string, value: unknown, { log }: Fields): PlainObject {
@@ -93,7 +94,7 @@ function textMap(key: string, value: unknown, { log }: Fields): PlainObject {
   return entries.length === 0 ? {} : { [key]: Object.fromEntries(entries) };
 }
 
-/** Records a remark if the object has a controller, which recreates the object after its deletion. */
+/** Adds a remark if the object has a controller, which would create the object again after a deletion. */
 function remarkOnOwner(fields: Fields): void {
   const owners = fields.raw('ownerReferences');
   const list: readonly unknown[] = Array.isArray(owners) ? owners : [];

@@ -22,7 +22,7 @@ interface Placed {
   readonly log: RemarkLog;
 }
 
-/** Builds a metric whose query is looked up by name. Without a query it has a placeholder. */
+/** Returns a metric whose query is looked up by its name. If no query is found, the metric has a placeholder. */
 export function namedMetricItem(
   { metric, target, describedObject, from, log }: Placed,
   queries: MetricQueries,
@@ -48,13 +48,13 @@ export function namedMetricItem(
   return { value: build(PLACEHOLDER), from, isOff: true };
 }
 
-/** Rejects a query that lacks a part of the selector, because it would select too many series. */
+/** If a part of the selector cannot be converted, no query is used, because it would select too many series. */
 function withSelector(found: FoundQuery, { selector }: NamedMetric): FoundQuery {
   const isPartial = found.query !== null && selector.problems.length > 0;
   return isPartial ? { query: null, reason: 'its selector cannot be converted' } : found;
 }
 
-/** Builds a metric from a query in the manifest. A dollar sign has no special meaning there. */
+/** Returns a metric for a query of the manifest, in which a dollar sign has no special meaning. */
 export function queryItem(
   member: 'object' | 'external',
   body: PlainObject & { readonly query: string },
@@ -69,7 +69,7 @@ export function queryItem(
 
 const QUERIED = ['pods', 'object', 'external'] as const;
 
-/** Makes metric names unique within a type, which Kubernetes does not require. Omits default names. */
+/** Makes the names of metrics unique within a type, which Kubernetes does not require. Omits default names. */
 export function withUniqueNames(items: readonly DraftItem[]): readonly DraftItem[] {
   const taken = new Set<string>();
   return items.map((item) => {
@@ -107,19 +107,19 @@ export interface NamedMetric {
   readonly objectGroup: string | null;
 }
 
-/** The query of a metric, or why it is unknown. */
+/** The query of a metric, or why it is not known. */
 export type FoundQuery =
   | { readonly query: string; readonly notes: readonly string[] }
   | {
       readonly query: null;
       readonly reason: string;
-      /** Queries of which one may be correct. */
+      /** Queries of which one is possibly the right one. */
       readonly candidates?: readonly string[];
     };
 
 export type MetricQueries = (metric: NamedMetric) => FoundQuery;
 
-/** Without the rules of prometheus-adapter, queries are unknown: a metrics API does not report them. */
+/** Without the rules of prometheus-adapter, no query is known, because a metrics API does not report queries. */
 export const NO_QUERIES: MetricQueries = ({ name }) => ({ query: null, reason: originOf(name) });
 
 function originOf(name: string): string {
@@ -131,7 +131,7 @@ function originOf(name: string): string {
 
 function exampleQuery({ member, name, selector, objectKind }: NamedMetric): string {
   const series = /^[A-Za-z_:][\w:]*$/.test(name) ? name : 'METRIC';
-  // prometheus-adapter, too, expects a label with the kind of the object.
+  // The label has the name of the object's kind, which prometheus-adapter also expects.
   const kind = (objectKind ?? '').toLowerCase();
   const scope = {
     pods: ['namespace="$namespace"', 'pod=~"$pods"'],

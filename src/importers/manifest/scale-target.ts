@@ -5,10 +5,10 @@ import type { Fields } from './fields.js';
 
 const APPS_KINDS: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'ReplicaSet']);
 
-/** API versions that Kubernetes has removed. Only the group matters, and these kinds are now in `apps`. */
+/** API versions that Kubernetes has removed. Their kinds are in the group `apps` now; only the group matters. */
 const OLD_GROUP = /^(?:extensions|apps)\/v1beta[12]$/;
 
-/** Reads a reference to a workload. Omits default values. */
+/** Reads a reference to a workload, without default values. */
 export function readTarget(reference: Fields | undefined): PlainObject | undefined {
   if (reference === undefined) return undefined;
   const kind = reference.text('kind') ?? BUILT_IN.targetKind;
