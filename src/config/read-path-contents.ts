@@ -188,7 +188,7 @@ export function createChangeDetector(
   paths: readonly string[],
   { clock, deadlines }: { readonly clock: Clock; readonly deadlines: Clock | null },
 ): ChangeDetector {
-  /** Null: the metadata does not rule out a change. */
+  /** The metadata at the last `note`; null: it was unknown or too new to rule out a change. */
   let noted: Noted | null = null;
 
   const sign = async (): Promise<Awaited<ReturnType<typeof signPaths>>> => {

@@ -24,9 +24,9 @@ const ONCE_QUERIES = {
 } as const;
 
 /**
- * The cpu query for VictoriaMetrics, which divides a rate by that part of the window that a series covers. If a
- * container was restarted, its old and its new series would both show its whole usage. `and` keeps only series that
- * still have samples. Each of these has the whole usage, so `max` is correct if several jobs scrape the container.
+ * The cpu query for VictoriaMetrics. There, a rate is divided by the part of the window that has samples. So after a
+ * restart of a container, the old and the new series each show the whole usage, and must not be added up. `and` removes
+ * the old series, because it has no new samples. If several jobs scrape the container, `max` uses one of them.
  */
 const VICTORIA_METRICS_CPU = (() => {
   const selector =

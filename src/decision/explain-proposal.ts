@@ -22,9 +22,9 @@ function proposedOf({ spec, sample, result, arithmetic }: JudgedMetric): Propose
 }
 
 /**
- * Returns the value and the target of a metric. `cpu is at 83 % of the requests, target 60 %` is all if the proposal is
- * `ceil(83 / 60 x replicas)`. Otherwise the text adds what a reader needs to recompute the proposal: the number of pods
- * that count, the pods whose usage is assumed, or the tolerance.
+ * Returns the value and the target of a metric. The text is only `cpu is at 83 % of the requests, target 60 %` if the
+ * proposal is `ceil(83 / 60 x replicas)`. Otherwise it adds what a reader needs to recompute the proposal: the number
+ * of pods that count, the pods whose usage is assumed, or the tolerance.
  */
 export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;

@@ -118,7 +118,7 @@ export function pauseFor30Minutes(scaler: Pausable, replicas: number | null): Sn
 }
 
 interface KubectlPause {
-  /** Null, also of the other fields: unset. */
+  /** The fixed count; null: its annotation is removed. */
   readonly replicas?: number | null;
   readonly until?: string;
   readonly reason?: string;

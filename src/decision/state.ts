@@ -313,7 +313,10 @@ function atMaximum({ decision }: StateFacts): Reason | null {
   return boundBy(decision, 'max_replicas', `maxReplicas is ${decision.maxReplicas}`);
 }
 
-/** Returns whether the maximum in effect keeps the count below the recommendation. False: a limit before it does. */
+/**
+ * Returns whether the maximum in effect keeps the count below the recommendation. False, too, if an earlier limit
+ * already keeps the count below the maximum.
+ */
 function wantsMore({ recommendedReplicas, desiredReplicas, maxReplicas }: PastDecision): boolean {
   return (recommendedReplicas ?? 0) > maxReplicas && desiredReplicas >= maxReplicas;
 }

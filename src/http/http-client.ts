@@ -102,7 +102,7 @@ export function failureWithoutAnswer(error: unknown, signal: AbortSignal): Failu
   return failed('connection', message, code);
 }
 
-/** Returns the code of an error. It need not be an AxiosError, because reading a body may throw others. */
+/** Returns the code of an error. The error need not be an AxiosError, because reading a body may throw other errors. */
 function codeOf(error: unknown): string | undefined {
   if (error instanceof AxiosError) return error.code;
   const code = errorCode(error);

@@ -106,7 +106,7 @@ export function createNotificationQueue(
         if (notification.event === 'failure') remember(notification, nowMs);
         return notification;
       });
-      // With an infinite time, this is the last request of the process, which repeats no failures.
+      // An infinite time stands for the last request of the process, which repeats no failures.
       if (isLasting === null || nowMs === Infinity) return first;
       return [...first, ...takeRefreshes(nowMs, limit - first.length)];
     },

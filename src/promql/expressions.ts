@@ -7,7 +7,10 @@ import { type SelectorMatcher, readSelector } from './vector-selectors.js';
 interface Matching {
   readonly kind: 'on' | 'ignoring';
   readonly labels: readonly string[];
-  /** The side with many series for one of the other: `left` for group_left. Null: each series has one match. */
+  /**
+   * The side of which many series match the same series of the other side: `left` for group_left. Null: each series has
+   * one match.
+   */
   readonly group: 'left' | 'right' | null;
   readonly include: readonly string[];
 }

@@ -73,7 +73,7 @@ export function ignoredOfTarget(
 
 export interface IgnoredAnnotation {
   readonly key: string;
-  /** Why it has no effect, and what to do instead. */
+  /** Why the annotation has no effect, and what to do instead. */
   readonly advice: string;
 }
 
@@ -84,7 +84,8 @@ const MOST_NAMED = 3;
 
 /**
  * Returns a sentence about the annotations of one object that have no effect, with the advice for the first one; null:
- * there are none. The first part of the sentence is also the cause of a state, and `ignoredAnnotations` finds it there.
+ * there are none. The condition `Held` contains this sentence, and `ignoredAnnotations` finds the part before the colon
+ * there.
  */
 export function ignoredSentence(ignored: readonly IgnoredAnnotation[], object: string): string | null {
   const [first] = ignored;

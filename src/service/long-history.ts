@@ -310,8 +310,8 @@ function hasNumber({ counts, values }: Point): boolean {
 const POINTS = 100;
 
 /**
- * Returns a query for counts after a range that has no points. The range ends at a multiple of the step, so all samples
- * of a series that is younger than a step may be after its end.
+ * Returns a query for counts after a range that has no points. The range ends at a multiple of the step. So if a series
+ * is younger than a step, all its samples may be after the end of the range.
  */
 function youngQuery(scaler: Scaler, { end, stepSeconds }: LongRange, now: Instant): RangeQuery {
   const fine = Math.ceil(stepSeconds / POINTS);

@@ -17,7 +17,10 @@ export const COUNT_COLUMNS = [
   'readyPods',
 ] as const;
 
-/** The values of a forecast in a point, in this order: the load then, and the load that was expected. */
+/**
+ * The values of a forecast in a point, in this order: the load at the time of the point, and the load that was expected
+ * for that time.
+ */
 const FORECAST_COLUMNS = ['load', 'low', 'expected', 'high'] as const;
 
 /**

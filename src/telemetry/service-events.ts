@@ -27,8 +27,8 @@ export function eventsOfCycle(before: LedgerEntry | null, after: LedgerEntry): r
 const NO_EVENTS: readonly ServiceEvent[] = [];
 
 /**
- * Returns whether a cycle has nothing to report, as most cycles: no change, and no new condition, error or writer. Then
- * the lists of the ledger are the same objects as before.
+ * Returns whether a cycle has nothing to report, as most cycles have: no change, and no new condition, error or writer.
+ * Lists are compared by identity, because the ledger keeps a list until its content changes.
  */
 export function isQuiet(before: LedgerEntry | null, after: LedgerEntry): boolean {
   return (

@@ -38,8 +38,8 @@ export interface Failure {
   readonly class: 'failed';
   readonly reason: FailureReason;
   /**
-   * The data source that did not answer the query for a sample. Unset: it did answer, or the query was not for a
-   * sample.
+   * The data source that did not answer the query for a sample. Unset: the data source answered, or the query was for
+   * something else.
    */
   readonly source?: string | undefined;
   /** What happened; contains no secrets. */

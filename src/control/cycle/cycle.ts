@@ -123,9 +123,9 @@ function orderOf(decision: Decision, { pause, memory }: Observed, now: Instant):
 }
 
 /**
- * Returns by metric why its samples are too old for a scale-down; null: nothing needs to be queried. Only a scale-down
- * queries the ages of samples, so other cycles need no such query. A scale-up, and a stored recommendation, may be
- * based on old samples: the count falls only with a current sample.
+ * Returns for each metric why its samples are too old for a scale-down; null: nothing needs to be queried. Only a
+ * scale-down queries the ages of samples, so other cycles need no such query. A scale-up, and a stored recommendation,
+ * may be based on old samples: the count falls only with a current sample.
  */
 function whyOld(
   { scaler, followUps }: CycleInput,

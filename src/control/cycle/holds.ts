@@ -139,8 +139,8 @@ function pauseByAnnotation(annotations: Annotations, now: Instant, notKept: stri
 }
 
 /**
- * Returns a sentence about the annotations of a pause that has ended: as long as they remain, `paused` alone, which a
- * person may set by hand, pauses nothing. Null: there are none.
+ * Returns a sentence about a pause by annotations that has ended: as long as its end remains in the annotations, a new
+ * `paused` pauses nothing. Null: there is no such pause.
  */
 export function endedPause(annotations: Annotations, now: Instant): string | null {
   const { paused, until: untilKey } = PAUSE_ANNOTATIONS;

@@ -227,7 +227,7 @@ function readWatched(target: ScaleTarget): ReadTarget {
 
 interface ReadTarget {
   readonly target: ScaleTarget;
-  /** The generation of the target; null: the known one may be older than `target`. */
+  /** The generation of the target; null: unknown, because the known generation may be that of an older version. */
   readonly generation: number | null;
 }
 

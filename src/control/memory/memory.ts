@@ -191,9 +191,9 @@ export function withIntent(state: State, intent: Intent, at: Instant): State {
 }
 
 /**
- * Returns the state after a decision that was not applied. It keeps the recommendation but not the change, which also
- * holds for the count without a forecast. Above 0 replicas, `zeroedBySelf` is false, because another client may set the
- * next 0.
+ * Returns the state after a decision that was not applied. It keeps the recommendation but not the change. The same
+ * applies to the count without a forecast. Above 0 replicas, `zeroedBySelf` is false, because another client may set
+ * the next 0.
  */
 export function withoutChange(decided: State, before: State, replicas: number): State {
   const state = {

@@ -169,8 +169,8 @@ function laterScales(a: LastScales, b: LastScales): LastScales {
 }
 
 /**
- * Returns since when metrics have failed. The last decision of this process determines which metrics fail, but the
- * earlier time of both counts.
+ * Returns since when metrics have failed. The last decision of this process determines which metrics fail. If the
+ * stored state has an earlier time for such a metric, that time is returned.
  */
 function failingSinceOf(
   { recommendations, failingSince }: State,

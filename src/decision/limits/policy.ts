@@ -86,7 +86,7 @@ function percentOf(start: number, percent: number, direction: Direction): number
 }
 
 /**
- * Returns the changes within the period of a policy. A change in the other direction allows the policy more, so it
+ * Returns the changes within the period of a policy. A change in the other direction makes the policy allow more, so it
  * counts only if even its earliest possible time is within the period.
  */
 function recentEvents(

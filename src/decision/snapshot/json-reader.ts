@@ -42,7 +42,7 @@ export function readObject<K extends string>(field: Field, known: readonly K[]):
   return Object.fromEntries(fields) as Record<K, Field>;
 }
 
-/** Returns the fields of an object, with any names. */
+/** Returns the fields of an object whose field names are not fixed, such as pod names. */
 export function readMap(field: Field): ReadonlyMap<string, Field> {
   const { value } = field;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -102,7 +102,7 @@ export function createStateBucket(options: BucketOptions): StateBucket {
     }));
   };
 
-  /** If a read is in progress, waits for it even if no read is due: it will replace the known state. */
+  /** If a read is in progress, waits for it even if no read is due, because that read will replace the known state. */
   const settle = (key: string | null = null): Promise<void> | null =>
     reading !== null || isReadDue(state, key, clock.monotonicMs) ? readOnce() : null;
 

@@ -24,7 +24,7 @@ interface CheckOptions {
   readonly show?: (value: unknown, path: Path) => string;
   /** Hints for fields of other kinds of documents, by path. */
   readonly hints?: ReadonlyMap<string, string>;
-  /** The value with the members that are null, which `value` lacks. Default: `value`. */
+  /** The same as `value`, but with the members that are null. Default: `value`. */
   readonly withNulls?: unknown;
 }
 
@@ -103,8 +103,7 @@ const MISPLACED_FIELDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Returns the empty field that was probably meant to contain `key`, which is indented like that field; null: there is
- * none.
+ * Returns the empty field that was probably meant to contain `key`, but has the same indentation; null: there is none.
  */
 function emptyParent(schema: z.core.$ZodType | undefined, value: unknown, key: string): string | null {
   if (!(schema instanceof z.ZodObject) || !isPlainObject(value)) return null;
@@ -114,7 +113,10 @@ function emptyParent(schema: z.core.$ZodType | undefined, value: unknown, key: s
   return parent?.[0] ?? null;
 }
 
-/** If more objects have a field of this name, such as `name`, the name does not show where the field belongs. */
+/**
+ * If more objects than this have the field, as with `name`, no hint is given: it would not show where the field
+ * belongs.
+ */
 const MOST_PARENTS = 3;
 
 /** Returns a hint that names the objects of the schema with this field; empty: there are none, or too many. */

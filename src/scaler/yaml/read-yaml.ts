@@ -190,7 +190,10 @@ function indentedKey(
   return { message, offset: key.pos[1] - name.length };
 }
 
-/** Replaces problems in a line with a template, because they are misleading: YAML reads its braces as an object. */
+/**
+ * If a line with a problem contains a template, returns only a problem about the template. The others would be
+ * misleading, because YAML reads the braces of a template as an object.
+ */
 function asTemplate(problems: readonly Problem[], source: Source): readonly Problem[] {
   for (const { place, sourceLine } of problems) {
     const template = findTemplate(sourceLine ?? '');

@@ -73,9 +73,9 @@ const BLOCK_INDICATOR = /[-?](?![A-Za-z0-9])/g;
 const INDENTATION = /^[^\S\n]*/gm;
 
 /**
- * Returns whether a string is so short and flat that it cannot exceed a limit. This is for speed: most documents are,
- * and splitting a document into tokens takes a sixth of its reading time. Each token has a character, except an empty
- * scalar. Each level needs a bracket, `-`, `?`, or its own indentation.
+ * Returns whether a string is so short and flat that it cannot exceed a limit. This is for speed: most documents are
+ * that short, and splitting a document into tokens takes a sixth of its reading time. Each token has a character,
+ * except an empty scalar. Each level needs a bracket, `-`, `?`, or its own indentation.
  */
 function isWithinLimits(text: string, mostTokens: number): boolean {
   if (2 * text.length >= mostTokens) return false;
