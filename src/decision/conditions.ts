@@ -1,4 +1,4 @@
-import { describeFallback } from './proposals/fallback.js';
+import { describeFallback, type Pick } from './proposals/propose.js';
 import { describeFailure, type Failure } from '../units/failure.js';
 import { rememberByText } from '../units/recent-map.js';
 import { formatInstant } from '../units/time.js';
@@ -9,7 +9,6 @@ import type { LimitName } from './result/limit-names.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from './limits/forbidden-window.js';
 import type { LimitContext } from './limits/limit.js';
 import { countAfter, isBoundOverHold, isHold, type LimitedCount } from './limits/limits.js';
-import type { Pick } from './proposals/propose.js';
 import { describeBound, describeFloor } from './limits/scheduled-bounds.js';
 
 export const ABLE_TO_GET_SCALE = able('SucceededGetScale', "the target's current scale was read");

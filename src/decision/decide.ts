@@ -1,4 +1,10 @@
-import { describeFallback } from './proposals/fallback.js';
+import {
+  describeFallback,
+  type JudgedMetric,
+  type Pick,
+  pickProposal,
+  proposeAll,
+} from './proposals/propose.js';
 import { activate, type Activation, readActivation, withoutPodMetrics } from './activation.js';
 import { ABLE_TO_GET_SCALE, limitedConditions, SCALING_DISABLED, scalingActive } from './conditions.js';
 import type { Condition } from './result/condition.js';
@@ -9,7 +15,6 @@ import { buildNextState, seedRecommendations } from './next-state.js';
 import { ceilingOf } from './limits/ceiling.js';
 import type { LimitContext } from './limits/limit.js';
 import { applyLimits } from './limits/limits.js';
-import { type JudgedMetric, type Pick, pickProposal, proposeAll } from './proposals/propose.js';
 import type { PodFacts } from './proposals/settled-pods.js';
 import { type Bounds, boundsInForce, describeFloor, highestCeiling } from './limits/scheduled-bounds.js';
 import type { Snapshot } from './snapshot/snapshot.js';

@@ -1,11 +1,10 @@
-import { fallbackStart } from './proposals/fallback.js';
+import { fallbackStart, type JudgedMetric } from './proposals/propose.js';
 import { describeFailure } from '../units/failure.js';
 import { countOf, formatNumber } from '../units/format.js';
 import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
 import { autoCapacityOf, type MetricSpec } from '../scaler/spec.js';
 import type { MetricResult } from './result/decision.js';
 import { explainArithmetic } from './explain-proposal.js';
-import type { JudgedMetric } from './proposals/propose.js';
 import {
   type CapacityDrift,
   type ContainersSample,

@@ -1,10 +1,9 @@
-import { describeFallback } from './proposals/fallback.js';
+import { describeFallback, type JudgedMetric } from './proposals/propose.js';
 import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
 import { countOf, formatAmount, formatNumber, isInBytes } from '../units/format.js';
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
 import { MAX_REPLICAS } from '../units/bounds.js';
 import type { Arithmetic } from './proposals/context.js';
-import type { JudgedMetric } from './proposals/propose.js';
 import { tolerancesOf } from './proposals/arithmetic.js';
 import { drainOf, sumOf } from './proposals/total-metrics.js';
 import type { MetricResult, PodGroups } from './result/decision.js';

@@ -1,9 +1,8 @@
-import { describeFallback } from './proposals/fallback.js';
+import { describeFallback, type JudgedMetric } from './proposals/propose.js';
 import type { MetricSpec } from '../scaler/spec.js';
 import type { Decision, ForecastResult, LimitStep } from './result/decision.js';
 import { explainProposal } from './explain-proposal.js';
 import { isBoundOverHold, isHold } from './limits/limits.js';
-import type { JudgedMetric } from './proposals/propose.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 
 /** What `explainCount` needs besides the decision. */

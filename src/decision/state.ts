@@ -2,8 +2,8 @@ import { describeFailure, isSameFailure } from '../units/failure.js';
 import type { Instant } from '../units/time.js';
 import { type Pause, pauseCause } from './pause.js';
 import { type RejectedVersion, inShort } from './rejection.js';
+import { activeHold, type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
 import { isFailing } from './failing.js';
-import { type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
 import type { PastDecision } from './result/decision.js';
 import type { LimitName } from './result/limit-names.js';
 import { countOf } from '../units/format.js';
@@ -224,8 +224,8 @@ export const STATE_TABLE: readonly Omit<Rule, 'find'>[] = [
 
 /** Returns the message of `Held` up to the first `end`; null: `Held` is not True with one of these reasons. */
 function heldBy(conditions: readonly Condition[], reasons: readonly string[], end = ';'): Reason | null {
-  const held = conditionOf(conditions, 'Held');
-  if (held?.status !== 'True' || !reasons.includes(held.reason)) return null;
+  const held = activeHold(conditions);
+  if (held === undefined || !reasons.includes(held.reason)) return null;
   return { cause: held.message.split(end, 1)[0] ?? held.message };
 }
 

@@ -1,17 +1,18 @@
 import type { LoadAhead } from '../decision/forecast/propose-forecast.js';
 import type { Scaler } from '../scaler/spec.js';
-import type { Clock } from '../units/clock.js';
+import { type Clock, createReadyQueue } from '../units/clock.js';
 import { type Answer, INTERNAL_ERROR } from './answers/answer.js';
 import { createPrometheusClient, type PrometheusClient, type SeriesCounts } from './client/client.js';
 import type { RangeAnswer } from './answers/classify.js';
 import { createRangeClient, type RangeClient, type RangeQuery, untilIdle } from './client/range-client.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { createCapacityWatch } from './queries/capacity-watch.js';
-import { createReadyQueue, type Readings } from './queries/collect.js';
+
+import { queryConfig, type Source } from './queries/follow-ups.js';
 import { createRoundPlanner, type Plan } from './queries/plan-round.js';
 import { createDuplicateWatch } from './queries/duplicate-watch.js';
 import { createLearnedWindows, type LearnedWindows } from './queries/learned-windows.js';
-import { type OnReady, queryConfig, type RoundInput, sendRound, type Source } from './queries/round.js';
+import { type OnReady, type RoundInput, sendRound, type Readings } from './queries/round.js';
 import { createSampleAges } from './queries/sample-ages.js';
 import { createSourceAges } from './source/age.js';
 import { createLoadHistories } from './queries/load-histories.js';

@@ -1,6 +1,7 @@
 import type { Clock } from '../units/clock.js';
 import type { Facts, Log } from '../units/log.js';
 import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
+import { type Failure, isServerFailure } from '../units/failure.js';
 
 /** A system on which many scalers depend: a data source, or the API server. */
 export interface SharedSystem {
@@ -200,3 +201,97 @@ export const NO_OUTAGES: Pick<Outages, 'attribute' | 'isAttributed' | 'takeAttri
   takeAttributed: () => false,
   forget: () => undefined,
 };
+
+interface OpenOutages extends Outages {
+  readonly observeQuery: (query: {
+    readonly source: string;
+    readonly seconds: number;
+    /** Null: the query was answered. */
+    readonly failure: Failure | null;
+  }) => void;
+  readonly observeRequest: (request: {
+    readonly verb: string;
+    readonly resource: string;
+    /** The status code, or why there is none, such as `timeout`. */
+    readonly code: string;
+    readonly seconds: number;
+  }) => void;
+}
+
+/** Returns the outages of the data sources and of the API server, which are detected by the results of requests. */
+export function openOutages(
+  sources: ReadonlyMap<string, { readonly urls: readonly string[] }>,
+  clock: Clock,
+  log: Log,
+): OpenOutages {
+  const outages = createOutages(
+    [
+      { id: API_SERVER, kind: API_SERVER, facts: {} },
+      ...[...sources].map(([source, { urls }]) => ({
+        id: dataSourceId(source),
+        kind: 'data source',
+        facts: { source, urls },
+      })),
+    ],
+    clock,
+    log,
+  );
+  return {
+    ...outages,
+    // If the server rejects a query, it has answered. A canceled query shows nothing.
+    observeQuery: ({ source, seconds, failure }) => {
+      if (failure?.reason === 'canceled') return;
+      const message = failure !== null && isServerFailure(failure.reason) ? failure.message : null;
+      outages.observe({ system: dataSourceId(source), seconds, failure: message });
+    },
+    // If the server sends a 4xx, it has answered. Only 429 counts as a failure.
+    observeRequest: ({ verb, resource, code, seconds }) => {
+      if (code === 'canceled') return;
+      const isFailure = code === '429' || code.startsWith('5') || !/^\d/.test(code);
+      outages.observe({
+        system: API_SERVER,
+        seconds,
+        failure: isFailure ? `${verb} ${resource}: ${code}` : null,
+      });
+    },
+  };
+}
+
+interface ClockWarnings {
+  /** Logs that the wall clock of this host was set by `seconds`; positive: forward. */
+  readonly wallClockSet: (seconds: number) => void;
+  /** Logs that the clock of a data source is ahead of the clock of this host by `seconds`; negative: behind. */
+  readonly sourceClockAhead: (source: string, seconds: number) => void;
+}
+
+/**
+ * Difference of clocks that is logged. It is larger than the delay of a response. Above 120 s, samples are partial and
+ * scale nothing down (prometheus/samples.ts).
+ */
+const WARN_SECONDS = 30;
+
+/**
+ * Returns warnings that are logged once when the clock of a data source begins to differ, and once when it no longer
+ * does.
+ */
+export function createClockWarnings(log: Log): ClockWarnings {
+  const differing = new Set<string>();
+  return {
+    wallClockSet: (seconds) =>
+      log.warn('wall clock was set; windows keep their remaining time', { seconds: Math.round(seconds) }),
+    sourceClockAhead: (source, seconds) => {
+      const differs = Math.abs(seconds) > WARN_SECONDS;
+      if (differs === differing.has(source)) return;
+      if (!differs) {
+        differing.delete(source);
+        log.info('clock of data source is in sync again', { source });
+        return;
+      }
+      differing.add(source);
+      log.warn('clock of data source differs; a difference of more than 120 s prevents scale-down', {
+        source,
+        aheadSeconds: Math.round(seconds),
+      });
+    },
+  };
+}

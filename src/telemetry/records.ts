@@ -1,15 +1,9 @@
 import type { Clock } from '../units/clock.js';
 import { createEventFeed, type EventFeed } from './event-feed.js';
 import { createChartPoints, type ChartPoints } from './chart-points.js';
-import { createLedger, type EarlierTimes, type Ledger, type LedgerEntry } from './ledger.js';
+import { createLedger, type EarlierTimes, type Ledger } from './ledger.js';
 import { createSnapshotArchive, type SnapshotArchive } from './snapshot-archive.js';
 import type { Scaler } from '../scaler/spec.js';
-import type { CycleRecord } from './cycle-record.js';
-import type { Log } from '../units/log.js';
-import { NO_OUTAGES, type Outages } from './outages.js';
-import type { Metrics } from './metrics.js';
-import { logCycle } from './cycle-log.js';
-import { eventsOfCycle } from './service-events.js';
 import type { Instant } from '../units/time.js';
 
 /** What a process remembers about its cycles. Each part limits its own size. */
@@ -49,69 +43,6 @@ const NO_CHART_POINTS: ChartPoints = {
   remove: nothing,
 };
 
-export interface Recorder {
-  /**
-   * Adds a record to ledger, chart points and metrics; a change also to log and feed. Returns the ledger entry before
-   * and after. The status of a Scaler object is not written here: `control/status/status-writer.ts` reads it from the
-   * ledger.
-   */
-  readonly record: (record: CycleRecord) => {
-    readonly before: LedgerEntry | null;
-    readonly after: LedgerEntry;
-  };
-  readonly remove: (key: string) => void;
-}
-
-export function createRecorder(parts: {
-  readonly ledger: Ledger;
-  readonly archive: SnapshotArchive;
-  readonly chartPoints: ChartPoints;
-  readonly feed: EventFeed;
-  /** Unset: Events are not remembered. */
-  readonly sentEvents?: Pick<SentEvents, 'remove'>;
-  readonly metrics: Metrics;
-  readonly log: Log;
-  /** Unset: each failure is attributed to its scaler alone. */
-  readonly outages?: Pick<Outages, 'attribute' | 'isAttributed' | 'takeAttributed' | 'forget'>;
-  /** Called with each record and with the previous one of its scaler. */
-  readonly onRecord?: ((record: CycleRecord, before: CycleRecord | null) => void) | undefined;
-}): Recorder {
-  const {
-    ledger,
-    archive,
-    chartPoints,
-    feed,
-    sentEvents,
-    metrics,
-    log,
-    onRecord,
-    outages = NO_OUTAGES,
-  } = parts;
-  return {
-    record: (record) => {
-      const change = ledger.add(record);
-      const { before, after } = change;
-      // The newest snapshot is in the ledger. It is archived when a cycle with another result follows.
-      if (before !== null && before.record.snapshot !== null && after.count === 1)
-        archive.keep(after.key, before.record.snapshot);
-      chartPoints.add(record);
-      const { observe, decide, act } = record.seconds;
-      metrics.observeSync(observe + decide + act);
-      logCycle({ log, outages }, before, after);
-      for (const event of eventsOfCycle(before, after)) feed.publish(event);
-      onRecord?.(record, before?.record ?? null);
-      return change;
-    },
-    remove: (key) => {
-      ledger.remove(key);
-      archive.remove(key);
-      chartPoints.remove(key);
-      sentEvents?.remove(key);
-      outages.forget(key);
-    },
-  };
-}
-
 interface SentEvent {
   /** When the Event was last written. */
   readonly at: Instant;
@@ -122,7 +53,7 @@ interface SentEvent {
 }
 
 /** The Kubernetes Events that this process has written about the target of each scaler. */
-interface SentEvents {
+export interface SentEvents {
   /** Adds an Event for `NAMESPACE/NAME`. If an equal one is stored, it is counted instead. */
   readonly add: (key: string, event: Omit<SentEvent, 'count'>) => void;
   /** Returns the Events, newest first. */

@@ -1,8 +1,8 @@
+import { conditionOf } from '../decision/result/condition.js';
 import { isFailing } from '../decision/failing.js';
 import { limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { Outcome } from './cycle-record.js';
 import type { ServiceEvent } from './event-feed.js';
-import { conditionOf } from '../decision/result/condition.js';
 import { describeFailure } from '../units/failure.js';
 import type { LedgerEntry } from './ledger.js';
 

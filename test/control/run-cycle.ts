@@ -2,7 +2,8 @@ import { runCycle } from '../../src/control/cycle/cycle.js';
 import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/cycle/types.js';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import type { FollowUps } from '../../src/prometheus/queries/round.js';
+
+import type { FollowUps } from '../../src/prometheus/queries/follow-ups.js';
 import { ageKey, type SourceAge, urlIndexOf } from '../../src/prometheus/source/age.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createClockWarnings } from '../../src/service/open-outages.js';
+import { createClockWarnings } from '../../src/telemetry/outages.js';
 
 describe('the clock of a data source', () => {
   it.each([

@@ -8,7 +8,8 @@ import type { Ledger } from '../../src/telemetry/ledger.js';
 import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
 import { createRegistry } from '../../src/telemetry/metrics.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
-import { createRecorder, createRecords } from '../../src/telemetry/records.js';
+import { createRecords } from '../../src/telemetry/records.js';
+import { createRecorder } from '../../src/control/cycle/report.js';
 import {
   CPU,
   MEMORY,

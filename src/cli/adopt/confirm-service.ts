@@ -11,6 +11,7 @@ import {
   pollFor,
   readDryRun,
 } from './adoption.js';
+
 import { isFailing } from '../../decision/failing.js';
 import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import type { ScalerName } from '../reach/service-pages.js';

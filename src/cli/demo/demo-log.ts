@@ -1,3 +1,4 @@
+import { activeHold } from '../../decision/result/condition.js';
 import { basename } from 'node:path';
 import { type LoadedScalers, rejectionEffects, type RejectionEffect } from '../../config/scaler-files.js';
 import type { CycleOutput } from '../../control/cycle/types.js';
@@ -98,7 +99,7 @@ interface Standstill {
 /** Returns why decisions are not applied, or null. A pause is not included, because it has a line of its own. */
 function whyHeld({ conditions, outcome, conflictingWriter }: CycleRecord): Standstill | null {
   const count = outcome.from === null ? '' : `= ${outcome.from}`;
-  const held = conditions.find(({ type, status }) => type === 'Held' && status === 'True');
+  const held = activeHold(conditions);
   if (held !== undefined && held.reason !== 'Paused')
     return { why: held.reason, count, text: `${held.reason}: ${held.message}` };
   if (outcome.kind === 'failed') return { why: 'failed', count, text: outcome.message };

@@ -1,3 +1,4 @@
+import { activeHold } from '../../decision/result/condition.js';
 import { POD_START_OF } from '../../control/memory/memory.js';
 import { usageWhenFull } from '../../decision/forecast/load.js';
 import { ceilingOf, whyNoCeiling } from '../../decision/limits/ceiling.js';
@@ -115,7 +116,7 @@ function heldBack(
   status: ExplainedStatus | null,
   isKept: boolean,
 ): Pick<ReportedCondition, 'reason' | 'message'> | null {
-  const held = status?.conditions.find(({ type, status: is }) => type === 'Held' && is === 'True');
+  const held = activeHold(status?.conditions ?? []);
   if (status === null || held === undefined) return null;
   if (isKept && held.reason === 'Paused') return null;
   const { kind, message } = status.outcome;

@@ -1,6 +1,6 @@
-import { fallbackStart } from '../../decision/proposals/fallback.js';
+import { activeHold } from '../../decision/result/condition.js';
+import { fallbackStart, type JudgedMetric, pickProposal } from '../../decision/proposals/propose.js';
 import { activate, cooldownUntil, readActivation, withoutPodMetrics } from '../../decision/activation.js';
-import { type JudgedMetric, pickProposal } from '../../decision/proposals/propose.js';
 import type { Decision } from '../../decision/result/decision.js';
 import { LIMIT_ENDS } from '../../decision/result/limit-names.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from '../../decision/limits/forbidden-window.js';
@@ -80,7 +80,7 @@ function cooldown({ snapshot, decision, now }: Explanation): readonly Restrictio
 
 /** Returns what prevents a patch, according to the status of the service, or without one to the document. */
 function holds({ snapshot, status }: Explanation): readonly Restriction[] {
-  const held = status?.conditions.find(({ type, status: is }) => type === 'Held' && is === 'True');
+  const held = activeHold(status?.conditions ?? []);
   if (held !== undefined) return [[held.reason, held.message]];
   if (status !== null) return [];
   const { paused, dryRun } = snapshot.scaler.spec;

@@ -1,6 +1,7 @@
 import type { CostChange, PodCosts } from '../../kubernetes/pods/pod-costs.js';
 import { KubernetesError, type KubernetesErrorKind, type ScaleTarget } from '../../kubernetes/api/types.js';
-import type { FollowUps } from '../../prometheus/queries/round.js';
+
+import type { FollowUps } from '../../prometheus/queries/follow-ups.js';
 import type { PodDeletionCost, Scaler } from '../../scaler/spec.js';
 import type { Log } from '../../units/log.js';
 import { RecentMap } from '../../units/recent-map.js';

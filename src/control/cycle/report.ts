@@ -6,9 +6,18 @@ import { type Condition, conditionOf } from '../../decision/result/condition.js'
 import type { TargetEvent } from '../../kubernetes/api/types.js';
 import { rescaleDirection } from '../../telemetry/cycle-record.js';
 import type { CycleRecord, OutcomeKind } from '../../telemetry/cycle-record.js';
-import { isQuiet } from '../../telemetry/service-events.js';
+import { eventsOfCycle, isQuiet } from '../../telemetry/service-events.js';
 import { orderText } from './record.js';
-import type { CycleOutput, CycleReportPorts } from './types.js';
+import type { Log } from '../../units/log.js';
+import type { ChartPoints } from '../../telemetry/chart-points.js';
+import { logCycle } from '../../telemetry/cycle-log.js';
+import type { EventFeed } from '../../telemetry/event-feed.js';
+import type { Ledger } from '../../telemetry/ledger.js';
+import type { Metrics } from '../../telemetry/metrics.js';
+import { NO_OUTAGES, type Outages } from '../../telemetry/outages.js';
+import type { SentEvents } from '../../telemetry/records.js';
+import type { SnapshotArchive } from '../../telemetry/snapshot-archive.js';
+import type { CycleOutput, CycleReportPorts, Recorder } from './types.js';
 
 /** Outcomes for which a request was sent to the API server. */
 const SENT: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']);
@@ -48,6 +57,57 @@ export function reportCycle(
   // The term may end during a cycle. The result is logged even then, but a replica that does not lead must not expose
   // metrics of a scaler that the leader exposes, too.
   if (!ports.isLeading()) ports.recorder.remove(record.scaler.key);
+}
+
+/** Creates a recorder of ledger, chart points, metrics, log and feed. */
+export function createRecorder(parts: {
+  readonly ledger: Ledger;
+  readonly archive: SnapshotArchive;
+  readonly chartPoints: ChartPoints;
+  readonly feed: EventFeed;
+  /** Unset: Events are not remembered. */
+  readonly sentEvents?: Pick<SentEvents, 'remove'>;
+  readonly metrics: Metrics;
+  readonly log: Log;
+  /** Unset: each failure is attributed to its scaler alone. */
+  readonly outages?: Pick<Outages, 'attribute' | 'isAttributed' | 'takeAttributed' | 'forget'>;
+  /** Called with each record and with the previous one of its scaler. */
+  readonly onRecord?: ((record: CycleRecord, before: CycleRecord | null) => void) | undefined;
+}): Recorder {
+  const {
+    ledger,
+    archive,
+    chartPoints,
+    feed,
+    sentEvents,
+    metrics,
+    log,
+    onRecord,
+    outages = NO_OUTAGES,
+  } = parts;
+  return {
+    record: (record) => {
+      const change = ledger.add(record);
+      const { before, after } = change;
+      // The newest snapshot is in the ledger. It is archived when a cycle with another result follows.
+      if (before !== null && before.record.snapshot !== null && after.count === 1)
+        archive.keep(after.key, before.record.snapshot);
+      chartPoints.add(record);
+      const { observe, decide, act } = record.seconds;
+      metrics.observeSync(observe + decide + act);
+      logCycle({ log, outages }, before, after);
+      for (const event of eventsOfCycle(before, after)) feed.publish(event);
+      onRecord?.(record, before?.record ?? null);
+      return change;
+    },
+    remove: (key) => {
+      ledger.remove(key);
+      archive.remove(key);
+      chartPoints.remove(key);
+      sentEvents?.remove(key);
+      outages.forget(key);
+    },
+  };
 }
 
 /** The reasons of all Events with their types. An Event for the start of a condition has the condition's reason. */

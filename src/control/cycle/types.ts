@@ -12,11 +12,13 @@ import type {
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import type { StateStore } from '../../kubernetes/state/state-store.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
-import type { Readings } from '../../prometheus/queries/collect.js';
-import type { FollowUps } from '../../prometheus/queries/round.js';
+
+import type { FollowUps } from '../../prometheus/queries/follow-ups.js';
+import type { Readings } from '../../prometheus/queries/round.js';
 import type { Scaler } from '../../scaler/spec.js';
+import type { LedgerEntry } from '../../telemetry/ledger.js';
 import type { CycleRecord, OutcomeKind } from '../../telemetry/cycle-record.js';
-import type { Recorder } from '../../telemetry/records.js';
+
 import type { Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
 import type { Instant } from '../../units/time.js';
@@ -146,6 +148,19 @@ export interface CyclePorts {
   readonly takeSlot: () => Promise<() => void>;
   /** Unset: nothing is reported. */
   readonly report?: CycleReportPorts;
+}
+
+export interface Recorder {
+  /**
+   * Adds a record to ledger, chart points and metrics; a change also to log and feed. Returns the ledger entry before
+   * and after. The status of a Scaler object is not written here: `control/status/status-writer.ts` reads it from the
+   * ledger.
+   */
+  readonly record: (record: CycleRecord) => {
+    readonly before: LedgerEntry | null;
+    readonly after: LedgerEntry;
+  };
+  readonly remove: (key: string) => void;
 }
 
 export interface CycleReportPorts {

@@ -1,7 +1,7 @@
 import type { ObjectVerdict } from '../../config/read-objects.js';
 import { CONDITION_TYPES } from '../../decision/result/condition.js';
-import type { CurrentValue, MetricResult } from '../../decision/result/decision.js';
 import { isFailing } from '../../decision/failing.js';
+import type { CurrentValue, MetricResult } from '../../decision/result/decision.js';
 import { problemLine, rejectionOf } from '../../decision/rejection.js';
 import { stateOf } from '../../decision/state.js';
 import { textIn, type JsonObject } from '../../kubernetes/api/json.js';

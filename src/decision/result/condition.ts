@@ -109,6 +109,13 @@ export function conditionOf<C extends Condition>(
   return undefined;
 }
 
+/** Returns the condition `Held` while it is True; undefined: nothing prevents changes. */
+export function activeHold<C extends Readonly<Record<'type' | 'status', string>>>(
+  conditions: readonly C[],
+): C | undefined {
+  return conditions.find(({ type, status }) => type === 'Held' && status === 'True');
+}
+
 /**
  * Returns the clauses about annotations without effect, which are parts of the message of `Held`. Empty: `Held` has
  * another reason.

@@ -1,47 +1,45 @@
-import type { LoadHistory } from '../../decision/snapshot/snapshot.js';
-import type { MetricSpec, Scaler } from '../../scaler/spec.js';
-import type { Instant } from '../../units/time.js';
-import { type Clock, takeTurns } from '../../units/clock.js';
+import type { Scaler } from '../../scaler/spec.js';
+import { type Clock, type ReadyQueue, takeTurns } from '../../units/clock.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 import type { SourceConfig } from '../data-source/source-config.js';
-import { type SourceAges, UNKNOWN_AGE } from '../source/age.js';
-import type { LoadHistories } from './load-histories.js';
-import type { SendOptions, QueryQueue } from '../source/queue.js';
-import type { Recognition } from '../source/recognition.js';
-import type { CapacityReading, CapacityWatch } from './capacity-watch.js';
-import { type Collector, createCollector, type Readings, type ReadyQueue } from './collect.js';
-import type { Plan, PlannedQuery } from './plan-round.js';
-import { type DuplicateWatch, resourceCandidate } from './duplicate-watch.js';
+import { ageKey, type SourceAge, UNKNOWN_AGE, urlIndexOf } from '../source/age.js';
+import type { SendOptions } from '../source/queue.js';
+import { applyChecks } from './checks.js';
+import { type MetricQuery, ownKey, type ScalerQueries } from './compile-queries.js';
+import { resourceCandidate } from './duplicate-watch.js';
+import {
+  type ArrivedAnswers,
+  createFollowUps,
+  type FollowUpInput,
+  type FollowUps,
+  mustGet,
+  queryConfig,
+  queryDeadlineSeconds,
+} from './follow-ups.js';
 import {
   type SplitBudget,
   SPLITS_PER_NAMESPACE,
   SPLITS_PER_SOURCE,
   type TimedAnswer,
 } from './merged-query.js';
-import type { SampleAges } from './sample-ages.js';
-import { ownKey, type ScalerQueries } from './compile-queries.js';
-import { type TotalLoad, totalLoad, windowOfMetric } from './total-load.js';
+import type { Plan, PlannedQuery } from './plan-round.js';
 
-/** The parts of a data source that are kept from round to round. */
-export interface Source {
-  readonly queue: QueryQueue;
-  readonly recognition: Recognition;
-  readonly ages: SourceAges;
-  readonly sampleAges: SampleAges;
-  readonly histories: LoadHistories;
-  readonly duplicates: DuplicateWatch | null;
+export interface Readings {
+  /** In the order of `spec.metrics`. */
+  readonly answers: readonly Answer[];
+  /** The answer to the query of `maxReplicasFrom`; unset: the document has none. */
+  readonly ceiling?: Answer;
+  /** Maps `ageKey` to the age of each server that answered. It is complete once all answers have arrived. */
+  readonly ages: ReadonlyMap<string, SourceAge>;
+  /** Monotonic time at which the round began. */
+  readonly sinceMs: number;
 }
 
-export interface RoundInput {
-  readonly sources: ReadonlyMap<string, Source>;
+export interface RoundInput extends FollowUpInput {
   readonly clock: Clock;
-  readonly signal: AbortSignal;
-  /** Increases from round to round. */
-  readonly number: number;
   /** Monotonic time in milliseconds at which the round began. */
   readonly startMs: number;
   readonly ready: ReadyQueue;
-  readonly capacities: CapacityWatch;
   /** Called once for each scaler of the round. Must not throw. */
   readonly onReady: OnReady;
   /** Called with an internal error. The queries that it affects have no value. */
@@ -50,65 +48,10 @@ export interface RoundInput {
 
 export type OnReady = (scaler: Scaler, readings: Readings, followUps: FollowUps) => void;
 
-/** Queries that are sent only if the decision needs them, and facts that the data sources know. */
-export interface FollowUps {
-  /**
-   * Returns the answer to the query that ranks the pods of a due scaler; null: its document has no such query. The
-   * query is sent after those of the metrics, and the round does not wait for it. Unset: the source ranks no pods.
-   * Never rejects.
-   */
-  readonly ranking?: (scaler: Scaler) => Promise<Answer | null>;
-  /**
-   * Returns a sentence for each metric of a due scaler in which the last check found duplicate series; null: no check
-   * has ever found any. Unset: the source does not check.
-   */
-  readonly duplicates?: (scaler: Scaler) => readonly string[] | null;
-  /**
-   * Returns why the values of a due scaler may be based on old samples, in the order of `spec.metrics`. Null: the value
-   * is not based on old samples, the metric is not in `metrics`, or the source cannot be checked. Called only for
-   * decisions that would lower the count, because each call sends queries. Unset: the source does not check. Never
-   * rejects.
-   */
-  readonly whyOld?: (scaler: Scaler, checked: CheckedScaler) => Promise<readonly (string | null)[]>;
-  /**
-   * Returns the load of earlier days for the forecast of a due scaler. Undefined: nothing was read yet, or the document
-   * has no forecast. Unset: the source reads no such loads.
-   */
-  readonly loadHistory?: (scaler: Scaler, asked: HistoryOrder) => LoadHistory | undefined;
-  /** Returns the last measured capacity of a metric with `capacity.auto`, or null. Unset: nothing is measured. */
-  readonly capacityOf?: (scaler: Scaler, metric: MetricSpec) => CapacityReading | null;
-  /** The data sources with the windows with which the queries of this round were sent. Unset: those of the config. */
-  readonly sources?: ReadonlyMap<string, SourceConfig>;
-}
-
-export interface HistoryOrder {
-  readonly now: Instant;
-  /** The seconds that pods take to become ready; null: not known yet. */
-  readonly podStartSeconds: number | null;
-}
-
-export interface CheckedScaler {
-  /** Indexes of the metrics to check. */
-  readonly metrics: ReadonlySet<number>;
-  /** The names of the target's pods. */
-  readonly pods: ReadonlySet<string>;
-  /** Whether a result of the last minute may be used again. */
-  readonly mayBeKept: boolean;
-}
-
 const RECOGNIZE_SECONDS = 2;
 const DUPLICATES_SECONDS = 10;
-const LEAST_DEADLINE_SECONDS = 1;
 /** Share of a round that is for queries. The rest is for reading the ages of the sources and for deciding. */
 const SHARE_FOR_QUERIES = 0.8;
-
-/**
- * Returns the time limit of a query over all urls of its source: the timeout of the source or half the period,
- * whichever is shorter, but at least 1 s.
- */
-export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number): number {
-  return Math.max(LEAST_DEADLINE_SECONDS, Math.min(source.timeoutSeconds, periodSeconds / 2));
-}
 
 /**
  * Sends each query of a plan once, and calls `onReady` for each scaler when it has all its answers. Resolves when all
@@ -188,16 +131,6 @@ export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
   checkDuplicates(plan, round, (source) => (recognizing.get(source) ?? null) === null);
 }
 
-/** Returns the config of a source with the queries for its server and series, and with the window of a round. */
-export function queryConfig({ recognition, duplicates }: Source, ofRound: SourceConfig): SourceConfig {
-  const recognized = recognition.config();
-  const config = duplicates?.adaptConfig(recognized) ?? recognized;
-  const { resourceWindowSeconds, learnedIntervalSeconds } = ofRound;
-  return learnedIntervalSeconds === undefined
-    ? config
-    : { ...config, resourceWindowSeconds, learnedIntervalSeconds };
-}
-
 /**
  * Starts the recognition of the servers. Only the first round waits for it. Until it succeeds, later rounds use the
  * queries of the config.
@@ -261,92 +194,127 @@ function checkDuplicates(
   }
 }
 
-function createFollowUps(
+interface Collector extends ArrivedAnswers {
+  /** Stores the answer with this key. If there is already one, it stays. */
+  readonly take: (key: string, answer: Answer) => void;
+}
+
+/** Collects the answers of a round. Calls `onReady` once for each scaler, when its last answer has arrived. */
+export function createCollector(
   plan: Plan,
-  { sources, signal, number: round, capacities }: RoundInput,
-  answers: Collector,
-): FollowUps {
-  const queriesOf = (scaler: Scaler): ScalerQueries => mustGet(plan.queriesOf, scaler, scaler.key);
-  /** The age queries of this round, which scalers that scale down in the same round share. */
-  const ageQueries = new Map<string, Promise<Answer>>();
+  parts: {
+    readonly sinceMs: number;
+    readonly readAge: (source: string, urlIndex: number | undefined) => Promise<SourceAge>;
+    readonly ready: ReadyQueue;
+    /** Must not throw. */
+    readonly onReady: (scaler: Scaler, readings: Readings) => void;
+    readonly onFault: (error: unknown) => void;
+  },
+): Collector {
+  const { sinceMs, readAge, ready, onReady, onFault } = parts;
+  const answers = new Map<string, Answer>();
+  const missing = plan.scalers.map(({ awaited }) => awaited.length);
+  const listeners = new Map<string, ((answer: Answer) => void)[]>();
+  let answered: ScalerQueries[] = [];
+
+  const addAnswered = (scaler: ScalerQueries | undefined): void => {
+    if (scaler === undefined) return;
+    answered.push(scaler);
+    if (answered.length === 1) void Promise.resolve().then(finishAnswered);
+  };
+  /**
+   * Reads the ages of the servers after the answers: a server may have restarted between an earlier read and the
+   * answer, and the age would be wrong. Scalers whose last answers arrive together share a read.
+   */
+  const finishAnswered = async (): Promise<void> => {
+    const scalers = answered;
+    answered = [];
+    let checked = scalers.map((scaler) => checkedAnswers(scaler, answers, onFault));
+    const ceilings = scalers.map(({ ceiling }) =>
+      ceiling === null ? null : checkedAnswer(ceiling, answers),
+    );
+    let ages: Readings['ages'] = new Map();
+    try {
+      ages = await agesOf(scalers, checked, readAge);
+    } catch (error) {
+      onFault(error);
+      checked = scalers.map(({ metrics }) => metrics.map(() => INTERNAL_ERROR));
+    }
+    for (const [index, { scaler }] of scalers.entries()) {
+      const ceiling = ceilings[index] ?? null;
+      const readings = { answers: checked[index] ?? [], ages, sinceMs };
+      ready.add(() => onReady(scaler, ceiling === null ? readings : { ...readings, ceiling }));
+    }
+  };
+
+  for (const scaler of plan.scalers) if (scaler.awaited.length === 0) addAnswered(scaler);
   return {
-    ranking: async (scaler) => {
-      const { ranking } = queriesOf(scaler);
-      if (ranking === null) return null;
-      if (ranking.kind === 'refused') return ranking.answer;
-      return answers.wait(ranking.key);
+    take: (key, answer) => {
+      if (answers.has(key)) return;
+      answers.set(key, answer);
+      for (const index of plan.waiting.get(key) ?? []) {
+        const left = (missing[index] ?? 0) - 1;
+        missing[index] = left;
+        if (left === 0) addAnswered(plan.scalers[index]);
+      }
+      for (const resolve of listeners.get(key) ?? []) resolve(answer);
     },
-    duplicates: (scaler) => describeDuplicates(queriesOf(scaler), sources),
-    capacityOf: capacities.readingOf,
-    sources: plan.sources,
-    loadHistory: (scaler, { now, podStartSeconds }) => {
-      const { forecast, metrics } = scaler.spec;
-      const metric = forecast === null ? undefined : metrics[forecast.metric];
-      const source = metric === undefined ? undefined : sources.get(metric.source);
-      if (forecast === null || metric === undefined || source === undefined) return undefined;
-      if (queriesOf(scaler).metrics[forecast.metric]?.kind === 'refused') return undefined;
-      const ofRound = mustGet(plan.sources, metric.source);
-      const startSeconds = forecast.leadSeconds ?? podStartSeconds;
-      if (startSeconds === null) return NO_LEAD;
-      const leadSeconds =
-        forecast.leadSeconds ??
-        Math.ceil(startSeconds + windowOfMetric(metric, queryConfig(source, ofRound)));
-      const load = (): TotalLoad | null => totalLoad(metric, scaler, queryConfig(source, ofRound));
-      return source.histories.read({ scaler, forecast, load, leadSeconds, now }, signal);
-    },
-    whyOld: async (scaler, { metrics, ...checked }) => {
-      const queries = queriesOf(scaler);
-      return Promise.all(
-        scaler.spec.metrics.map(async (metric, index) => {
-          const source = sources.get(metric.source);
-          if (source === undefined || !metrics.has(index)) return null;
-          const { queue, sampleAges } = source;
-          const config = queryConfig(source, mustGet(plan.sources, metric.source));
-          const seconds = queryDeadlineSeconds(config, scaler.spec.syncPeriodSeconds);
-          const owners = [{ namespace: scaler.namespace, scaler: scaler.name }];
-          const query = (text: string, left: number): Promise<Answer> => {
-            const key = ownKey(config, text);
-            let answer = ageQueries.get(key);
-            if (answer === undefined) {
-              answer = queue.query(text, { seconds: left, signal, round, owners });
-              ageQueries.set(key, answer);
-            }
-            return answer;
-          };
-          const sent = queries.metrics[index];
-          const answer = sent === undefined || sent.kind === 'refused' ? undefined : answers.get(sent.key);
-          const valueAtSeconds =
-            answer !== undefined && 'evaluatedAt' in answer ? answer.evaluatedAt / 1000 : null;
-          return sampleAges.check({ scaler, metric, config, seconds, valueAtSeconds, ...checked }, query);
-        }),
-      );
+    get: (key) => answers.get(key),
+    wait: (key) => {
+      const known = answers.get(key);
+      if (known !== undefined) return Promise.resolve(known);
+      return new Promise((resolve) => listeners.set(key, [...(listeners.get(key) ?? []), resolve]));
     },
   };
 }
 
-const NO_LEAD: LoadHistory = {
-  leadSeconds: 0,
-  highest: 0,
-  seasons: [],
-  unusable: 'the pod start time is not known yet: no pod was seen to become ready',
-};
-
-function describeDuplicates(
-  { scaler, metrics, candidates }: ScalerQueries,
-  sources: ReadonlyMap<string, Source>,
-): readonly string[] | null {
-  const sentences = candidates.flatMap((candidate, index) => {
-    const metric = metrics[index];
-    if (candidate === null || metric === undefined || metric.kind === 'refused') return [];
-    const finding = mustGet(sources, metric.source.name).duplicates?.describe(candidate, scaler.namespace);
-    if (finding == null) return [];
-    return [finding === '' ? '' : `metric "${scaler.spec.metrics[index]?.identity ?? ''}": ${finding}`];
-  });
-  return sentences.length === 0 ? null : sentences.filter((sentence) => sentence !== '');
+/** Returns the answer for each metric after its checks, in the order of the metrics. */
+function checkedAnswers(
+  { metrics }: ScalerQueries,
+  answers: ReadonlyMap<string, Answer>,
+  onFault: (error: unknown) => void,
+): readonly Answer[] {
+  try {
+    return metrics.map((metric) => checkedAnswer(metric, answers));
+  } catch (error) {
+    onFault(error);
+    return metrics.map(() => INTERNAL_ERROR);
+  }
 }
 
-function mustGet<K, V>(map: ReadonlyMap<K, V>, key: K, name = String(key)): V {
-  const value = map.get(key);
-  if (value === undefined) throw new Error(`${name} is not part of this round`);
-  return value;
+function checkedAnswer(metric: MetricQuery, answers: ReadonlyMap<string, Answer>): Answer {
+  if (metric.kind === 'refused') return metric.answer;
+  const answerTo = (key: string): Answer => {
+    const answer = answers.get(key);
+    if (answer === undefined) throw new Error(`${key} is not part of this round`);
+    return answer;
+  };
+  const answer = answerTo(metric.key);
+  if (answer.class === 'failed' || metric.kind === 'workloads' || metric.checks === null) return answer;
+  const { source, checks } = metric;
+  const { guard, freshness, backlog, capacity, served } = checks;
+  return applyChecks(checks, {
+    answer,
+    guard: guard === null ? null : answerTo(ownKey(source, guard)),
+    freshness: freshness === null ? null : answerTo(ownKey(source, freshness.query)),
+    ...(backlog === undefined ? {} : { backlog: answerTo(ownKey(source, backlog)) }),
+    ...(capacity === undefined ? {} : { capacity: answerTo(ownKey(source, capacity)) }),
+    ...(served === undefined ? {} : { served: answerTo(ownKey(source, served)) }),
+  });
+}
+
+/** Reads the age of each server that answered. */
+async function agesOf(
+  scalers: readonly ScalerQueries[],
+  answers: readonly (readonly Answer[])[],
+  readAge: (source: string, urlIndex: number | undefined) => Promise<SourceAge>,
+): Promise<ReadonlyMap<string, SourceAge>> {
+  const ages = new Map<string, Promise<SourceAge>>();
+  for (const [index, { scaler }] of scalers.entries())
+    for (const [position, { source }] of scaler.spec.metrics.entries()) {
+      const answer = answers[index]?.[position];
+      const key = ageKey(source, answer);
+      if (answer?.class !== 'failed' && !ages.has(key)) ages.set(key, readAge(source, urlIndexOf(answer)));
+    }
+  return new Map(await Promise.all(Array.from(ages, async ([key, age]) => [key, await age] as const)));
 }

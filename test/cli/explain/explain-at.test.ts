@@ -1,11 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { parsePastTime } from '../../../src/cli/explain/explain-past.js';
-import {
-  createRecorder,
-  type Recorder,
-  createRecords,
-  type Records,
-} from '../../../src/telemetry/records.js';
+import { createRecords, type Records } from '../../../src/telemetry/records.js';
+import { createRecorder } from '../../../src/control/cycle/report.js';
+import type { Recorder } from '../../../src/control/cycle/types.js';
 import { createSnapshotArchive } from '../../../src/telemetry/snapshot-archive.js';
 import { formatInstant, instantFromMs } from '../../../src/units/time.js';
 import { ManualClock } from '../../support/manual-clock.js';

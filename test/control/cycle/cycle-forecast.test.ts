@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { snapshotToJson } from '../../../src/decision/result/write-json.js';
 import type { LoadHistory } from '../../../src/decision/snapshot/snapshot.js';
-import type { HistoryOrder } from '../../../src/prometheus/queries/round.js';
+
+import type { HistoryOrder } from '../../../src/prometheus/queries/follow-ups.js';
 import { formatRecordLine, parseRecordLine, replayLine } from '../../../src/recording/record-line.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { SCALER_SERIES } from '../../../src/telemetry/scaler-series.js';

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Answer, INTERNAL_ERROR } from '../../../src/prometheus/answers/answer.js';
-import { createCollector, createReadyQueue, type Readings } from '../../../src/prometheus/queries/collect.js';
+
+import { createCollector, type Readings } from '../../../src/prometheus/queries/round.js';
+import { createReadyQueue } from '../../../src/units/clock.js';
 import { createRoundPlanner } from '../../../src/prometheus/queries/plan-round.js';
 import { ownKey } from '../../../src/prometheus/queries/compile-queries.js';
 import { type SourceAge, UNKNOWN_AGE } from '../../../src/prometheus/source/age.js';
