@@ -2,17 +2,17 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { recommend } from '../../src/backtest/compare/recommend.js';
 import {
-  runJobsHere,
   DEMAND_STEP_SECONDS,
   type Result,
   runAll,
   scoringOf,
   traceWorkload,
 } from '../../src/backtest/compare/variant.js';
+import { runJobsHere, parseTrace } from '../support/backtests.js';
 import { assignmentText, changedVariant } from '../../src/backtest/compare/sweep.js';
 import { parseThreshold } from '../../src/backtest/compare/threshold.js';
 import { evenLoad, createLoad, type Load } from '../../src/backtest/simulation/load.js';
-import { parseTrace } from '../../src/backtest/simulation/parse-trace.js';
+
 import type { Scaler } from '../../src/scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../src/units/time.js';
 import { ASSUMPTIONS } from '../backtest/compare/assumptions.js';

@@ -1,5 +1,6 @@
 import { compareForecast } from '../../src/backtest/compare/compare-forecast.js';
-import { runAll, runJobsHere, scoringOf, traceWorkload } from '../../src/backtest/compare/variant.js';
+import { runAll, scoringOf, traceWorkload } from '../../src/backtest/compare/variant.js';
+import { runJobsHere } from '../support/backtests.js';
 import type { Figures } from '../../src/backtest/compare/figures.js';
 import { podStartOf } from '../../src/backtest/simulation/settings.js';
 import { addSeconds } from '../../src/units/time.js';

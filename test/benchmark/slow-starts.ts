@@ -1,10 +1,5 @@
-import {
-  DEMAND_STEP_SECONDS,
-  runAll,
-  runJobsHere,
-  scoringOf,
-  traceWorkload,
-} from '../../src/backtest/compare/variant.js';
+import { DEMAND_STEP_SECONDS, runAll, scoringOf, traceWorkload } from '../../src/backtest/compare/variant.js';
+import { runJobsHere } from '../support/backtests.js';
 import type { Load } from '../../src/backtest/simulation/load.js';
 import { podStartOf } from '../../src/backtest/simulation/settings.js';
 import { countAt } from '../../src/backtest/simulation/count-steps.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { runJobsHere } from '../../src/backtest/compare/variant.js';
+
+import { runJobsHere } from '../support/backtests.js';
 import { readHistory } from '../../src/backtest/history/read-history.js';
 import { warmUpOf } from '../../src/backtest/history/warm-up.js';
 import type { RangeAnswer } from '../../src/prometheus/answers/classify.js';

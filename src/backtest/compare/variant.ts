@@ -182,8 +182,6 @@ export type JobResult = { readonly run: Run } | { readonly error: string };
 /** Runs documents, possibly in parallel. The results have the same order as the jobs. */
 export type RunJobs = (jobs: readonly Job[]) => Promise<readonly JobResult[]>;
 
-export const runJobsHere: RunJobs = (jobs) => Promise.resolve(jobs.map((job) => runJob(job)));
-
 export function runJob({ scaler, input }: Job, onRound?: OnRound): JobResult {
   try {
     return { run: runVariant(scaler, input, onRound) };

@@ -30,18 +30,9 @@ const NUMBER = /^[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3})
 /**
  * Parses a load trace: the header `t_seconds,value`, then a line for each step, with ascending times. An empty value or
  * `NaN` is a gap. The usual length of a step is the median of all steps; what exceeds twice this length is a gap, too.
- * The first line is at `start`. If `start` is null, it is at the default time, with a warning if the times look like
- * Unix times.
+ * The first line is at `givenStart`. If it is null, it is at the default time, with a warning if the times look like
+ * Unix times. Yields at least once a second, because parsing a long trace takes several seconds.
  */
-export function parseTrace(text: string, start: Instant | null): Trace {
-  const parts = parseTraceInParts(text, start);
-  for (;;) {
-    const { done, value } = parts.next();
-    if (done === true) return value;
-  }
-}
-
-/** Like `parseTrace`, but yields at least once a second, because parsing a long trace takes several seconds. */
 export function* parseTraceInParts(text: string, givenStart: Instant | null): Generator<undefined, Trace> {
   const start = givenStart ?? DEFAULT_START;
   const rows = yield* readRows(text);

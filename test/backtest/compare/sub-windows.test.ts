@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { runJobsHere, runAll, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
+import { runAll, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
+import { runJobsHere } from '../../support/backtests.js';
 import { figuresByWindow, meanWithoutSmallest, subWindows } from '../../../src/backtest/compare/probes.js';
 import { createLoad, type Load } from '../../../src/backtest/simulation/load.js';
 import { addSeconds, instantFromMs, secondsBetween } from '../../../src/units/time.js';

@@ -5,7 +5,8 @@ import {
   countChanges,
   presentSettings,
 } from '../../../src/backtest/compare/recommend-candidates.js';
-import { runJobsHere, runAll, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
+import { runAll, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
+import { runJobsHere } from '../../support/backtests.js';
 import { createLoad } from '../../../src/backtest/simulation/load.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../../src/units/time.js';

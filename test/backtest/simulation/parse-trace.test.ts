@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseTrace } from '../../../src/backtest/simulation/parse-trace.js';
+
+import { parseTrace } from '../../support/backtests.js';
 import type { TraceProblem } from '../../../src/backtest/simulation/parse-trace.js';
 import { T0, at } from '../../support/builders.js';
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import { parseTrace } from '../../../src/backtest/simulation/parse-trace.js';
+
+import { parseTrace } from '../../support/backtests.js';
 import type { Load } from '../../../src/backtest/simulation/load.js';
 import { runVariant } from '../../../src/backtest/simulation/run-variant.js';
 import type { Run, RunInput } from '../../../src/backtest/simulation/run-variant.js';

@@ -1,10 +1,5 @@
-import {
-  type Assumptions,
-  runAll,
-  runJobsHere,
-  scoringOf,
-  traceWorkload,
-} from '../../../src/backtest/compare/variant.js';
+import { type Assumptions, runAll, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
+import { runJobsHere } from '../../support/backtests.js';
 import type { Figures } from '../../../src/backtest/compare/figures.js';
 import { createLoad, type Load } from '../../../src/backtest/simulation/load.js';
 import { countAt } from '../../../src/backtest/simulation/count-steps.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseTrace } from '../../../src/backtest/simulation/parse-trace.js';
+
+import { parseTrace } from '../../support/backtests.js';
 import { traceCurve } from '../../../src/cli/demo/workloads.js';
 
 function curveOf(...lines: readonly string[]): readonly number[] {
