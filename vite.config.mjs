@@ -17,7 +17,7 @@ const WITHOUT_UNUSED = [
 ].map((find) => ({ find, replacement: UNUSED }));
 
 const COMMON =
-  /node_modules\/preact\/|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:badge|icon|links|severities|states|time|short-times|numbers|use-|announcer|page-heading|error-boundary)/;
+  /node_modules\/preact\/|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:icon|links|severities|states|time|numbers|use-|announcer|page-heading|error-boundary)/;
 
 /** What both the charts and what to do need. */
 const PARTS = /src\/(?:dashboard\/scaler\/text\/graph-link|units\/clean-text|scaler\/(?:plain-json|spec))/;

@@ -1,10 +1,9 @@
 import { render } from 'preact';
 import { BROWSER_CLOCK } from './browser-clock.js';
-import { sessionValue } from './shell/storage.js';
+import { sessionValue, createTheme } from './shell/theme.jsx';
 import { createApi } from './data/api.js';
 import { createSession } from './data/session.js';
 import { Shell } from './shell/shell.jsx';
-import { createTheme } from './shell/theme.jsx';
 import { startTicking } from './ui/use-now.js';
 import './design/tokens.css';
 import './design/base.css';

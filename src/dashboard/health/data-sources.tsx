@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { ServiceStatus } from '../../api/answers.js';
 import { formatCount, formatLatency, UNKNOWN } from '../ui/numbers.js';
-import { Badge } from '../ui/badge.jsx';
+import { Badge } from '../ui/icon.jsx';
 import { Section } from '../ui/section.jsx';
 import { Table } from '../ui/table.jsx';
 import { Time } from '../ui/time.jsx';

@@ -1,4 +1,4 @@
-import { isOverdue } from '../ui/short-times.js';
+import { isOverdue } from '../ui/times.js';
 import type { ServiceStatus } from '../../api/answers.js';
 import { formatCount, plural } from '../ui/numbers.js';
 import type { Tone } from '../ui/severities.js';

@@ -2,13 +2,12 @@ import type { TargetedKeyboardEvent, VNode } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { formatCount } from '../ui/numbers.js';
 import { Icon } from '../ui/icon.jsx';
-import { useScrollMemory } from '../ui/scroll-memory.js';
+import { useScrollMemory, useVirtualRows } from './use-virtual-rows.js';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { WIDE, useMedia } from '../ui/use-media.js';
 import { placeOf, ScalerRow } from './scaler-row.jsx';
 import { isLargestFirst, lineKey } from './selection.js';
 import type { ColumnName, Line, SectionLine, Selection, SortKey } from './selection.js';
-import { useVirtualRows } from './use-virtual-rows.js';
 import { topOf } from './visible-range.js';
 
 interface ScalerTableProps {

@@ -1,7 +1,6 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { visibleRange } from './visible-range.js';
-import type { Layout, RowRange } from './visible-range.js';
+import { visibleRange, type Layout, type RowRange } from './visible-range.js';
 
 interface VirtualRows extends RowRange, Omit<Layout, 'headings'> {}
 
@@ -49,4 +48,25 @@ export function useVirtualRows({ body, probe, rows, headings }: VirtualRowsOptio
     };
   }, [body, probe, rows, headings]);
   return { ...view, end: Math.min(view.end, rows) };
+}
+
+const positions = new Map<string, number>();
+
+/**
+ * Restores the scroll position of a list as soon as it `isReady`, which means that it has its full height. A list that
+ * is new starts at its top and is not moved later, because the user may already have scrolled.
+ */
+export function useScrollMemory(key: string, isReady: boolean): void {
+  useLayoutEffect(() => {
+    if (!positions.has(key)) scrollTo(0, 0);
+  }, [key]);
+  useLayoutEffect(() => {
+    if (!isReady) return;
+    const known = positions.get(key);
+    const remember = (): void => void positions.set(key, scrollY);
+    if (known === undefined) remember();
+    else scrollTo(0, known);
+    addEventListener('scroll', remember, { passive: true });
+    return () => removeEventListener('scroll', remember);
+  }, [key, isReady]);
 }

@@ -15,7 +15,7 @@ import type { OverviewStore } from '../overview/overview-store.js';
 import { ScalerPage } from '../scaler/scaler-page.jsx';
 import { Announcer } from '../ui/announcer.jsx';
 import { ErrorBoundary } from '../ui/error-boundary.jsx';
-import { HEALTH_LINK, OVERVIEW_LINK } from '../ui/links.js';
+import { HEALTH_LINK, OVERVIEW_LINK, routeOf, type Route } from '../ui/links.js';
 import { PageHeading } from '../ui/page-heading.jsx';
 import { EmptyView } from '../ui/states.jsx';
 import { useHash } from '../ui/use-hash.js';
@@ -23,8 +23,6 @@ import { useNow } from '../ui/use-now.js';
 import { usePart } from '../ui/use-part.js';
 import logo from '../design/icon.svg';
 import { Connection } from './connection.jsx';
-import { routeOf } from './routes.js';
-import type { Route } from './routes.js';
 import { ThemeButton } from './theme.jsx';
 import type { Theme } from './theme.jsx';
 

@@ -1,6 +1,6 @@
 import type { ServiceStatus } from '../../api/answers.js';
 import { plural } from '../ui/numbers.js';
-import { formatAge, formatShort, isOverdue } from '../ui/short-times.js';
+import { formatAge, formatShort, isOverdue } from '../ui/times.js';
 
 /** A problem of the service itself, which concerns the person on call. */
 export interface Trouble {

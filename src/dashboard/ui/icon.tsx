@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import { ICON_PATHS } from './icon-paths.js';
-import type { IconName } from './icon-paths.js';
+import { ICON_PATHS, type IconName } from './icon-paths.js';
+import type { Tone } from './severities.js';
 
 /** Shows an icon. It is hidden from screen readers, because a text with the same meaning is next to it. */
 export function Icon({ name }: { readonly name: IconName }): VNode {
@@ -15,5 +15,21 @@ export function Icon({ name }: { readonly name: IconName }): VNode {
         stroke-linejoin="round"
       />
     </svg>
+  );
+}
+
+interface BadgeProps {
+  readonly tone: Tone;
+  readonly icon: IconName;
+  readonly text: string;
+  readonly title?: string;
+}
+
+export function Badge({ tone, icon, text, title }: BadgeProps): VNode {
+  return (
+    <span class={`badge tone-${tone}`} title={title}>
+      <Icon name={icon} />
+      {text}
+    </span>
   );
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { SnapshotAnswer } from '../../../src/api/answers.js';
 import { decideWith } from '../../../src/dashboard/scaler/what-if/decide-with.js';
-import { withValue } from '../../../src/dashboard/scaler/what-if/edit.js';
+import { withValue } from '../../../src/dashboard/scaler/what-if/fields.js';
 import { compareDecisions } from '../../../src/dashboard/scaler/what-if/past-decisions.js';
 import type { PastInput } from '../../../src/dashboard/scaler/what-if/past-decisions.js';
 import { cpuSnapshot } from '../../cli/live-service.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { pinchWindow } from '../../../src/dashboard/scaler/model/pinch-window.js';
+import { pinchWindow } from '../../../src/dashboard/scaler/model/ranges.js';
 
 const WINDOW = { from: 1000, to: 2000 };
 

@@ -7,8 +7,13 @@ import { decisionToJson } from '../../../src/decision/result/write-json.js';
 import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
 import type { SnapshotAnswer } from '../../../src/api/answers.js';
 import { decideWith } from '../../../src/dashboard/scaler/what-if/decide-with.js';
-import { readInput, textAt, withValue } from '../../../src/dashboard/scaler/what-if/edit.js';
-import { isAtField, listFields } from '../../../src/dashboard/scaler/what-if/fields.js';
+import {
+  readInput,
+  textAt,
+  withValue,
+  isAtField,
+  listFields,
+} from '../../../src/dashboard/scaler/what-if/fields.js';
 import { formatPath } from '../../../src/scaler/problems/finding.js';
 import { parseScaler } from '../../../src/scaler/read/parse-scaler.js';
 import { documentJsonSchema } from '../../../src/cli/schema/json-schema.js';

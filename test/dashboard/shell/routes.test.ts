@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { routeOf } from '../../../src/dashboard/shell/routes.js';
-import { scalerLink } from '../../../src/dashboard/ui/links.js';
+import { routeOf, scalerLink } from '../../../src/dashboard/ui/links.js';
 
 describe('routeOf', () => {
   it.each([

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { formatCount, formatLatency, formatMetric, plural } from '../../../src/dashboard/ui/numbers.js';
-import { formatAge, formatLeft, formatSince } from '../../../src/dashboard/ui/short-times.js';
 import {
+  formatAge,
+  formatLeft,
+  formatSince,
   formatDistance,
   formatDuration,
   formatExact,

@@ -7,10 +7,9 @@ import { useCell } from '../../data/use-cell.js';
 import type { ApiRequest } from '../../data/requests.js';
 import { useAnswer } from '../../data/use-answer.js';
 import { formatMetric } from '../../ui/numbers.js';
-import { formatShort } from '../../ui/short-times.js';
+import { formatShort } from '../../ui/times.js';
 import type { BandStyle, ChartLinks, SeriesStyle } from './chart-props.js';
-import { LegendItem } from './legend-item.jsx';
-import { TimeChart } from './time-chart.jsx';
+import { LegendItem, TimeChart } from './time-chart.jsx';
 
 export interface ForecastStripProps {
   readonly api: Api;

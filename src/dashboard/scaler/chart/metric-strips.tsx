@@ -7,8 +7,7 @@ import { needsLogScale, readerAt } from '../model/chart-data.js';
 import type { ChartData, MetricColumns, Values } from '../model/chart-data.js';
 import { toleranceBand } from '../model/tolerance.js';
 import type { BandStyle, ChartLinks, SeriesStyle } from './chart-props.js';
-import { LegendItem } from './legend-item.jsx';
-import { TimeChart } from './time-chart.jsx';
+import { LegendItem, TimeChart } from './time-chart.jsx';
 import type { Tolerances } from '../../../decision/proposals/arithmetic.js';
 
 interface MetricStripsProps {

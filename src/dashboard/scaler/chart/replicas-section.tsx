@@ -16,8 +16,7 @@ import { RANGES } from '../model/ranges.js';
 import type { Range } from '../model/ranges.js';
 import type { ChartRowsProps } from './chart-rows.jsx';
 import type { BandStyle, ChartLinks, SeriesStyle } from './chart-props.js';
-import { LegendItem } from './legend-item.jsx';
-import { TimeChart } from './time-chart.jsx';
+import { LegendItem, TimeChart } from './time-chart.jsx';
 
 interface ReplicasSectionProps {
   readonly data: ChartData;

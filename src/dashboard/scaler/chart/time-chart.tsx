@@ -2,8 +2,8 @@ import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { chartOptions } from './chart-options.js';
-import type { TimeChartProps } from './chart-props.js';
-import { zoomOnPinch } from './zoom-on-pinch.js';
+import type { TimeChartProps, TimeWindow } from './chart-props.js';
+import { pinchWindow, type Fingers } from '../model/ranges.js';
 
 /** Draws a chart over time with uPlot. A canvas says nothing to screen readers, so the parent describes it. */
 export function TimeChart(props: TimeChartProps): VNode {
@@ -105,4 +105,61 @@ const DARK = '(prefers-color-scheme: dark)';
 function readTheme(): string {
   const chosen = document.documentElement.dataset['theme'] ?? 'system';
   return `${chosen} ${matchMedia(DARK).matches ? 'dark' : 'light'}`;
+}
+
+interface LegendItemProps {
+  readonly style: string;
+  readonly name: string;
+  readonly value: string;
+}
+
+export function LegendItem({ style, name, value }: LegendItemProps): VNode {
+  return (
+    <span class="legend-item">
+      <span class={`swatch ${style}`} />
+      {name} <b>{value}</b>
+    </span>
+  );
+}
+
+interface Gesture {
+  readonly window: TimeWindow;
+  readonly start: Fingers;
+}
+
+/** Zooms when two fingers move apart; one finger scrolls the page. Returns a function that removes the listeners. */
+export function zoomOnPinch(
+  element: HTMLElement,
+  read: () => TimeWindow,
+  onZoom: (window: TimeWindow) => void,
+): () => void {
+  let gesture: Gesture | null = null;
+  const begin = (event: TouchEvent): void => {
+    const start = fingersOf(event, element);
+    gesture = start === null ? null : { window: read(), start };
+  };
+  const move = (event: TouchEvent): void => {
+    const fingers = fingersOf(event, element);
+    if (gesture === null || fingers === null) return;
+    event.preventDefault();
+    const window = pinchWindow(gesture.window, gesture.start, fingers);
+    if (window !== null) onZoom(window);
+  };
+  const end = (): void => {
+    gesture = null;
+  };
+  const controller = new AbortController();
+  const { signal } = controller;
+  element.addEventListener('touchstart', begin, { signal, passive: true });
+  element.addEventListener('touchmove', move, { signal, passive: false });
+  element.addEventListener('touchend', end, { signal });
+  element.addEventListener('touchcancel', end, { signal });
+  return () => controller.abort();
+}
+
+function fingersOf({ touches }: TouchEvent, element: HTMLElement): Fingers | null {
+  const [one, other] = touches;
+  if (one === undefined || other === undefined || touches.length > 2) return null;
+  const { left, width } = element.getBoundingClientRect();
+  return width <= 0 ? null : [(one.clientX - left) / width, (other.clientX - left) / width];
 }

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { isFailing } from '../../../decision/failing.js';
-import { Badge } from '../../ui/badge.jsx';
+import { Badge } from '../../ui/icon.jsx';
 import type { Condition } from '../model/answers.js';
 
 /** Shows a condition. Only a failure and a hold are colored. */

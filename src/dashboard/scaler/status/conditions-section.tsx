@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import { FoldSection } from '../../ui/fold-section.jsx';
+import { FoldSection } from '../../ui/section.jsx';
 import { PartMissing } from '../../ui/states.jsx';
 import { Table } from '../../ui/table.jsx';
 import { Time } from '../../ui/time.jsx';

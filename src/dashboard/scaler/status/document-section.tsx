@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ScalerDetail } from '../../../api/answers.js';
 import { changeText } from '../../../scaler/field-changes.js';
-import { FoldSection } from '../../ui/fold-section.jsx';
+import { FoldSection } from '../../ui/section.jsx';
 import { usePart } from '../../ui/use-part.js';
 import { listEffectiveFields } from '../model/effective-fields.js';
 

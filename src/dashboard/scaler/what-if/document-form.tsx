@@ -3,9 +3,15 @@ import { useId } from 'preact/hooks';
 import { Icon } from '../../ui/icon.jsx';
 import { formatPath } from '../../../scaler/problems/finding.js';
 import type { DocumentProblem } from './decide-with.js';
-import { readInput, textAt, withValue } from './edit.js';
-import { isAtField, listFields } from './fields.js';
-import type { Field, FieldGroup } from './fields.js';
+import {
+  readInput,
+  textAt,
+  withValue,
+  isAtField,
+  listFields,
+  type Field,
+  type FieldGroup,
+} from './fields.js';
 
 interface DocumentFormProps {
   /** The document with which the form was opened. */
