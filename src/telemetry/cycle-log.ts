@@ -19,7 +19,7 @@ interface CycleLogPorts {
 }
 
 /**
- * Logs what a cycle has changed: one line per change of replicas, per metric that begins or stops to fail, and per
+ * Logs what a cycle has changed: one line per change of replicas, per metric that begins or stops failing, and per
  * condition that degrades or recovers. If nothing has changed, nothing is logged at info or above. Failures and
  * recoveries that an outage of a shared system explains are not logged either.
  */

@@ -139,8 +139,8 @@ function pauseByAnnotation(annotations: Annotations, now: Instant, notKept: stri
 }
 
 /**
- * Returns a sentence about a pause by annotations that has ended: as long as its end remains in the annotations, a new
- * `paused` pauses nothing. Null: there is no such pause.
+ * Returns a sentence about a pause by annotations that has ended, because its author may not know that a new `paused`
+ * pauses nothing while `paused-until` is in the past. Null: there is no such pause.
  */
 export function endedPause(annotations: Annotations, now: Instant): string | null {
   const { paused, until: untilKey } = PAUSE_ANNOTATIONS;

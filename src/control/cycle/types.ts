@@ -136,7 +136,10 @@ export interface CycleOutput {
 export interface CyclePorts {
   readonly clock: Clock;
   readonly cluster: Cluster;
-  /** The data sources of the config. Used unless `followUps` has the settings with which the sources were queried. */
+  /**
+   * The data sources of the config. If `followUps` has the settings with which the sources were queried, those are used
+   * instead.
+   */
   readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly recoveryHoldMaxSeconds: number;
   /** The dry run of the service, in which no scaler patches anything. */
