@@ -63,7 +63,7 @@ export const testFileSchema = z.strictObject({
 export type TestFileInput = z.infer<typeof testFileSchema>;
 export type TestInput = TestFileInput['tests'][number];
 
-/** Returns whole seconds; null: the value is no duration. Accepts numbers, because YAML reads 0 as a number. */
+/** Returns whole seconds; null: the value is not a duration. Accepts numbers, because YAML reads 0 as a number. */
 export function durationSeconds(value: string | number): number | null {
   return parseDuration(String(value));
 }

@@ -74,7 +74,7 @@ function kindOf(value: unknown): Kind | null {
     : null;
 }
 
-/** Converts an object to a scaler document; null: it is no autoscaler. Accepts any JSON value without throwing. */
+/** Converts an object to a scaler document; null: it is not an autoscaler. Accepts any JSON value without throwing. */
 export function importObject(given: unknown, context: ImportContext): ImportedObject | null {
   const { value, findings } = readPlain(given);
   const kind = kindOf(value);
@@ -107,7 +107,7 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
   return { label, key: read.label, text: writeDocument(draft, remarks, header), draft, remarks };
 }
 
-/** Reports an autoscaler of an unknown API version, whose fields may mean something else; null: it is no autoscaler. */
+/** Reports an autoscaler of an unknown API version, whose fields may have another meaning; null: not an autoscaler. */
 function unknownVersion(value: PlainObject): ImportedObject | null {
   const { kind, apiVersion, metadata } = value;
   const known = typeof kind === 'string' && Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;

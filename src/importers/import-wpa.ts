@@ -74,7 +74,7 @@ export function importWpa(
   const delay = spec.integer('readinessDelaySeconds');
   for (const key of NO_EQUIVALENT) {
     const value = spec.raw(key);
-    // Not a loss if the field is off (0 or ''), or has a default that the controller has written into the object.
+    // Nothing is lost if the field is off (0 or ''), or has a default that the controller has written into the object.
     const isOff = value === undefined || value === 0 || value === '';
     if (isOff || (key === 'replicaScalingAbsoluteModulo' && value === DEFAULTS.modulo)) continue;
     spec.log.lose([...spec.path, key], `is ${formatValue(value)}, which has no equivalent`);

@@ -12,7 +12,7 @@ export interface ReadValues {
 }
 
 /**
- * Reads one or more JSON values; null: the text is no JSON. If a value is invalid, the others are still read, and so
+ * Reads one or more JSON values; null: the text is not JSON. If a value is invalid, the others are still read, and so
  * are the other items of a list.
  */
 export function readJson(text: string, file: string): ReadValues | null {
@@ -52,7 +52,7 @@ const KIND = /"kind"\s*:\s*"([^"\\]{0,200})"/;
 const VERSION = /"apiVersion"\s*:\s*"([^"\\]{0,200})"/;
 
 /**
- * Reads the items of a list that is no valid JSON as a whole, because an item is invalid or the list is truncated.
+ * Reads the items of a list that is not valid JSON as a whole, because an item is invalid or the list is truncated.
  * Null: the text is not a list in the format of kubectl, or has no valid item.
  */
 function readList(text: string, file: string): ReadValues | null {

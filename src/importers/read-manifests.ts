@@ -48,7 +48,7 @@ const ITEMS = /^items:[ \t]*\r?\n(?=- )/m;
 const AFTER_ITEMS = /^[^-\s#]/m;
 
 /**
- * Divides a list in the format of `kubectl get -o yaml` into its items; null: the text is no such list. `kubectl get
+ * Divides a list in the format of `kubectl get -o yaml` into its items; null: the text is not such a list. `kubectl get
  * -A` prints all objects of a cluster as one list: parsing it as a whole takes much memory, and an invalid item would
  * make all items invalid.
  */

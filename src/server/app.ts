@@ -126,7 +126,7 @@ function createPages({
     showScaler: ofScaler(showScaler(api)),
     listDecisions: ofScaler(listDecisions(api)),
     showSnapshot: ofScaler(showSnapshot(api)),
-    // Not passed on, because any replica can query Prometheus for the scalers of the others.
+    // The request is not passed on, because any replica can query Prometheus for the scalers of the others.
     showHistory: showAnyHistory({ history: longHistory, clock, queued, recent: ofScaler(showHistory(api)) }),
     showForecast: ofScaler(showForecast(api)),
     listEvents: ofScaler(listEvents(api)),

@@ -87,7 +87,7 @@ function hostName(header: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** Returns whether a name cannot be that of a web page. An empty name is none, because browsers always send a name. */
+/** Returns whether no web page can have this host name. An empty name is not sent by a browser. */
 function isOwnName(host: string): boolean {
   if (host === '' || isIP(host) !== 0) return true;
   return !host.includes('.') || CLUSTER_SUFFIXES.some((suffix) => host.endsWith(suffix));

@@ -74,8 +74,8 @@ async function withLowerTarget(
 }
 
 /**
- * Multiplies the target of the forecast's metric. The result may have fractions of a percent, which a document cannot
- * have, so that the pod-hours can be equal.
+ * Multiplies the target of the metric that has the forecast. The result may have fractions of a percent, which a
+ * document may not have: with whole percents, the two variants would need different pod-hours.
  */
 function atTarget(scaler: Variant['scaler'], factor: number): Variant {
   const { spec } = scaler;

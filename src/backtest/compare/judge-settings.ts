@@ -38,8 +38,8 @@ export function isConfirmed({ changed, original }: Comparison, { conditions, isM
 }
 
 /**
- * Returns whether the figures of a change are about as good as those of the document on a probe. Only for changes that
- * cannot delay a scale-up.
+ * Returns whether the figures of a change are about as good as those of the document on a probe. Must only be
+ * called for changes that cannot delay a scale-up.
  */
 export function isCareful({ changed, original }: Comparison, conditions: readonly Threshold[]): boolean {
   return conditions.every(({ isRelative, isMetNear, isMetWithin }) =>

@@ -27,8 +27,8 @@ interface Bounds {
 
 /**
  * Returns the first candidates. Each changes one field, or the target together with the tolerance or the stabilization
- * of scale-downs: a shorter stabilization may save the pods that a lower target needs, and a higher target those of a
- * longer stabilization.
+ * of scale-downs: a shorter stabilization may save the pods that a lower target needs, and a higher target may save the
+ * pods that a longer stabilization needs.
  */
 export function firstSettings(present: TunedSettings, bounds: Bounds): readonly TunedSettings[] {
   const targets =

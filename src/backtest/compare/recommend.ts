@@ -284,7 +284,7 @@ export function describeLength(seconds: number): readonly string[] {
   ];
 }
 
-/** A smaller saving is no reason to change a document. */
+/** A smaller saving is not a reason to change a document. */
 const LEAST_NOTABLE_PERCENT = 1;
 
 const SCORED = 'in the parts of the second half that neither the search nor the confirmation has seen';

@@ -54,7 +54,7 @@ export async function findSettings(
   const missed = conditions.find(({ isMetBy }) => !isMetBy(first.whole, first.whole));
   const isMissed = missed !== undefined;
   const search: Search = { scaler, index, present, conditions, probes, original, isMissed };
-  // Not with schedules, because each of them has its own minReplicas.
+  // With schedules, minReplicas is not raised, because each schedule has its own.
   const mayRaiseMinimum = isMissed && scaler.spec.schedules.length === 0;
   const bounds = { metric, mayRaiseMinimum, maxReplicas: scaler.spec.maxReplicas };
   let best = await bestOf(search, firstSettings(present, bounds), null);

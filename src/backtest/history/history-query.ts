@@ -66,7 +66,7 @@ async function findDuplicates(
   return null;
 }
 
-/** If the query fails, there are no duplicates here: the query of the metric reports the failure. */
+/** Returns a failed answer if the query fails, instead of throwing: the query of the metric reports the failure. */
 async function answerAt(
   query: string,
   when: { readonly at: Instant; readonly stepSeconds: number },

@@ -99,7 +99,7 @@ export function describeGaps({ start, stepSeconds, values }: Column): string | n
   const firstKnown = values.findIndex((value) => !Number.isNaN(value));
   const early = `no values before ${timeAt(firstKnown)}: older than the retention of the server, or than the metric; ${percent(firstKnown)} % of the time is excluded`;
   const later = missing - firstKnown;
-  // A missing first step is no gap, because it may result from the times of scrapes.
+  // A missing first step is not a gap, because it may result from the times of scrapes.
   if (firstKnown > 1 && later === 0) return early;
   const firstGap = values.findIndex((value, index) => index > firstKnown && Number.isNaN(value));
   const gap = later === 0 ? timeAt(0) : `${timeAt(firstGap)} and at other times`;

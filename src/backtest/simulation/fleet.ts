@@ -144,7 +144,7 @@ export function createFleet(settings: {
 function keptPods(pods: readonly Pod[], replicas: number): ReadonlySet<string> {
   const readySince = ({ ready, readyChangedAt }: Pod): number =>
     ready === true ? (readyChangedAt ?? 0) : Infinity;
-  // The sort is stable, so that of pods with the same time, the youngest is last.
+  // The sort is stable: among pods with the same time, the youngest one stays last.
   const ranked = pods.toSorted((one, other) => {
     const [a, b] = [readySince(one), readySince(other)];
     return a === b ? 0 : a - b;

@@ -89,7 +89,7 @@ export function parseQueue(text: string): QueueSettings | string {
   return problems[0] ?? { mostDepth, timeoutSeconds };
 }
 
-/** Returns a number above 0 and below 1e15; null: the text is no such number. */
+/** Returns a number above 0 and below 1e15; null: the text is not such a number. */
 export function positiveNumber(text: string): number | null {
   const value = /^\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : 0;
   return value > 0 ? value : null;

@@ -88,7 +88,7 @@ export function managerOf(object: JsonObject): string | null {
   const marks = [
     ...Object.keys({ ...textsIn(metadata, 'labels'), ...textsIn(metadata, 'annotations') }),
     ...objectsIn(metadata, 'managedFields')
-      // Not sufficient alone: managedFields omits a manager that no longer owns a field.
+      // `managedFields` alone does not suffice, because it omits a manager that no longer owns a field.
       .map((entry) => textIn(entry, 'manager') ?? ''),
   ];
   return TOOLS.find(([pattern]) => marks.some((mark) => pattern.test(mark)))?.[1] ?? null;

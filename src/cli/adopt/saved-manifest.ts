@@ -35,7 +35,7 @@ export function manifestOf(object: JsonObject, { kind }: Source): JsonObject {
   };
 }
 
-/** Returns the manifest in the annotation of a Scaler object; null: there is none, or it is no JSON object. */
+/** Returns the manifest in the annotation of a Scaler object; null: there is none, or it is not a JSON object. */
 export function savedManifest(scaler: JsonObject): JsonObject | null {
   const text = annotationsOf(scaler)[ADOPT_ANNOTATIONS.manifest];
   if (text === undefined) return null;

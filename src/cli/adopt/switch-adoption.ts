@@ -82,7 +82,7 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   return endDryRun(context, scaler, { manifest, before: view.row });
 }
 
-/** Without the autoscaler, nothing has kept the decisions of the dry run near the count of the workload. */
+/** Returns why a switch without an autoscaler may change the count: no autoscaler was there to compare with. */
 function whyNotCompared({ source }: AdoptContext, { row }: ServiceView): string {
   const wanted = row === null ? null : row.desiredReplicas;
   const change =
@@ -98,7 +98,7 @@ function mustBeAllowed(refusal: Refusal | null): void {
   throw new CommandError(`${refusal.why}. Nothing was changed${hint}`);
 }
 
-/** Confirms a switch whose dry run has already ended, possibly long ago. So the autoscaler is not recreated. */
+/** Confirms a switch whose dry run ended earlier, possibly long ago. A failure does not recreate the autoscaler. */
 async function confirmEarlier(
   context: AdoptContext,
   scaler: ScalerObject,
@@ -228,7 +228,7 @@ async function endDryRun(
       `${name} has no annotation ${ADOPT_ANNOTATIONS.manifest}: create ${nameSource(source)} from your own copy after setting spec.dryRun: true`,
     );
   await startDryRun(context, scaler).catch((error: unknown) => {
-    // Only a warning: next to an HPA, promscaler patches nothing, whether in dry run or not.
+    // The error is only a warning, because next to an HPA promscaler patches nothing, even without dry run.
     if (!(error instanceof CommandError)) throw error;
     io.stderr.write(`promscaler: warning: ${error.message}\n`);
   });

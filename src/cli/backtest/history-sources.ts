@@ -80,7 +80,7 @@ interface SourceParts extends Pick<Fetching, 'progress'> {
   readonly io: CommandIo;
 }
 
-/** Short: if a server does not respond, the first range query fails, too, with a better message. */
+/** Limits the detection of a server. The time is short: the range query reports a server that is down better. */
 const RECOGNITION_MS = 5000;
 
 /**

@@ -123,7 +123,7 @@ function importText(text: string, file: string): ImportedText {
   });
   const documents = objects.flatMap(({ text: whole, draft }) => {
     if (whole === null || draft === null) return [];
-    // Without the placeholders, which would be invalid. `incomplete` says more exactly what is missing.
+    // The placeholders are removed, because their values are invalid. `incomplete` says what is missing.
     return isIncomplete(draft) ? [writeStructured('yaml', documentOf(withoutPlaceholder(draft)))] : [whole];
   });
   const labels = objects.map(({ label }) => label);

@@ -3,8 +3,8 @@ import type { ExitCode } from '../output/io.js';
 
 export function outputOption(formats: readonly [string, ...string[]]): Option {
   const option = new Option('-o, --output <format>', 'Output format').default(formats[0]);
-  // Not with choices() of commander, which would also reject other values: the command itself does that. Help and
-  // completion read `argChoices`.
+  // Help and completion read `argChoices`. `choices()` of commander would also reject other values, which the command
+  // itself does.
   option.argChoices = [...formats];
   return option;
 }

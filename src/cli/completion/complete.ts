@@ -16,7 +16,7 @@ export interface Completed {
 
 const NOTHING: Argument = { values: [], source: 'nothing' };
 
-/** Completes the last one of `words`, which follow the program's name. It may be empty. */
+/** Completes the last one of `words`, which may be empty. The words follow the program's name. */
 export function complete({ commands }: Completion, words: readonly string[]): Completed {
   const { before, begun, prefix } = splitLast(words);
   const command = findCommand(commands, before);
@@ -64,7 +64,7 @@ function findCommand(
 interface ReadWords {
   readonly options: Readonly<Record<string, string>>;
   readonly count: number;
-  /** What the value of the last option may be; null: the last word is no option that needs a value. */
+  /** What the value of the last option may be; null: the last word is not an option that needs a value. */
   readonly open: Argument | null;
 }
 

@@ -4,7 +4,7 @@ import type { WorkloadOptions } from '../../simulator/simulator.js';
 import { lastAtOrBefore, type Load } from '../../backtest/simulation/load.js';
 import { type Curve, bursts, dailyWave, faster, flashCrowd } from '../../simulator/controllers/load.js';
 
-/** Namespace of the workloads and of the service. It is also that of the kubeconfig context. */
+/** Namespace of the workloads and of the service. The kubeconfig context has the same namespace. */
 export const DEMO_NAMESPACE = 'shop';
 
 export const DEMO_SERVICE = 'promscaler';

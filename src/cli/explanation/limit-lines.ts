@@ -111,7 +111,7 @@ function limitEnds({ snapshot, decision, now }: Explanation): readonly Restricti
   return [...ends, ['no value', `until a metric has a value${fallback}`]];
 }
 
-/** Returns the recovery hold even if this decision is no scale-down, because the next one may be. */
+/** Returns the recovery hold even if this decision is not a scale-down, because the next one may be. */
 function recoveryHold({ snapshot, decision, now }: Explanation): readonly Restriction[] {
   const { holdScaleDownUntil, holdReason } = snapshot.state;
   const isListed = decision.limits.some(({ limit }) => limit === 'recovery_hold');

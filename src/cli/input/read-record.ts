@@ -55,7 +55,10 @@ export const EMPTY_SNAPSHOT =
 
 const FIELDS = ['scaler', 'now', 'target', 'pods', 'samples', 'state'];
 
-/** Says what JSON without any field of a snapshot is; null: there is a field, and an error about it says more. */
+/**
+ * Returns a message that says what the JSON is instead of a snapshot. Null: the JSON has a field of a snapshot, so that
+ * an error about that field helps more.
+ */
 export function whyNoSnapshot(name: string, json: unknown): string | null {
   if (!isPlainObject(json)) return null;
   if (Object.keys(json).length === 0)
@@ -76,7 +79,7 @@ export function whyNoSnapshot(name: string, json: unknown): string | null {
  * quotes the error of the parser.
  */
 export function notJson(name: string, text: string, error: string): string {
-  // Not for a large input, which is a truncated snapshot: documents are small.
+  // A large input is not parsed as YAML: it is a truncated snapshot, because documents are small.
   const kind = text.length > LARGEST_DOCUMENT ? null : valueAt(readYaml(text, name)[0]?.value, ['kind']);
   const why = typeof kind === 'string' ? whyNoSnapshot(name, { kind }) : null;
   return why ?? `${called(name)} is not a snapshot: not JSON: ${error}`;

@@ -109,7 +109,7 @@ export function pluginRunner({ env, clock }: Pick<CommandIo, 'env' | 'clock'>): 
             resolve({ kind: 'done', stdout });
             return;
           }
-          // Not error.message, which would contain the arguments and all of standard error.
+          // `error.message` is not used, because it contains the arguments and all of standard error.
           const reason: unknown = signal.reason;
           const isMissing = error.code === 'ENOENT';
           const why =

@@ -28,7 +28,7 @@ const COLUMNS: readonly JsonSchema[] = [
   { name: 'State', type: 'string', jsonPath: '.status.state' },
   // kubectl prints how much time has passed since this date.
   { name: 'Since', type: 'date', jsonPath: '.status.stateSince' },
-  // Because of its priority, the column is only shown with -o wide.
+  // A column with a priority above 0 is only shown with -o wide.
   { name: 'Cause', type: 'string', priority: 1, jsonPath: '.status.cause' },
   { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
 ];

@@ -98,7 +98,7 @@ const FORMATS: Readonly<
   },
 };
 
-/** Returns a row for the window of each resource query. The window is no field of the document. */
+/** Returns a row for the window of each resource query. The document has no field for the window. */
 function windowRows({ spec }: Scaler, sources: Sources): readonly Row[] {
   const rows = new Map<string, Row>();
   for (const metric of spec.metrics) {

@@ -216,7 +216,7 @@ const RECORDS: Readonly<Record<'json' | 'yaml' | 'name', (row: ListedScaler) => 
   name: ({ namespace, name }) => `${namespace}/${name}\n`,
 };
 
-/** Prints each scaler that has changed. Another value of `at` alone is no change. */
+/** Prints each scaler that has changed. Another value of `at` alone does not count as a change. */
 function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo): RowPrinter {
   const isNew = changeFilter();
   return (rows) => {

@@ -112,8 +112,8 @@ export function tableRows(
 const MOST_REJECTED = 5;
 
 /**
- * Returns lines about rejected documents, which have no row, or only that of their last valid version. A document
- * without a readable name may be any of the selected ones, so it is included.
+ * Returns lines about rejected documents: the table has no row for them, or only the row of their last valid version. A
+ * document without a readable name is included, because it may be any of the selected ones.
  */
 function rejectedDocuments(
   problems: ListedScalers['problems'],

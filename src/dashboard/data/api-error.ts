@@ -51,7 +51,7 @@ export function apiErrorOf(error: unknown): ApiError {
   return new ApiError('unreachable', 'promscaler cannot be reached');
 }
 
-/** Parses JSON; undefined: the text is no JSON, or is nested too deeply for the browser. */
+/** Parses JSON; undefined: the text is not JSON, or is nested too deeply for the browser. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,4 +1,4 @@
-/** Returns an RFC 3339 time as Unix time in ms; null: the text is no such time. */
+/** Returns an RFC 3339 time as Unix time in ms; null: the text is not such a time. */
 export function parseTime(text: string): number | null {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? null : ms;

@@ -56,7 +56,7 @@ function inverted(metric: string, { name: { as, source } }: AdapterRule): readon
     groups.push(group);
     return '([\\w:]*)';
   });
-  // With more groups, there would be too many ways to divide the name.
+  // With more than two groups, there would be too many ways to divide the name.
   if (groups.length > 2) return [];
   const match = new RegExp(`^${pattern.join('')}$`).exec(metric);
   if (match === null) return [];

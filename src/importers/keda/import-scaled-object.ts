@@ -290,7 +290,7 @@ const EXACT = 'mode: exact may also scale down, as KEDA does; mode: atLeast woul
 const PARTIAL = 'Here, it also applies to cpu, memory and metricType Value; in KEDA, it does not.';
 
 /**
- * Returns whether an annotation is true. Any value that is no boolean counts as true. Source:
+ * Returns whether an annotation is true. Any value that is not a boolean counts as true. Source:
  * apis/keda/v1alpha1/scaledobject_types.go, getBoolAnnotation
  */
 function isFlagSet(value: unknown): boolean {

@@ -31,7 +31,7 @@ export function metadataFlag(metadata: Fields, key: string): boolean | undefined
   return parseBoolean(metadataText(metadata, key));
 }
 
-/** Parses a boolean like KEDA, with strconv.ParseBool of Go; undefined: the text is no boolean. */
+/** Parses a boolean like KEDA, with strconv.ParseBool of Go; undefined: the text is not a boolean. */
 export function parseBoolean(text: string | undefined): boolean | undefined {
   if (text === undefined) return undefined;
   if (/^(?:1|t|T|TRUE|true|True)$/.test(text)) return true;

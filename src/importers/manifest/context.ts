@@ -50,7 +50,7 @@ export function normalAddress(address: string): string {
 }
 
 function hostName(address: string): string {
-  // Nothing of a value that is no URL is used, because it may contain a password.
+  // Nothing of a value that is not a URL is used, because it may contain a password.
   const host = URL.canParse(address) ? new URL(address).hostname : '';
   const name = host
     .toLowerCase()

@@ -35,7 +35,7 @@ interface FieldOptions {
   readonly isCaseless?: boolean;
 }
 
-/** Returns the fields of an object. If the value is no object, adds a remark and returns null. */
+/** Returns the fields of an object. If the value is not an object, adds a remark and returns null. */
 export function readFields(
   value: unknown,
   path: Path,
@@ -119,7 +119,7 @@ function withLowerKeys(value: PlainObject): PlainObject {
   );
 }
 
-/** Returns a quantity; undefined: the value is none. A string with a whole number is converted to a number. */
+/** Returns a quantity; undefined: the value is not one. A string with a whole number is converted to a number. */
 export function readQuantity(found: unknown): string | number | undefined {
   if (typeof found === 'number') return Number.isFinite(found) ? found : undefined;
   if (typeof found !== 'string' || parseQuantity(found.trim()) === null) return undefined;

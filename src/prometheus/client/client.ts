@@ -237,7 +237,7 @@ function createUrlClient(
     const answer = read(result, text);
     if (answer.class !== 'failed') {
       nextTryMs = null;
-      // Not a spread: it would call the getter `series`, which creates an object for each series.
+      // A spread would call the getter `series`, which creates an object for each series.
       return index === null ? answer : Object.assign(answer, { urlIndex: index });
     }
     const nowMs = clock.monotonicMs();

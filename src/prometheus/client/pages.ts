@@ -108,7 +108,7 @@ export function createStoresReader({
   };
 }
 
-/** Returns the stores that have data after `sinceMs`; null: the page is no list of stores. */
+/** Returns the stores that have data after `sinceMs`; null: the page is not a list of stores. */
 function readStores(body: string, sinceMs: number): readonly Store[] | null {
   const lists = dataOf(body);
   if (lists === null) return null;
@@ -126,7 +126,7 @@ function readStores(body: string, sinceMs: number): readonly Store[] | null {
   return stores;
 }
 
-/** Returns the stores of each component; null: the page is no list of stores. */
+/** Returns the stores of each component; null: the page is not a list of stores. */
 function dataOf(body: string): Readonly<Record<string, readonly unknown[]>> | null {
   const { status, data } = parseObject(body) ?? {};
   const components = Object.entries(asObject(data) ?? {});

@@ -212,7 +212,7 @@ function failureTo(error: unknown, signal: AbortSignal, limits: AnswerLimits): F
   return { ...failure, message: settingOf(error, failure, limits) ?? failure.message };
 }
 
-/** Returns a message that names the setting whose limit the answer exceeded; null: the failure is no exceeded limit. */
+/** Returns a message that names the setting whose limit the answer exceeded; null: no limit was exceeded. */
 function settingOf(
   error: unknown,
   { reason }: Failure,

@@ -172,7 +172,7 @@ async function readInterval(
     let longest: number | null = null;
     for (const resource of new Set(users.flatMap(({ resources }) => resources))) {
       const ofPods = await longestOf(config, { resource, namespaces, pods }, ask);
-      // Without an answer, repeats the query for one namespace without pods: the pod label may have another name.
+      // If there is no answer, one namespace is queried without pods: the pod label may have another name.
       const seconds =
         ofPods ??
         (await longestOf(config, { resource, namespaces: namespaces.slice(0, 1), pods: null }, ask));
@@ -212,7 +212,7 @@ async function longestOf(
 
 /** An interval is rounded up to one of these, so that all replicas of promscaler use the same window. */
 const USUAL_SECONDS = [5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300];
-/** An interval may exceed a usual one by this share and still count as it, because scrapes vary slightly. */
+/** An interval that exceeds a usual one by at most this share is rounded down to it, because scrapes vary slightly. */
 const ROUNDED_SHARE = 0.05;
 /**
  * Near a limit of the rounding, an interval that is off by at most this share keeps the known window, so that the

@@ -31,7 +31,7 @@ const LEAST_AIMED_SERIES = 1000;
  * are tried, because the answers may have become smaller.
  */
 const LOWERED_ROUNDS = 20;
-/** A query stays unchanged until its answer exceeds the planned share by this factor, which is 90 % of `maxSeries`. */
+/** A query is kept until its answer exceeds the planned share by this factor (90 % of `maxSeries`). */
 const KEPT_EXCESS = 1.2;
 
 /** Assumed before the first answer: 10 pods with 2 containers. One query for all pods could be too large. */

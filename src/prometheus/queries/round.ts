@@ -185,7 +185,7 @@ function checkDuplicates(
   isRecognized: (source: string) => boolean,
 ): void {
   for (const [name, ofSource] of candidates) {
-    // Not before the server is recognized, because the queries of the source may change then.
+    // The check waits until the server is recognized, because the queries of the source may change then.
     if (!isRecognized(name)) continue;
     const { queue, duplicates } = mustGet(sources, name);
     duplicates?.checkOne(ofSource, (text) =>

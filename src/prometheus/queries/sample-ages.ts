@@ -115,8 +115,7 @@ export function createSampleAges(clock: Clock): SampleAges {
         const whole = wholeOf(one, selector, checked);
         if (whole !== null && isShared(`${whole.text} ${whole.rangeSeconds}`)) {
           const shared = await checkSelector({ ...whole, isOfPodsOnly: true }, ask);
-          // If the shared query has no result, the namespace may have more series than the source returns; this
-          // workload alone may not.
+          // Without a result, this workload is queried alone: the namespace may have too many series for the source.
           if (shared.isKnown) return shared;
         }
         const verdict = await checkSelector(selector, ask);

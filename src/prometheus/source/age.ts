@@ -45,7 +45,7 @@ const APART_MS = 100;
  */
 const LONGEST_SILENCE_SECONDS = 60;
 
-/** A silence of fewer sync periods is no gap, so that a long sync period alone does not count as one. */
+/** A silence of fewer sync periods is not a gap, so that a long sync period alone does not count as one. */
 const LONGEST_SILENCE_PERIODS = 1.5;
 
 /**

@@ -108,7 +108,7 @@ export function createQueryQueue(parts: {
   const slow = new Map<string, number>();
   let cleanMs = -Infinity;
 
-  /** The number of queries since the last answer that failed in rounds without any answer. */
+  /** Counts the queries that have failed since the last answer. Queries of a round with any answer do not count. */
   let failures = 0;
   let last: Failure | null = null;
   let current = -1;

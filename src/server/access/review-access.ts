@@ -11,7 +11,7 @@ interface Reviews<User> {
   readonly userOf: (token: string) => Promise<User | null>;
   /** Returns whether a user may read scalers in a namespace; null: in all namespaces. */
   readonly mayRead: (user: User, namespace: string | null) => Promise<boolean>;
-  /** Parses the user in a request of another replica; null: the JSON is no user. */
+  /** Parses the user in a request of another replica; null: the JSON does not describe a user. */
   readonly readUser: (json: unknown) => User | null;
 }
 

@@ -155,7 +155,7 @@ export function writePositions(positions: Positions): string {
   return [...positions].map(([hash, id]) => `${hash}.${id}`).join('~');
 }
 
-/** Parses such an ID; null: the text is none. */
+/** Parses such an ID; null: the text is not an ID. */
 export function readPositions(text: string): Positions | null {
   const parts = text.split('~');
   if (parts.length > MOST_REPLICAS) return null;

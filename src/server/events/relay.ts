@@ -113,8 +113,8 @@ export function createRelay(options: RelayOptions): Relay {
           onMessage: take,
         });
       } catch (error) {
-        // Not logged here: the overview shows which replica does not answer, and the reason may only be in the log of
-        // that replica.
+        // A `PeerError` is not logged: the overview shows which replica does not answer, and the reason may only be in
+        // the log of that replica.
         if (!(error instanceof PeerError)) options.onFault(error);
       }
       isOpen = false;
@@ -162,7 +162,7 @@ const MOST_FRAME_BYTES = 1024 * 1024;
 
 /**
  * Reads the events of another replica until the stream ends. Rejects with a `PeerError` if the stream breaks, is
- * silent, or is no event stream. Rejects with any error that `onMessage` throws.
+ * silent, or is not an event stream. Rejects with any error that `onMessage` throws.
  */
 async function readPeerEvents(peer: Peer, options: PeerStreamOptions): Promise<void> {
   const { clock, signal } = options;

@@ -61,8 +61,8 @@ export function createPeerClient(
     try {
       return await withDeadline(clock, { ms: ANSWER_MS }, (signal) => get(peer, { path, identity, signal }));
     } catch (error) {
-      // Not logged here: the page says that the replica did not answer, and the reason may only be in the log of that
-      // replica.
+      // A `PeerError` is not logged: the page says that the replica did not answer, and the reason may only be in the
+      // log of that replica.
       if (!(error instanceof PeerError)) onFault(error);
       return null;
     } finally {
@@ -150,7 +150,7 @@ function opened(reader: AnswerReader, piece: Buffer): readonly Buffer[] {
 
 const NO_HEAD: AnswerHead = { status: 0, type: '' };
 
-/** Parses text of another replica; null: it is no JSON. */
+/** Parses text of another replica; null: the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -44,8 +44,9 @@ export interface LoadSource {
 const LONGEST_STEP_SECONDS = 1;
 
 /**
- * Advances the load until `toSeconds`. The `readyPods` share it evenly. A step is at most 1 s long and uses the load at
- * its middle. The CPU usage of a pod is that of an idle pod plus the cost of its requests, at most its limit.
+ * Advances the load until `toSeconds`. The `readyPods` share the load evenly. A step is at most 1 s long and uses the
+ * load at the middle of the step. The CPU usage of a pod is that of an idle pod plus the cost of its requests, at most
+ * its limit.
  */
 export function advanceLoad(
   source: LoadSource,

@@ -117,7 +117,7 @@ const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'apps/v1/ReplicaSet': ['status.replicas'],
 };
 
-/** Maps fields of `events.k8s.io` to those of core events, as which events are stored. */
+/** Maps fields of `events.k8s.io` to the fields of core events. All events are stored as core events. */
 const EVENT_FIELDS: Readonly<Record<string, string>> = {
   reportingController: 'reportingComponent',
   regarding: 'involvedObject',

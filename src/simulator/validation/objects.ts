@@ -63,7 +63,7 @@ export function eventCauses(object: KubeObject): readonly FieldCause[] {
   return isFine ? [] : [invalid('involvedObject.namespace', about, 'does not match event.namespace')];
 }
 
-/** Returns violations of what `events.k8s.io` requires of a new Event in addition. */
+/** Returns violations of the additional requirements that `events.k8s.io` has for a new Event. */
 export function newEventCauses(object: KubeObject): readonly FieldCause[] {
   const isMissing = (field: string): boolean => (stringAt(object, field) ?? '') === '';
   return [

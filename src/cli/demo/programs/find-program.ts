@@ -91,7 +91,8 @@ export async function findProgram(context: ProgramContext, program: Program): Pr
 
 /**
  * Downloads a program into the cache and returns its path. The directory is filled under a temporary name and then
- * renamed, so that a partial directory is never used. If two processes do so, the first one wins.
+ * renamed, so that a partial directory is never used. If two processes download the program at the same time, both
+ * use the directory that was renamed first.
  */
 async function fillCache(
   context: ProgramContext,
@@ -120,7 +121,7 @@ async function fillCache(
 async function removeAbandoned({ clock }: ProgramContext, cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     if (!name.startsWith(PARTIAL)) continue;
-    // Not the mtime: dpkg and tar set it to that of the package, so that a directory in use would look abandoned.
+    // dpkg and tar set the mtime to that of the package: with it, a directory in use would look abandoned.
     const found = await stat(join(cache, name)).catch(() => null);
     if (found !== null && clock.now() - found.ctimeMs > ABANDONED_MS)
       await rm(join(cache, name), { recursive: true, force: true });

@@ -15,7 +15,7 @@ declare global {
 const FILE = 'document';
 
 interface ReadText {
-  /** Null: the text is no YAML, or contains more than one document. */
+  /** Null: the text is not YAML, or contains more than one document. */
   readonly value: unknown;
   /** Problems as `promscaler validate` prints them, without those of the document in effect. */
   readonly problems: readonly string[];

@@ -31,7 +31,7 @@ interface Place {
 interface Creation {
   /** Whether the status of the manifest is stored, as for the initial objects. */
   readonly keepsStatus?: boolean;
-  /** The owners of the fields; unset: they are computed here, because the request is no server-side apply. */
+  /** The owners of the fields; unset: they are computed here, because the request is not a server-side apply. */
   readonly ownerships?: readonly Ownership[];
 }
 
