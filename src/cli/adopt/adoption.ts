@@ -1,12 +1,14 @@
 import { targetKey } from '../../control/cycle/shared-targets.js';
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { patchObject } from '../../decision/snippet.js';
 import { APPS_ROOT, nameTarget, watchedPlural } from '../../kubernetes/targets.js';
 import { BUILT_IN } from '../../scaler/schema/presets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { sleep } from '../../units/clock.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { namesHint } from '../input/nearest-keys.js';
-import { type AdoptOptions, type Source, commandFor, kubectlFor, nameSource } from './adopt-options.js';
+import { writeOptions } from '../output/lines.js';
+import { type AdoptOptions, type Source, commandFor, nameSource } from './adopt-options.js';
 import type { ClusterObjects } from '../reach/cluster-objects.js';
 import { ADOPT_ANNOTATIONS, annotationsOf, manifestFile, originOf } from './saved-manifest.js';
 import { SCALER } from '../reach/source-kinds.js';
@@ -126,12 +128,11 @@ export function pausedIn(object: JsonObject): unknown {
 
 /** Returns the command that sets a field of the spec, or removes it if the value is null. */
 export function patchCommand(
-  context: AdoptContext,
+  { source: { namespace }, options: { kubeconfig, context } }: AdoptContext,
   { name }: Pick<ScalerObject, 'name'>,
   spec: { readonly paused?: null; readonly dryRun?: true },
 ): string {
-  const patch = `patch scalers.promscaler.dev ${name} --type merge -p '${JSON.stringify({ spec })}'`;
-  return kubectlFor(patch, context.source, context);
+  return [patchObject({ namespace, name }, spec).text, ...writeOptions({ kubeconfig, context })].join(' ');
 }
 
 /** Next to its autoscaler, a scaler without dry run scales nothing, and the service does not compare the counts. */

@@ -1,3 +1,4 @@
+import { kubectl } from '../../decision/snippet.js';
 import { readEntry } from '../../kubernetes/state/state-entry.js';
 import { configMapName, entryKey, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import { readStateMap, type StateMap } from '../../kubernetes/state/state-config-map.js';
@@ -92,7 +93,8 @@ function judgeEntries(
       if (!('problem' in entry)) return [];
       const message = `the entry ${key} of ConfigMap ${name} is invalid: ${entry.problem}`;
       const patch = JSON.stringify({ data: { [key]: null } });
-      const fix = `kubectl patch configmap ${name} -n ${namespace} --type merge -p '${patch}' removes it, and the windows of ${key.replace('.', '/')} restart`;
+      const removal = kubectl(namespace, 'patch', 'configmap', name, '--type=merge', '-p', patch).text;
+      const fix = `${removal} removes it, and the windows of ${key.replace('.', '/')} restart`;
       return keys.has(key)
         ? [make.failed(`${message}; its scaler can scale up but not down`, fix)]
         : [make.warning(message, fix)];

@@ -156,7 +156,7 @@ describe('adopt', () => {
   it('refuses a scaler without dry run next to the HPA, with the command that starts the dry run', async () => {
     await fixture.start();
     await fixture.cluster.edit('web', { dryRun: false });
-    const message = `promscaler: scaler shop/web is next to HPA shop/web without dry run. Start the dry run first: kubectl patch scalers.promscaler.dev web --type merge -p '{"spec":{"dryRun":true}}' -n shop\n`;
+    const message = `promscaler: scaler shop/web is next to HPA shop/web without dry run. Start the dry run first: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":true}}'\n`;
 
     expect([(await fixture.run()).stderr, (await fixture.run('--switch')).stderr]).toEqual([
       message,
@@ -237,7 +237,7 @@ describe('adopt', () => {
         );
       },
       'scaler shop/web has spec.paused: true: remove it first: ' +
-        `kubectl patch scalers.promscaler.dev web --type merge -p '{"spec":{"paused":null}}' -n shop. Nothing was changed`,
+        `kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"paused":null}}'. Nothing was changed`,
     ],
     [
       'a service that has stopped before it accepted the document',

@@ -61,7 +61,7 @@ describe('adopt of a ScaledObject', () => {
     const paused = { ...(metadata as JsonObject), annotations: { [key]: 'true' } };
     const fixture = await create({ ...rest, metadata: paused });
     await send(fixture.cluster.simulator, 'DELETE', `${HPA_PATH}/web`);
-    const endPause = `kubectl patch scalers.promscaler.dev web --type merge -p '{"spec":{"paused":null}}' -n shop`;
+    const endPause = `kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"paused":null}}'`;
 
     const { exitCode, stdout } = await fixture.run();
     const refused = await fixture.run('--switch', '--force');

@@ -142,7 +142,7 @@ describe('state', () => {
       'the entry shop.web of ConfigMap promscaler-state-00 is invalid: its schema version is 99',
     );
     expect(found[0]?.fix).toBe(
-      `kubectl patch configmap promscaler-state-00 -n default --type merge -p '{"data":{"shop.web":null}}' removes it, and the windows of shop/web restart`,
+      `kubectl patch -n default configmap promscaler-state-00 --type=merge -p '{"data":{"shop.web":null}}' removes it, and the windows of shop/web restart`,
     );
     expect(found[1]?.message).toContain('the entry shop.gone of ConfigMap promscaler-state-05');
   });
