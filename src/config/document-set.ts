@@ -4,6 +4,7 @@ import { type ReadDocument, refuseDuplicates } from '../scaler/read/read-scalers
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { PathContents } from './read-path-contents.js';
+import { countOf } from '../units/format.js';
 
 /** Limits the characters of all files and objects together. */
 export const MAX_TOTAL_LENGTH = 64 * 1024 * 1024;
@@ -93,7 +94,7 @@ export function keepUnchanged(before: ActiveScaler | undefined, scaler: Scaler):
 
 export function checkLimits(lengths: readonly number[], documents: number): Problem | null {
   if (documents > MAX_DOCUMENTS) {
-    const message = `there are ${documents} documents, must be at most ${MAX_DOCUMENTS}; no change is applied`;
+    const message = `there are ${countOf(documents, 'document')}, must be at most ${MAX_DOCUMENTS}; no change is applied`;
     return unplacedProblem({ code: 'yaml-count', message });
   }
   const length = lengths.reduce((sum, each) => sum + each, 0);
@@ -127,7 +128,7 @@ function pathProblems(read: ReadPath, last: DocumentSet): readonly Problem[] {
   const { path, files, error } = read.contents;
   if (error !== null) {
     const count = Array.from(last.values()).filter((active) => active.path === path).length;
-    const kept = count === 1 ? 'its last document stays' : `its last ${count} documents stay`;
+    const kept = count === 1 ? 'its last document stays' : `its last ${countOf(count, 'document')} stay`;
     const consequence = count > 0 ? `; ${kept} in effect` : '';
     const message = `reading ${path}: ${error}${consequence}`;
     return [unplacedProblem({ code: 'unreadable', message }, path)];

@@ -28,6 +28,7 @@ import { SCRAPE_INTERVAL_SECONDS } from './check-load.js';
 import { MAX_PODS } from './test-schema.js';
 import { sameEachDay } from '../backtest/simulation/samples.js';
 import { errorSample } from '../decision/snapshot/judge-sample.js';
+import { countOf } from '../units/format.js';
 
 /**
  * Runs a test with the function `decide` of the service: a round at the start, and one in each sync period. Each
@@ -87,7 +88,7 @@ export async function runDocumentTest(test: DocumentTest, pause: () => Promise<v
       return {
         test,
         failures,
-        error: `${desiredReplicas} replicas at ${seconds} s, must be at most ${MAX_PODS}`,
+        error: `${countOf(desiredReplicas, 'replica')} at ${seconds} s, must be at most ${MAX_PODS}`,
       };
     workload.scaleTo(desiredReplicas, now);
   }

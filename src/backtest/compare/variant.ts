@@ -1,3 +1,4 @@
+import { countOf } from '../../units/format.js';
 import {
   idealFollower,
   staticFleet,
@@ -244,6 +245,6 @@ export function checkDemand({ demand, capacity }: Scoring): void {
   const most = demand.pods.reduce((highest, pods) => (pods > highest ? pods : highest), 0);
   if (most > MAX_DEMAND)
     throw new BacktestError(
-      `the load needs ${most} pods (capacity ${capacity} each), more than the maximum of ${MAX_DEMAND}: check the unit of --capacity`,
+      `the load needs ${countOf(most, 'pod')} (capacity ${capacity} each), more than the maximum of ${MAX_DEMAND}: check the unit of --capacity`,
     );
 }

@@ -3,6 +3,7 @@ import type { Scaler } from '../../scaler/spec.js';
 import type { Milli } from '../../units/quantity.js';
 import { addSeconds, type Instant, latest, secondsBetween } from '../../units/time.js';
 import type { NodeStart, PodStart } from './settings.js';
+import { countOf } from '../../units/format.js';
 
 /** `parallel`: all pods are created at once. `ordered`: each is created when the one before it is ready. */
 export type PodOrder = 'parallel' | 'ordered';
@@ -36,7 +37,7 @@ export class FleetError extends Error {
 
   constructor(pods: number) {
     super(
-      `${pods} pods, at most ${MAX_PODS} are simulated: check the capacity, the first replicas and maxReplicas`,
+      `${countOf(pods, 'pod')}, at most ${MAX_PODS} are simulated: check the capacity, the first replicas and maxReplicas`,
     );
   }
 }

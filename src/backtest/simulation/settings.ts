@@ -1,4 +1,5 @@
 import { DURATION_FORM, parseDuration } from '../../units/time.js';
+import { countOf } from '../../units/format.js';
 
 /** The seconds from the creation of a pod until it is ready. */
 export interface PodStart {
@@ -100,7 +101,7 @@ export function describePodStart({ medianSeconds, p95Seconds, node }: PodStart):
   const [median, p95] = [medianSeconds, p95Seconds].map((seconds) => Number(seconds.toPrecision(4)));
   const own = medianSeconds === p95Seconds ? `${median} s` : `${median} s (median) or ${p95} s (p95)`;
   if (node === null) return own;
-  return `${own}, and ${node.seconds} s more if it needs a new node, on which ${node.pods} pods have room,`;
+  return `${own}, and ${node.seconds} s more if it needs a new node, on which ${countOf(node.pods, 'pod')} ${node.pods === 1 ? 'has' : 'have'} room,`;
 }
 
 /** Returns a part of a sentence, such as `up to a depth of 1000, and is lost after 30 s`. */

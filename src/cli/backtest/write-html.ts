@@ -13,6 +13,7 @@ import { CommandError } from '../output/io.js';
 import { VERSION } from '../output/version.js';
 import { createExplanations, type Explanations, type RunTrace } from './trace-run.js';
 import { noteLines, recommendationLines, tableRows } from './write-report.js';
+import { countOf } from '../../units/format.js';
 
 /** Built by Vite from `src/report-page`. */
 const BUILT = '../../report-page/';
@@ -90,7 +91,10 @@ export function buildPage(report: Report, traces: ReadonlyMap<string, RunTrace>)
   const thinned: string[] = [];
   const runs = runsOf(report, { traces, explanations, thinned });
   const leftOut = runs.flatMap(({ changes }) => changes).filter(({ lines }) => lines.length === 0).length;
-  if (leftOut > 0) thinned.push(`${leftOut} changes have no explanation, to bound the size of the file`);
+  if (leftOut > 0)
+    thinned.push(
+      `${countOf(leftOut, 'change')} ${leftOut === 1 ? 'has' : 'have'} no explanation, to bound the size of the file`,
+    );
   return {
     version: VERSION,
     from: start / 1000,

@@ -3,7 +3,7 @@ import { selectLoad, totalLoad } from '../../prometheus/queries/total-load.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { scalerKey } from '../../scaler/spec.js';
-import { formatSeconds } from '../../units/format.js';
+import { countOf, formatSeconds } from '../../units/format.js';
 import { formatInstant, instantFromMs } from '../../units/time.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
@@ -81,7 +81,7 @@ function adviseRules(
   if (ofRates.length < MANY_FORECASTS) return [];
   return [
     make.warning(
-      `${ofRates.length} documents have a forecast whose query calculates a rate: the data source calculates it again for each point of each earlier day, in eight range queries an hour`,
+      `${countOf(ofRates.length, 'document')} have a forecast whose query calculates a rate: the data source calculates it again for each point of each earlier day, in eight range queries an hour`,
       'record the rate with a recording rule, and query its series',
     ),
   ];

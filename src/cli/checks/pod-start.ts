@@ -5,7 +5,7 @@ import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { vectorSelectors } from '../../promql/vector-selectors.js';
 import { LONGEST_SCALE_UP_SECONDS } from '../../scaler/rules/metric-type-rules.js';
 import { type MetricSpec, type Scaler, scalerKey } from '../../scaler/spec.js';
-import { inSeconds } from '../../units/format.js';
+import { countOf, inSeconds } from '../../units/format.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
 import type { SourceContext } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
@@ -101,7 +101,7 @@ function checkPolicy(
   if (startSeconds <= periodSeconds || more <= 1 || isReported) return [];
   return [
     make.warning(
-      `95 % of the pods became ready within ${inSeconds(startSeconds)} of their start on a node, but scale-up adds one pod per ${periodSeconds} s: from ${minReplicas} to ${maxReplicas} pods takes ${inSeconds((more - 1) * periodSeconds + startSeconds)}, not ${inSeconds(startSeconds)}, while the backlog grows`,
+      `95 % of the pods became ready within ${inSeconds(startSeconds)} of their start on a node, but scale-up adds one pod per ${periodSeconds} s: from ${minReplicas} to ${countOf(maxReplicas, 'pod')} takes ${inSeconds((more - 1) * periodSeconds + startSeconds)}, not ${inSeconds(startSeconds)}, while the backlog grows`,
       `add a policy; the larger change applies: { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`,
     ),
   ];

@@ -25,7 +25,7 @@ import { countOnce, fixForCopies, fixForFailure, fixForInvalid } from './query-f
 import type { ScalerFacts } from './scaler-facts.js';
 import { whyNoSeries } from './why-no-series.js';
 import { describeFailure } from '../../units/failure.js';
-import { listSome } from '../../units/format.js';
+import { countOf, listSome } from '../../units/format.js';
 import { nameMetric } from '../../decision/conditions.js';
 
 /** From this number of series on, the check recommends to aggregate them in the query. */
@@ -93,7 +93,7 @@ async function checkCeiling(
   const target = cluster?.target;
   const current = target === undefined || target instanceof KubernetesError ? 0 : target.specReplicas;
   if (ceiling.replicas >= current) return [];
-  const message = `maxReplicasFrom is ${ceiling.replicas}, below the present ${current} replicas: nothing scales up`;
+  const message = `maxReplicasFrom is ${ceiling.replicas}, below the present ${countOf(current, 'replica')}: nothing scales up`;
   return [
     make.warning(
       message,

@@ -20,6 +20,7 @@ import { createRecognizedClient, openDataSource } from '../checks/open-data-sour
 import { readClusterFacts } from '../checks/scaler-facts.js';
 import { type ClusterOptions, homeDirectory, withCluster } from '../reach/cluster-options.js';
 import type { CommandIo } from '../output/io.js';
+import { countOf } from '../../units/format.js';
 
 export interface LiveOptions extends ClusterOptions {
   /** File with the service config, which contains the data sources. */
@@ -128,9 +129,9 @@ function compared(
   for (const { name, error } of decision.metrics)
     if (error !== null) return notCompared(object, `${name} has no value: ${describeFailure(error)}`);
   const ours = decision.desiredReplicas;
-  if (ours === theirs) return lineOf(object, `${ours} replicas, as its HPA`);
+  if (ours === theirs) return lineOf(object, `${countOf(ours, 'replica')}, as its HPA`);
   const difference = `${Math.abs(ours - theirs)} ${ours > theirs ? 'more' : 'less'} than its HPA (${theirs})`;
-  return lineOf(object, `${ours} replicas, ${difference}: ${decision.reason}`);
+  return lineOf(object, `${countOf(ours, 'replica')}, ${difference}: ${decision.reason}`);
 }
 
 function notCompared(object: ImportedManifest, why: string): string {

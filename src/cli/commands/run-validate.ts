@@ -133,8 +133,11 @@ function describe(report: ValidationReport, io: CommandIo): string {
   const found = [
     ...problems.map(formatProblem),
     ...schedules.map(describeNextTimes),
-    ...(otherKinds === 1 ? ['1 document of another kind is skipped'] : []),
-    ...(otherKinds > 1 ? [`${otherKinds} documents of other kinds are skipped`] : []),
+    ...(otherKinds === 0
+      ? []
+      : [
+          `${countOf(otherKinds, 'document')} of ${otherKinds === 1 ? 'another kind is' : 'other kinds are'} skipped`,
+        ]),
   ];
   const lines =
     live === undefined

@@ -23,6 +23,7 @@ import { readDemoOptions, type DemoOptions, type DemoSettings } from './options.
 import { type DemoSetup, setUpDemo, waitUntilScraped } from './set-up-demo.js';
 import { atRest, DEMO_NAMESPACE, demoWorkloads, traceCurve } from './workloads.js';
 import { errorMessage } from '../../units/failure.js';
+import { countOf } from '../../units/format.js';
 
 /**
  * Runs the demo with an embedded cluster, a real Prometheus and the service. Prints each change of replicas. At its
@@ -130,7 +131,7 @@ async function runUntilEnd(setup: ReadyDemo, settings: DemoSettings, io: Command
       demoIo,
     );
     delayed.release();
-    io.stdout.write(`\nThe demo ended: ${log.changes()} changes of replicas.\n`);
+    io.stdout.write(`\nThe demo ended: ${countOf(log.changes(), 'change')} of replicas.\n`);
     if (log.changes() > 0) await offerBacktest(setup, { startedAt, directory: settings.keepDirectory }, io);
     return exitCode;
   } finally {

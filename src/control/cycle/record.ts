@@ -18,6 +18,7 @@ import { degradedMessage, endedPause, overrideMessage } from './holds.js';
 import { overrideOf } from './next-memory.js';
 import { nameOtherScaler } from './shared-targets.js';
 import type { CycleInput, Hold, Observed, ScaleResult, Settled, Unread } from './types.js';
+import { countOf } from '../../units/format.js';
 
 export function buildRecord(
   { scaler, memory: before, now, followUps, sharesTargetWith }: CycleInput,
@@ -195,7 +196,7 @@ function updateCondition(result: ScaleResult | null): Condition | null {
   return buildCondition(
     'AbleToScale',
     'SucceededRescale',
-    `the target was set to ${result.replicas} replicas`,
+    `the target was set to ${countOf(result.replicas, 'replica')}`,
   );
 }
 

@@ -76,7 +76,7 @@ export function proposeForecast({ now, forecast, history, load, minutes, maxRepl
     limit === null
       ? ''
       : `, limited to ${result(expected)} (${ABOVE_HIGHEST} times the highest load of ${factor(limit)})`,
-    ` within ${formatSeconds(leadSeconds)} ${needed === 1 ? 'needs 1 pod' : `need ${needed} pods`} at ${load.usage} `,
+    ` within ${formatSeconds(leadSeconds)} need${needed === 1 ? 's' : ''} ${countOf(needed, 'pod')} at ${load.usage} `,
     `(${factor(load.ofPod)}${load.unit}${needed === 1 ? '' : ' each'})`,
     replicas < needed ? `, at most ${replicas}` : '',
   ].join('');

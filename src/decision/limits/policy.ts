@@ -1,6 +1,7 @@
 import type { ScalerSpec, ScalingPolicy, ScalingRules } from '../../scaler/spec.js';
 import { addSeconds, type Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/bounds.js';
+import { countOf } from '../../units/format.js';
 import type { Limit, LimitContext } from './limit.js';
 import { stepWindowSeconds } from './step-limit.js';
 
@@ -38,14 +39,13 @@ export function policyLimit(replicas: number, context: LimitContext): PolicyLimi
   const events = recentEvents(policy, direction, context);
   return {
     replicas: direction === 1 ? Math.max(current, limit) : Math.max(0, Math.min(current, limit)),
-    reason: `at most ${policy.value} ${unitOf(policy)} in ${policy.periodSeconds} s`,
+    reason: `at most ${amountOf(policy)} in ${policy.periodSeconds} s`,
     until: endOfPeriod(policy, events),
   };
 }
 
-function unitOf({ type, value }: ScalingPolicy): string {
-  if (type === 'Percent') return '%';
-  return value === 1 ? 'pod' : 'pods';
+function amountOf({ type, value }: ScalingPolicy): string {
+  return type === 'Percent' ? `${value} %` : countOf(value, 'pod');
 }
 
 type Direction = 1 | -1;

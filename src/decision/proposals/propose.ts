@@ -14,6 +14,7 @@ import type { PodFacts } from './settled-pods.js';
 import { stepOnSaturation } from './saturation.js';
 import { inEffect, proposeFromTotal } from './total-metrics.js';
 import { describeFailure } from '../../units/failure.js';
+import { countOf } from '../../units/format.js';
 import { addSeconds, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 
 export interface JudgedMetric {
@@ -162,5 +163,5 @@ function failingSince(spec: MetricSpec, { state, target, now }: Snapshot): Insta
 }
 
 export function describeFallback({ mode, replicas, since, error }: FallbackUse): string {
-  return `no value since ${formatInstant(since)} (${describeFailure(error)}): fallback ${mode} uses ${replicas} replicas`;
+  return `no value since ${formatInstant(since)} (${describeFailure(error)}): fallback ${mode} uses ${countOf(replicas, 'replica')}`;
 }

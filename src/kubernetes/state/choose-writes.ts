@@ -2,6 +2,7 @@ import { type Instant, secondsBetween } from '../../units/time.js';
 import { isSpent, leanEntry, markAbsent, MAX_ENTRY_BYTES } from './state-entry.js';
 import type { EntryProblem, StoredEntry } from './state-entry.js';
 import { namespaceOfKey } from './state-key.js';
+import { countOf } from '../../units/format.js';
 
 export interface KnownEntry {
   readonly text: string;
@@ -178,7 +179,7 @@ class BucketSpace {
     const bytes = this.#bytes.get(namespace) ?? 0;
     const share = Math.floor(this.#share(namespace));
     const namespaces = Math.round(MAX_BUCKET_BYTES / this.#share(namespace));
-    const why = `ConfigMap ${name} is full: namespace ${namespace} has ${bytes} bytes, its share is ${share} (${namespaces} namespaces)`;
+    const why = `ConfigMap ${name} is full: namespace ${namespace} has ${bytes} bytes, its share is ${share} (${countOf(namespaces, 'namespace')})`;
     return `${why}. Remove scalers of this namespace, or entries of deleted ones`;
   }
 

@@ -6,6 +6,7 @@ import { toleranceNumber } from '../../units/quantity.js';
 import { BUILT_IN } from '../schema/presets.js';
 import type { Loose, MetricInput, SpecInput } from '../schema/document-schema.js';
 import { checkAmountQuery } from './query-rules.js';
+import { countOf } from '../../units/format.js';
 
 type LooseSpec = Loose<SpecInput>;
 
@@ -107,7 +108,7 @@ const checkAverage: Check = ({ member, target, measure, path, written, amount },
   const limit =
     most === null
       ? 'at three times the target this proposes 3 pods, whether 3 or 30 are running'
-      : `this proposes at most ${countPods(Math.ceil(most / amount))} of ${spec.maxReplicas ?? 'maxReplicas'}`;
+      : `this proposes at most ${countOf(Math.ceil(most / amount), 'pod')} of ${spec.maxReplicas ?? 'maxReplicas'}`;
   const message = `${formatPath(field)}: the query returns ${what}, which averageValue divides by ${written} to get the replicas: ${limit}. Write target: { value: ${written} }, which multiplies the replicas by value/target`;
   return [finding(kind === 'latency' ? 'latency-target' : 'average-as-total', field, message)];
 };
@@ -181,7 +182,7 @@ function ofWaiting(
     rule === undefined
       ? 'a rate of requests, such as sum(rate(REQUESTS_TOTAL{...}[1m])), with the requests per second of one pod as the averageValue'
       : `the load: sum(${metric}{...}) + sum(${metric.replace(rule[0], rule[1])}{...}), with the requests that one pod serves at a time as the averageValue`;
-  const message = `${formatPath(queryPath)}: ${metric} is the depth of a queue without the load: ${decimal(amount * maxReplicas)} waiting requests propose all ${maxReplicas} pods, whatever they serve per second, and an empty queue proposes minReplicas (${minReplicas}) while all pods are busy. Query ${load}`;
+  const message = `${formatPath(queryPath)}: ${metric} is the depth of a queue without the load: ${decimal(amount * maxReplicas)} waiting requests propose ${maxReplicas === 1 ? 'the only pod' : `all ${countOf(maxReplicas, 'pod')}`}, whatever they serve per second, and an empty queue proposes minReplicas (${minReplicas}) while all pods are busy. Query ${load}`;
   return finding('queue-without-load', queryPath, message);
 }
 
@@ -224,7 +225,7 @@ function checkSpeed({
   const isSlower = start > periodSeconds && steps > 1;
   if (seconds <= LONGEST_SCALE_UP_SECONDS && !isSlower) return [];
   const path = ['spec', 'behavior', 'scaleUp', 'policies', 0];
-  const message = `${formatPath(path)} adds one pod per ${periodSeconds} s: from ${minReplicas} to ${maxReplicas} pods takes ${inMinutes(seconds)}, and each pod also has to start${isSlower ? `, which takes ${start} s (spec.podStart)` : ''}, while the backlog grows. Add a second policy (the larger change applies): { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
+  const message = `${formatPath(path)} adds one pod per ${periodSeconds} s: from ${minReplicas} to ${countOf(maxReplicas, 'pod')} takes ${inMinutes(seconds)}, and each pod also has to start${isSlower ? `, which takes ${start} s (spec.podStart)` : ''}, while the backlog grows. Add a second policy (the larger change applies): { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
   return [finding('slow-scale-up', path, message)];
 }
 
@@ -234,10 +235,6 @@ function toleranceUp({ tolerance, behavior }: LooseSpec): number {
 
 function inMinutes(seconds: number): string {
   return `${Math.round(seconds / 6) / 10} min`;
-}
-
-function countPods(pods: number): string {
-  return pods === 1 ? '1 pod' : `${pods} pods`;
 }
 
 function decimal(value: number): string {

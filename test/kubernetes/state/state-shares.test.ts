@@ -61,7 +61,7 @@ describe('a namespace that fills a ConfigMap', () => {
 
     expect(bytesOf(fixture)).toBeGreaterThan(509 * KIB);
     expect(message).toMatch(
-      /^ConfigMap promscaler-state-04 is full: namespace hostile has \d+ bytes, its share is 524288 \(1 namespaces\)/,
+      /^ConfigMap promscaler-state-04 is full: namespace hostile has \d+ bytes, its share is 524288 \(1 namespace\)/,
     );
     expect(result).toMatchObject({ kind: 'written' });
   });

@@ -24,6 +24,7 @@ import { MetricResults } from './metric-results.jsx';
 import type { MetricTargets } from './metric-results.jsx';
 import { PodsView } from './pods-view.jsx';
 import { WaterfallView } from './waterfall-view.jsx';
+import { countOf } from '../../../units/format.js';
 
 interface DecisionSectionProps {
   readonly api: Api;
@@ -184,7 +185,9 @@ function ForecastText({ decision: { forecast } }: { readonly decision: PastDecis
   return (
     <p dir="auto">
       Forecast: {replicas ?? 'none'}, {why}.
-      {replicas === null ? null : ` Without it ${reactive} replicas; it adds ${spentPercent} % in 3 days.`}
+      {replicas === null
+        ? null
+        : ` Without it ${countOf(reactive, 'replica')}; it adds ${spentPercent} % in 3 days.`}
     </p>
   );
 }

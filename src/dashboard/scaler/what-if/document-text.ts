@@ -3,6 +3,7 @@ import { formatProblem } from '../../../scaler/problems/problem.js';
 import { parseScaler } from '../../../scaler/read/parse-scaler.js';
 import { readDocuments } from '../../../scaler/read/read-scalers.js';
 import { eachYamlDocument } from '../../../scaler/yaml/read-yaml.js';
+import { countOf } from '../../../units/format.js';
 
 declare global {
   // The YAML parser sets this property, which the types of browsers lack. A browser without it ignores it.
@@ -26,7 +27,7 @@ export function readDocumentText(text: string, known: unknown): ReadText {
   const documents = [...eachYamlDocument(text, FILE)];
   const [only] = documents;
   if (documents.length !== 1 || only === undefined)
-    return { value: null, problems: [`${FILE}: ${documents.length} documents, must be one`] };
+    return { value: null, problems: [`${FILE}: ${countOf(documents.length, 'document')}, must be one`] };
   const accepted = new Set(
     parseScaler(known).problems.map(({ code, path, message }) => keyOf(code, path, message)),
   );
