@@ -119,7 +119,7 @@ function measure(
     case 'call':
       return ofCall(expression.name, { first, second, last: measures[expression.operands.at(-1) ?? -1] });
     case 'aggregate':
-      return ofAggregate(expression, measures[expression.operands.at(-1) ?? -1] ?? UNKNOWN);
+      return ofAggregate(expression, measures[expression.operands.at(-1) ?? -1] ?? UNKNOWN, expressions);
     case 'binary':
       return ofBinary(expression.operator, first, second, namesOf(expression, expressions));
     case 'string':
@@ -165,9 +165,13 @@ function ofCall(
   return name === 'clamp_max' && second.kind === 'number' ? { ...first, most: second.most } : first;
 }
 
-function ofAggregate({ name, grouping }: ExpressionOf<'aggregate'>, operand: Measure): Measure {
-  const isOne =
-    grouping === null || (grouping.kind === 'by' && grouping.labels.every((label) => label === 'le'));
+function ofAggregate(
+  { name, grouping }: ExpressionOf<'aggregate'>,
+  operand: Measure,
+  expressions: readonly Expression[],
+): Measure {
+  const isSingle = (label: string): boolean => label === 'le' || isFixed(label, expressions);
+  const isOne = grouping === null || (grouping.kind === 'by' && grouping.labels.every(isSingle));
   switch (name) {
     case 'sum':
       return { ...operand, form: isOne && operand.form !== 'one' ? 'total' : operand.form };
@@ -182,6 +186,15 @@ function ofAggregate({ name, grouping }: ExpressionOf<'aggregate'>, operand: Mea
     default:
       return UNKNOWN;
   }
+}
+
+/** Returns whether all selectors of the query allow a single value of the label, as those of prometheus-adapter do. */
+function isFixed(label: string, expressions: readonly Expression[]): boolean {
+  return expressions.every(
+    (one) =>
+      one.form !== 'selector' ||
+      one.matchers.some((matcher) => matcher.label === label && matcher.operator === '='),
+  );
 }
 
 function isOfEachPod({ kind }: Measure, aggregation: string): boolean {

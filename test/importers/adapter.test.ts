@@ -213,6 +213,41 @@ describe('the query of an Object metric', () => {
   });
 });
 
+describe('an Object metric with the target value', () => {
+  const adapter = config('rules', [
+    {
+      series: 'requests_total',
+      resources:
+        '    resources: { overrides: { namespace: { resource: namespace }, service: { resource: service } } }',
+      query: RATE,
+    },
+  ]);
+  const hpa = (target: string): string =>
+    hpaOf(
+      `{ type: Object, object: { describedObject: { apiVersion: v1, kind: Service, name: api }, metric: { name: requests_total }, target: ${target} } }`,
+    );
+  const NOTE =
+    /spec\.metrics\[0\]: The target is that of the manifest, but the query returns a total, .* at three times the target 1, 3, 9, \.\.\. up to maxReplicas \(9\)\. Write target: \{ averageValue: 10 \}/;
+
+  it('that reads the total of a Service stays as it is, with a note that it multiplies the replicas', () => {
+    const { text, spec, lost } = importOne(hpa('{ type: Value, value: 10 }'), {
+      queries: queriesOf(adapter),
+    });
+
+    expect(text.replaceAll(/\n +# (?=\w|\()/g, ' ')).toMatch(NOTE);
+    expect(spec).toMatchObject({ metrics: [{ object: { target: { value: 10 } } }] });
+    expect(lost).toEqual([]);
+  });
+
+  it('has no such note for an averageValue, which divides the total', () => {
+    const { text } = importOne(hpa('{ type: AverageValue, averageValue: 10 }'), {
+      queries: queriesOf(adapter),
+    });
+
+    expect(text).not.toContain('The target is that');
+  });
+});
+
 describe('the query of an External metric', () => {
   it.each([
     ['in its namespace', RESOURCES, 'sum(depth{queue="mail", namespace="$namespace"})'],

@@ -2,7 +2,7 @@ import { checkDocument } from '../../scaler/read/parse-scaler.js';
 import { valueAt, without } from '../../scaler/plain-json.js';
 import { type Finding, formatPath, type Path } from '../../scaler/problems/finding.js';
 import { PROBLEM_CLASSES } from '../../scaler/problems/problem-codes.js';
-import { type Draft, type ItemList, ITEM_LISTS, type RemarkLog } from './draft.js';
+import { type Draft, type DraftItem, type ItemList, ITEM_LISTS, type RemarkLog } from './draft.js';
 import { documentOf } from './write-document.js';
 
 /** Limits the passes, each of which removes at least one field. */
@@ -17,10 +17,14 @@ const REQUIRED = ['metadata.name', 'metadata.namespace', 'spec.scaleTargetRef', 
 export function repair(draft: Draft, log: RemarkLog): Draft | null {
   let current = draft;
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
-    const found = checkDocument(documentOf(current)).findings.find(
+    const { findings } = checkDocument(documentOf(current));
+    const found = findings.find(
       ({ code }) => PROBLEM_CLASSES[code] !== 'warning' && !(code === 'scale-to-zero' && hasTotal(current)),
     );
-    if (found === undefined) return current;
+    if (found === undefined) {
+      for (const finding of findings) noteTotal(current, finding, log);
+      return current;
+    }
     const next = repairOne(current, found, log);
     if (next === null) return null;
     current = next;
@@ -68,14 +72,29 @@ function withoutItem(
   { list, index, log }: { readonly list: ItemList; readonly index: number; readonly log: RemarkLog },
 ): Draft | null {
   const items = draft[list];
-  const itemIndex = items.flatMap(({ isOff }, at) => (isOff ? [] : [at]))[index];
-  const item = itemIndex === undefined ? undefined : items[itemIndex];
-  if (itemIndex === undefined || item === undefined) return null;
+  const itemIndex = indexInDraft(items, index);
+  const item = items[itemIndex];
+  if (item === undefined) return null;
   // The indexes in the message do not count entries that are commented out, so the path in the manifest replaces them.
   const written = formatPath(['spec', list, index]);
   const message = found.message.replaceAll(written, formatPath(item.from));
   log.at(['spec', list, itemIndex]).lose(item.from, `is commented out: ${message}`);
   return { ...draft, [list]: items.map((one) => (one === item ? { ...item, isOff: true } : one)) };
+}
+
+/** The document has no entries that are commented out. Returns -1 for an index that it does not have. */
+function indexInDraft(items: readonly DraftItem[], index: number): number {
+  return items.flatMap(({ isOff }, at) => (isOff ? [] : [at]))[index] ?? -1;
+}
+
+/** The import is exact, and the autoscaler of the manifest multiplies the replicas as well. */
+function noteTotal({ metrics }: Draft, { code, path, message }: Finding, log: RemarkLog): void {
+  const [, , index] = path;
+  if (code !== 'total-as-value' || typeof index !== 'number') return;
+  const itemIndex = indexInDraft(metrics, index);
+  const from = metrics[itemIndex]?.from ?? [];
+  const why = message.slice(message.indexOf(': ') + 2);
+  log.at(['spec', 'metrics', itemIndex]).note(from, `The target is that of the manifest, but ${why}`);
 }
 
 /** Lowers `minReplicas` to `maxReplicas`, or raises it to 1 if all metrics need pods. */
