@@ -194,13 +194,13 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   if (isOfDocument && other !== null && report !== null)
     return [
       { text: `Compare with ${other.kind} ${other.namespace}/${other.name}`, snippet: report },
-      { text: 'Delete it and carry the decisions out, in one step with a way back', snippet: handOver },
+      { text: 'Delete it and apply the decisions, in one step with a way back', snippet: handOver },
     ];
   return [
     ...(other === null ? [] : makeWay(other)),
     isOfDocument
-      ? patch(scaler, `${other === null ? 'Carry' : 'Then carry'} the decisions out`, { dryRun: false })
-      : { text: 'Start the service without --dry-run to carry the decisions out', snippet: null },
+      ? patch(scaler, `${other === null ? 'Apply' : 'Then apply'} the decisions`, { dryRun: false })
+      : { text: 'Start the service without --dry-run to apply the decisions', snippet: null },
   ];
 }
 

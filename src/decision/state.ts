@@ -137,7 +137,7 @@ const RULES: readonly Rule[] = [
   },
   {
     state: 'DryRun',
-    when: 'dry run: decisions are not carried out; the cause shows the blocking condition or the pending change',
+    when: 'dry run: decisions are not applied; the cause shows the blocking condition or the pending change',
     find: dryRun,
   },
   { state: 'WriteFailed', when: 'the API server rejected the change of the replicas', find: writeFailed },

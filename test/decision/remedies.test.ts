@@ -120,11 +120,11 @@ describe('what to do about the state of a scaler', () => {
 
     expect(await remediesFor(what, { document, generation: 3 })).toEqual([
       resume,
-      `Carry the decisions out: kubectl patch -n shop scalers.promscaler.dev ${named(what)} --type=merge -p '{"spec":{"dryRun":false}}'`,
+      `Apply the decisions: kubectl patch -n shop scalers.promscaler.dev ${named(what)} --type=merge -p '{"spec":{"dryRun":false}}'`,
     ]);
     expect(await remediesFor(what)).toEqual([
       resume,
-      'Start the service without --dry-run to carry the decisions out',
+      'Start the service without --dry-run to apply the decisions',
     ]);
     expect(await remediesFor(what, { dryRun: false })).toEqual([resume]);
   });
@@ -293,7 +293,7 @@ describe('what to do about the state of a scaler', () => {
 
     expect(lines).toEqual([
       `Compare with ${kind} shop/web: promscaler adopt ${name} -n shop --report`,
-      `Delete it and carry the decisions out, in one step with a way back: promscaler adopt ${name} -n shop --switch`,
+      `Delete it and apply the decisions, in one step with a way back: promscaler adopt ${name} -n shop --switch`,
     ]);
   });
 
@@ -306,7 +306,7 @@ describe('what to do about the state of a scaler', () => {
     });
 
     expect(lines).toEqual([
-      `Carry the decisions out: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":false}}'`,
+      `Apply the decisions: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":false}}'`,
     ]);
   });
 
@@ -381,7 +381,7 @@ describe('what to do about the state of a scaler', () => {
       'Compare with the scaler of the target: promscaler explain shop/other',
       `To let this one scale, put shop/other in dry run, here or in its file: kubectl patch -n shop scalers.promscaler.dev other --type=merge -p '{"spec":{"dryRun":true}}'`,
     ]);
-    expect(lines[2]).toMatch(/^Then carry the decisions out/);
+    expect(lines[2]).toMatch(/^Then apply the decisions/);
     expect(lines).toHaveLength(3);
   });
 

@@ -61,11 +61,11 @@ function headLines({ snapshot, decision, status, now }: Explanation): readonly s
   const actual =
     target.statusReplicas === currentReplicas ? '' : `, status.replicas ${target.statusReplicas}`;
   return [
-    `${scalerKey(scaler)}  ${countChange(change.from, change.to)}${held === null ? '' : `, not carried out: ${held.reason}`}  (${kind} ${name}, bounds ${minReplicas} to ${maxReplicas}${actual})`,
+    `${scalerKey(scaler)}  ${countChange(change.from, change.to)}${held === null ? '' : `, not applied: ${held.reason}`}  (${kind} ${name}, bounds ${minReplicas} to ${maxReplicas}${actual})`,
     `decided at ${formatInstant(snapshot.now)}${ago < 1 ? '' : `, ${formatSeconds(ago)} ago`}: ${status?.reason ?? decision.reason}`,
     ...stateLines(status, now),
     ...versionLines(status),
-    ...(held === null ? [] : [`not carried out: ${held.message}`]),
+    ...(held === null ? [] : [`not applied: ${held.message}`]),
     ...(paused === null ? [] : [`without the pause: ${decision.reason}`]),
   ];
 }

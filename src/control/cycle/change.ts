@@ -26,7 +26,7 @@ interface Changed {
 }
 
 /** Applies a decision; null: there is nothing to change or to check, as in nearly every cycle. */
-export async function carryOut(
+export async function applyDecision(
   input: CycleInput,
   ports: CyclePorts,
   decided: Decided,

@@ -7,7 +7,7 @@ import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
 import { quarterOf, lastScales, withChange, withoutChange, type Memory } from '../memory/memory.js';
 import { isStateChanged, restoreMemory, storedStateOf } from '../memory/stored-memory.js';
 import { resolveChange } from '../memory/unresolved-change.js';
-import { carryOut } from './change.js';
+import { applyDecision } from './change.js';
 import { whyHeld, setsCount } from './holds.js';
 import { nextMemory, withRecord } from './next-memory.js';
 import { observe } from './observe.js';
@@ -82,7 +82,7 @@ async function decideAndAct(input: CycleInput, ports: CyclePorts, first: Observe
     let decided = decideOn(observed);
     const reasons = await whyOld(input, decided);
     if (reasons?.some((why) => why !== null) === true) decided = decideOn(withDoubts(observed, reasons));
-    const changed = await carryOut(input, ports, decided);
+    const changed = await applyDecision(input, ports, decided);
     if (changed === null) {
       const { decision, order, hold } = decided;
       // For speed, the fields are listed: V8 needs 3 us for a spread, which is a tenth of a cycle.

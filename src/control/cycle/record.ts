@@ -258,7 +258,7 @@ function withIgnored(held: Condition, scaler: Scaler, { target, snapshot }: Obse
 }
 
 /** One object for all decisions, to save memory: each past decision keeps its conditions. */
-const NOT_HELD = buildCondition('Held', 'NotHeld', 'decisions are carried out');
+const NOT_HELD = buildCondition('Held', 'NotHeld', 'decisions are applied');
 
 /** Returns the condition `MetricsUnique`. Empty: no duplicates were ever found. */
 export function uniqueConditions(duplicates: readonly string[] | null): readonly Condition[] {

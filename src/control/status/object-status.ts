@@ -54,7 +54,8 @@ export function buildObjectStatus({
 }: StatusInput): ObjectStatus {
   const { generation: observedGeneration, status: stored } = object;
   const acceptance = { ...accepted(verdict), observedGeneration };
-  const { conditions: decided, numbers } = cycleResult(verdict.scaler === null ? 'nothing' : last, stored);
+  const { conditions, numbers } = cycleResult(verdict.scaler === null ? 'nothing' : last, stored);
+  const decided = acceptance.status === 'True' ? conditions : conditions.map(ofLastValid);
   const isCurrent = acceptance.status === 'False' || last?.record.scaler === verdict.scaler;
   const before = storedConditions(stored);
   const about = decided.map((condition) =>
@@ -84,6 +85,12 @@ export function buildObjectStatus({
       ...foreign,
     ],
   };
+}
+
+/** `Accepted` and `Ready` are about the rejected version, `Held` is not. */
+function ofLastValid(condition: NewCondition): NewCondition {
+  if (condition.reason !== 'NotHeld') return condition;
+  return { ...condition, message: 'the decisions of the last valid version are applied' };
 }
 
 /** The later of both, because the ledger may have times of an earlier object with the same name. */

@@ -10,7 +10,7 @@ import { StatusError, makeStatus, noSuchResource, serverFault } from '../objects
 interface Serving {
   readonly parts: ApiParts;
   readonly respond: (parts: ApiParts, exchange: Exchange) => void;
-  readonly carryOut: (parts: ApiParts, exchange: Exchange) => Reply;
+  readonly answerRequest: (parts: ApiParts, exchange: Exchange) => Reply;
   readonly note: (
     parts: ApiParts,
     exchange: Exchange,
@@ -19,7 +19,7 @@ interface Serving {
 }
 
 export function meetFault(server: Serving, exchange: Exchange, fault: FaultEffect): void {
-  const { parts, respond, carryOut, note } = server;
+  const { parts, respond, answerRequest, note } = server;
   const { response, parsed } = exchange;
   const { clock } = parts.context;
   switch (fault.kind) {
@@ -35,7 +35,7 @@ export function meetFault(server: Serving, exchange: Exchange, fault: FaultEffec
       exchange.request.socket.destroy();
       return;
     case 'lose-answer':
-      note(parts, exchange, { code: null, isApplied: carryOut(parts, exchange).code < 400 });
+      note(parts, exchange, { code: null, isApplied: answerRequest(parts, exchange).code < 400 });
       exchange.request.socket.destroy();
       return;
     case 'apply-late':
@@ -43,7 +43,7 @@ export function meetFault(server: Serving, exchange: Exchange, fault: FaultEffec
       refuse(response, { status: 504, reason: 'Timeout' });
       parts.onClose(
         clock.after(fault.ms, () => {
-          note(parts, exchange, { code: null, isApplied: carryOut(parts, exchange).code < 400 });
+          note(parts, exchange, { code: null, isApplied: answerRequest(parts, exchange).code < 400 });
         }),
       );
       return;

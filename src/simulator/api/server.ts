@@ -48,7 +48,7 @@ async function receive(parts: ApiParts, request: IncomingMessage, response: Serv
   const exchange = { method, address, host, authorization, sent, parsed, request, response, arrived };
   const fault = parsed === null ? null : parts.faults.takeForRequest(subjectOf(parsed, sent));
   if (fault === null) respond(parts, exchange);
-  else meetFault({ parts, respond, carryOut: answerRequest, note }, exchange, fault);
+  else meetFault({ parts, respond, answerRequest, note }, exchange, fault);
 }
 
 /** Reads a body; null: it is too large. The rest of a body that is too large is read and discarded. */

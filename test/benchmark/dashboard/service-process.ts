@@ -89,12 +89,12 @@ const server = await startServer({ app, port: 0, host: '127.0.0.1', clock });
 const blocks = watchLoop();
 let cpu = process.cpuUsage();
 process.on('message', (order: Order) => {
-  void carryOut(order).then((reply) => process.send?.(reply));
+  void execute(order).then((reply) => process.send?.(reply));
 });
 process.on('disconnect', () => process.exit());
 process.send?.({ type: 'ready', url: server.url } satisfies Reply);
 
-async function carryOut(order: Order): Promise<Reply> {
+async function execute(order: Order): Promise<Reply> {
   switch (order.type) {
     case 'round':
       await runRound();

@@ -45,7 +45,7 @@ export interface Story {
   /** Changes the pods, which are ready otherwise. */
   readonly pods?: (pods: readonly Pod[], round: Round) => readonly Pod[];
   readonly change?: (record: CycleRecord, round: Round) => Partial<CycleRecord>;
-  /** Whether a wanted change is carried out; default: yes. */
+  /** Whether a wanted change is applied; default: yes. */
   readonly outcome?: (wanted: Outcome, round: Round) => Outcome;
 }
 

@@ -71,7 +71,7 @@ describe('test', () => {
     expect(stdout).toContain('0 passed, 1 failed\n');
   });
 
-  it('carries out decisions unless carryOut is false, and starts pods after podStart', async () => {
+  it('applies decisions unless carryOut is false, and starts pods after podStart', async () => {
     const series = 'replicas: 2\npodStart: 10m\nseries: [{ metric: rps, shared: true, values: 40x20 }]';
     const expected = 'expect:\n  - { at: 0s, replicas: 4 }\n  - { at: 5m, replicas:';
 

@@ -84,7 +84,7 @@ describe('the log of a target', () => {
   });
 });
 
-describe('the log of a decision that is not carried out', () => {
+describe('the log of a decision that is not applied', () => {
   const heldBy = (reason: ReasonOf<'Held'>, message: string): Partial<CycleRecord> => ({
     outcome: { kind: 'held', from: 4, to: 6, message },
     conditions: [{ type: 'Held', status: 'True', reason, message }],

@@ -46,8 +46,8 @@ describe('explain of a paused scaler', () => {
 
     const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
 
-    expect(stdout).toMatch(/^shop\/web {2}4 -> 3, not carried out: DryRun {2}\(/);
-    expect(stdout).toContain('\nnot carried out: spec.dryRun is true\n');
+    expect(stdout).toMatch(/^shop\/web {2}4 -> 3, not applied: DryRun {2}\(/);
+    expect(stdout).toContain('\nnot applied: spec.dryRun is true\n');
     expect(stdout).toContain('\nOutcome: dry-run 4 -> 3: spec.dryRun is true\n');
   });
 
@@ -79,7 +79,7 @@ describe('explain of a paused scaler', () => {
     expect(stdout).toMatch(/^ {2}Held +True +for 50s +Paused: held$/m);
   });
 
-  it('does not say of a conflict that changes nothing that it is not carried out', async () => {
+  it('does not say of a conflict that changes nothing that it is not applied', async () => {
     const ledger = createLedger();
     const outcome = { kind: 'none', from: 4, to: 4, message: '' } as const;
     const message = 'Scaler shop/api scales the same target';
@@ -89,11 +89,11 @@ describe('explain of a paused scaler', () => {
 
     const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
 
-    expect(stdout).not.toContain('not carried out');
+    expect(stdout).not.toContain('not applied');
     expect(stdout).toMatch(new RegExp(`^state: Conflict\\b.*: ${message}$`, 'm'));
   });
 
-  it('does not say of a count that a pause keeps that it is not carried out', async () => {
+  it('does not say of a count that a pause keeps that it is not applied', async () => {
     const ledger = createLedger();
     const message = 'paused by annotation, kept at 4 (6 recommended)';
     const pause = {
@@ -118,7 +118,7 @@ describe('explain of a paused scaler', () => {
     const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
 
     expect(stdout).toMatch(/^shop\/web {2}stays at 4 {2}\(/);
-    expect(stdout).not.toContain('not carried out');
+    expect(stdout).not.toContain('not applied');
     expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
   });
 

@@ -124,7 +124,7 @@ describe('the count without a forecast', () => {
     expect(fixture.memory.state.forecast?.spent.at(-1)?.added).toBeGreaterThan(0);
   });
 
-  it('is that of the target in a dry run, where nothing is carried out', async () => {
+  it('is that of the target in a dry run, where nothing is applied', async () => {
     const fixture = new ForecastFixture(RAISE);
     fixture.dryRun = true;
     fixture.load = 120;

@@ -169,7 +169,7 @@ describe('a scaler that must not act', () => {
   });
 
   describe('an annotation that promscaler does not read', () => {
-    it('of the Scaler is named by Held, in the state and in one Event, and 5 -> 8 is carried out', async () => {
+    it('of the Scaler is named by Held, in the state and in one Event, and 5 -> 8 is applied', async () => {
       const fixture = new Fixture();
       const before = await fixture.cycle();
       fixture.load = 80;
@@ -183,7 +183,7 @@ describe('a scaler that must not act', () => {
         status: 'False',
         reason: 'AnnotationIgnored',
         message:
-          'decisions are carried out; annotation promscaler.dev/paused of Scaler shop/web has no effect: promscaler reads a pause from the workload. To pause it: promscaler pause shop/web',
+          'decisions are applied; annotation promscaler.dev/paused of Scaler shop/web has no effect: promscaler reads a pause from the workload. To pause it: promscaler pause shop/web',
       });
       expect(stateOf(record, null).cause).toBe(
         '8 replicas, 0 ready: 8 not created; annotation promscaler.dev/paused of Scaler shop/web has no effect',

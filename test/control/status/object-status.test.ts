@@ -1,5 +1,6 @@
 import { failed } from '../../../src/units/failure.js';
 import { describe, expect, it } from '@jest/globals';
+import { buildCondition } from '../../../src/decision/result/condition.js';
 import type { ObjectStatus, StatusCondition } from '../../../src/control/status/stored-status.js';
 import { buildObjectStatus } from '../../../src/control/status/object-status.js';
 import type { StatusInput } from '../../../src/control/status/object-status.js';
@@ -161,6 +162,20 @@ describe('Accepted', () => {
     expect(brief(found, 'AbleToScale')).toBe('True ReadyForNewScale');
     // The decision was not made with the rejected version.
     expect(shown(found, 'AbleToScale')).not.toHaveProperty('observedGeneration');
+  });
+
+  it('leaves Held False for a rejected version, whose message says whose decisions are applied', () => {
+    const last = cycle({ conditions: [buildCondition('Held', 'NotHeld', 'decisions are applied')] });
+
+    const found = status({ verdict: verdict({ problems: [problem()] }), last });
+
+    expect(brief(found, 'Ready')).toBe('False Invalid');
+    expect(shown(found, 'Held')).toMatchObject({
+      status: 'False',
+      reason: 'NotHeld',
+      message: 'the decisions of the last valid version are applied',
+    });
+    expect(shown(status({ last }), 'Held')?.message).toBe('decisions are applied');
   });
 
   it('has the target and the bounds of the version in effect while a newer one is rejected', () => {

@@ -140,7 +140,7 @@ describe('linesOf', () => {
     expect(linesIn({})).toEqual([
       'Cannot follow 1',
       'cart',
-      'Set by a person 1',
+      'Set by a person or rejected 1',
       'web',
       'Waiting 1',
       'etl',

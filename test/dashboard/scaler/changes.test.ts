@@ -13,7 +13,7 @@ describe('listChanges', () => {
       entry({ firstAt: '2026-01-01T10:05:00Z', outcome: stays }),
       entry(),
     ]);
-    expect(list.map(({ label, at, isCarriedOut }) => [label, at, isCarriedOut])).toEqual([
+    expect(list.map(({ label, at, isApplied }) => [label, at, isApplied])).toEqual([
       ['4 → 6', '2026-01-01T10:00:00Z', true],
       ['6 → 5', '2026-01-01T10:10:00Z', true],
     ]);
@@ -22,7 +22,7 @@ describe('listChanges', () => {
 
   test('a wanted change that was prevented says why', () => {
     const [held] = listChanges([entry({ outcome: { kind: 'paused', from: 4, to: 6, message: 'x' } })]);
-    expect(held).toMatchObject({ label: '4 → 6, paused', isCarriedOut: false });
+    expect(held).toMatchObject({ label: '4 → 6, paused', isApplied: false });
   });
 
   test('nothing for a row without a count or with a wrong time', () => {

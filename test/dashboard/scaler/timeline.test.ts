@@ -6,10 +6,10 @@ const START = Date.parse('2026-01-01T10:00:00Z') / 1000;
 
 function changeAt(seconds: number, label: string): Change {
   const second = START + seconds;
-  const isCarriedOut = !label.includes(',');
+  const isApplied = !label.includes(',');
   const [from = 0, to = 0] = label.split(/ → |,/).map(Number);
   const at = new Date(second * 1000).toISOString();
-  return { second, at, from, to, isCarriedOut, label, reason: isCarriedOut ? 'cpu is at 90 %' : '' };
+  return { second, at, from, to, isApplied, label, reason: isApplied ? 'cpu is at 90 %' : '' };
 }
 
 function eventAt(seconds: number, reason: string, message = '', count = 1) {
@@ -47,7 +47,7 @@ describe('changes and Events in one list', () => {
     const events = [eventAt(5, 'DryRun', 'would scale', 7), eventAt(4, 'DryRun', 'would scale', 2)];
 
     expect(buildTimeline(changes, events)).toMatchObject([
-      { title: '3 → 6', text: 'not carried out: dry run', count: 2, second: START + 30 },
+      { title: '3 → 6', text: 'not applied: dry run', count: 2, second: START + 30 },
       { title: 'DryRun', count: 9 },
       { title: '3 → 6', count: 1, second: START },
     ]);

@@ -76,7 +76,7 @@ function replicasOf({ body }: LoggedRequest): number {
   return parsed.spec?.replicas ?? Number.NaN;
 }
 
-/** An intent is carried out within 5 s (D of reliability.md). On a busy machine, both requests may arrive late. */
+/** An intent is applied within 5 s (D of reliability.md). On a busy machine, both requests may arrive late. */
 const INTENT_MS = 15_000;
 
 /** Returns whether its intent was stored in a ConfigMap before. */

@@ -192,7 +192,7 @@ function drawTriangle(chart: uPlot, change: Change, token: (name: string) => str
   ctx.closePath();
   ctx.lineWidth = 1.2 * uPlot.pxRatio;
   ctx.strokeStyle = token(isUp ? '--chart-3' : '--chart-2');
-  ctx.fillStyle = change.isCarriedOut ? token(isUp ? '--chart-3' : '--chart-2') : token('--surface');
+  ctx.fillStyle = change.isApplied ? token(isUp ? '--chart-3' : '--chart-2') : token('--surface');
   ctx.setLineDash([]);
   ctx.fill();
   ctx.stroke();

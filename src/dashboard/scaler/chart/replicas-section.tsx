@@ -137,7 +137,7 @@ function Readout({ data, hover, selected }: ReadoutProps): VNode {
         value={`${value(data.minReplicas)} to ${value(data.maxReplicas)}`}
       />
       <span class="chart-legend-marks">
-        <span class="mark-up">▲</span> up <span class="mark-down">▼</span> down <span>△</span> not carried out
+        <span class="mark-up">▲</span> up <span class="mark-down">▼</span> down <span>△</span> not applied
       </span>
     </div>
   );

@@ -9,7 +9,7 @@ export interface Change {
   readonly at: string;
   readonly from: number;
   readonly to: number;
-  readonly isCarriedOut: boolean;
+  readonly isApplied: boolean;
   /** For example `4 → 6`. If the change was not applied, the reason follows. */
   readonly label: string;
   /** What the metrics measured; empty: unknown. */
@@ -40,15 +40,15 @@ export function listChanges(entries: readonly DecisionEntry[]): readonly Change[
 
 /** Returns the change of an entry, or null. A change that several cycles repeat has the time of the first one. */
 function changeOf({ firstAt, outcome, decision }: DecisionEntry): Change | null {
-  const isCarriedOut = outcome.kind === 'patched' || outcome.kind === 'replaced';
+  const isApplied = outcome.kind === 'patched' || outcome.kind === 'replaced';
   const from = outcome.from ?? decision?.currentReplicas ?? null;
   const to = outcome.to ?? decision?.desiredReplicas ?? null;
   const second = Date.parse(firstAt) / 1000;
   if (from === null || to === null || from === to || Number.isNaN(second)) return null;
   if (outcome.kind === 'none') return null;
-  const aside = isCarriedOut ? '' : `, ${OUTCOME_NAMES[outcome.kind].toLowerCase()}`;
+  const aside = isApplied ? '' : `, ${OUTCOME_NAMES[outcome.kind].toLowerCase()}`;
   const reason = measuredOf(decision?.reason ?? '');
-  return { second, at: firstAt, from, to, isCarriedOut, label: `${from} → ${to}${aside}`, reason };
+  return { second, at: firstAt, from, to, isApplied, label: `${from} → ${to}${aside}`, reason };
 }
 
 /**
@@ -63,7 +63,7 @@ export function changesInData(
     const [from, to] = [currentReplicas[index - 1] ?? null, currentReplicas[index] ?? null];
     if (second >= until || from === null || to === null || from === to) return [];
     const time = new Date(second * 1000).toISOString();
-    return [{ second, at: time, from, to, isCarriedOut: true, label: `${from} → ${to}`, reason: '' }];
+    return [{ second, at: time, from, to, isApplied: true, label: `${from} → ${to}`, reason: '' }];
   });
 }
 

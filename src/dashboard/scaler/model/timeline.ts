@@ -52,9 +52,9 @@ export function buildTimeline(
   return folded.slice(0, MOST);
 }
 
-function itemOfChange({ at, second, from, to, label, isCarriedOut, reason }: Change): TimelineItem {
+function itemOfChange({ at, second, from, to, label, isApplied, reason }: Change): TimelineItem {
   const [title = label, why] = label.split(', ', 2);
-  const text = why === undefined ? reason || 'scaled' : `not carried out: ${why}`;
+  const text = why === undefined ? reason || 'scaled' : `not applied: ${why}`;
   const icon = to > from ? 'up' : 'down';
-  return { firstAt: at, lastAt: at, count: 1, title, text, isWarning: !isCarriedOut, icon, second };
+  return { firstAt: at, lastAt: at, count: 1, title, text, isWarning: !isApplied, icon, second };
 }
