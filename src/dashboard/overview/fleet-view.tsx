@@ -92,12 +92,7 @@ function useNews(fleet: Fleet, clock: Clock): ReadonlyMap<string, string> {
 
 function sentenceOf(news: Fleet['news']): string {
   if (news.length > MAX_NAMED) return `${plural(news.length, 'scaler')} changed`;
-  return news
-    .map((row) => {
-      const count = replicasText(row);
-      return `${row.name}: ${count} ${count === '1' ? 'replica' : 'replicas'}`;
-    })
-    .join('. ');
+  return news.map((row) => `${row.name}: replicas ${replicasText(row)}`).join('. ');
 }
 
 /** Delay until the address is changed: browsers limit how often that is possible, and the user may type faster. */
