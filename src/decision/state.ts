@@ -4,6 +4,7 @@ import { type Pause, pauseCause } from './pause.js';
 import { type RejectedVersion, inShort } from './rejection.js';
 import { activeHold, type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
 import { isFailing } from './failing.js';
+import { describeLimit } from './headline.js';
 import type { PastDecision } from './result/decision.js';
 import type { LimitName } from './result/limit-names.js';
 import { countOf } from '../units/format.js';
@@ -390,5 +391,6 @@ function limitCause({ decision }: StateFacts, state: StateName): Reason | null {
     ({ limit, from, to }) => LIMIT_STATES[limit] !== null && (result > wanted ? to > from : to < from),
   );
   if (step === undefined || LIMIT_STATES[step.limit] !== state) return null;
-  return { cause: `${wanted} recommended, ${step.reason}`, until: step.until };
+  const why = describeLimit(step, decision.currentReplicas);
+  return { cause: `${wanted} recommended, ${why}`, until: step.until };
 }

@@ -101,7 +101,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'one step at most',
     'RateLimited',
-    '20 recommended, from 4 at most max(4, 2 times) at once',
+    '20 recommended, the scale-up limit allows 4 more at once',
     decided({ percent: 300, spec: { maxReplicas: 30 } }),
   ],
   [

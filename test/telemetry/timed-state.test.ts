@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { statusRow } from '../../src/cli/status/status-row.js';
 import { buildObjectStatus } from '../../src/control/status/object-status.js';
-import { headlineOf } from '../../src/dashboard/scaler/model/headline.js';
+import { verdictOf } from '../../src/dashboard/scaler/model/headline.js';
 import { isSeverity } from '../../src/dashboard/ui/severities.js';
 import { STATES, STATE_NAMES } from '../../src/decision/state.js';
 import type { Problem } from '../../src/scaler/problems/problem.js';
@@ -34,9 +34,9 @@ function problemsOf({ rejection, name }: (typeof NAMED)[number]): readonly Probl
 /** The parts of the answers of the API that a client shows. */
 interface Detail {
   readonly name: string;
-  readonly state: Parameters<typeof headlineOf>[0];
-  readonly decision: Parameters<typeof headlineOf>[1];
-  readonly outcome: Parameters<typeof headlineOf>[2];
+  readonly state: Parameters<typeof verdictOf>[0];
+  readonly decision: Parameters<typeof verdictOf>[1];
+  readonly outcome: Parameters<typeof verdictOf>[2];
 }
 
 describe(`the state of ${NAMED.length} scalers`, () => {
@@ -81,7 +81,7 @@ describe(`the state of ${NAMED.length} scalers`, () => {
     expect({ state: written.state, cause: written.cause ?? null }).toEqual({ state, cause });
     expect(table.get(name)?.slice(4, 5)).toEqual([state]);
     expect(table.get(name)?.[6] ?? '').toContain(cause ?? '');
-    expect(headlineOf(detail.state, detail.decision, detail.outcome, null).name).toBe(state);
+    expect(verdictOf(detail.state, detail.decision, detail.outcome, null).name).toBe(state);
     expect(isSeverity(detail.state.severity)).toBe(true);
     if (detail.decision !== null) expect(explained.stdout).toMatch(new RegExp(`^state: ${state}\\b`, 'm'));
   });

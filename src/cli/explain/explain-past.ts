@@ -16,7 +16,7 @@ import type { PastScaler, ScalerName } from '../reach/service-pages.js';
 import { decideJson, readStatus } from './read-status.js';
 import { explainLines } from '../explanation/explain-lines.js';
 import { alignColumns, localTimes } from '../output/lines.js';
-import { countChange } from '../../decision/explain.js';
+import { headlineOf } from '../../decision/headline.js';
 import { formatAmount } from '../../units/format.js';
 
 interface PastRequest extends ReachOptions {
@@ -124,7 +124,7 @@ function readingOf({ metric, unit, value, target }: HistoryAnswer['metrics'][num
 /** Returns the lines for a decision whose snapshot the service does not have. `missing`: the reason. */
 function entryLines(
   name: string,
-  { decision, conditions }: DecisionEntry,
+  { decision, conditions, outcome }: DecisionEntry,
   missing: string | null,
 ): readonly string[] {
   const rows = alignColumns(
@@ -136,14 +136,15 @@ function entryLines(
   );
   if (decision === null)
     return [`${name}  no decision: the target could not be read`, '', 'Conditions', ...rows];
-  const { currentReplicas, desiredReplicas, reason } = decision;
+  const { reason } = decision;
+  const { change, limit } = headlineOf(decision, outcome);
   const limits = decision.limits.map(({ limit, from, to, reason: why }) => [
     `  ${limit}`,
     `${from} -> ${to}`,
     why,
   ]);
   return [
-    `${name}  ${countChange(currentReplicas, desiredReplicas)}`,
+    `${name}  ${change}${limit === null ? '' : `: ${limit}`}`,
     reason,
     ...(limits.length === 0 ? [] : ['', 'Limits', ...alignColumns(limits)]),
     '',

@@ -3,7 +3,7 @@ import { POD_START_OF } from '../../control/memory/memory.js';
 import { usageWhenFull } from '../../decision/forecast/load.js';
 import { ceilingOf, whyNoCeiling } from '../../decision/limits/ceiling.js';
 import { type JudgedMetric, proposeAll } from '../../decision/proposals/propose.js';
-import { countChange } from '../../decision/explain.js';
+import { headlineOf } from '../../decision/headline.js';
 import { remediesOf } from '../../decision/remedies.js';
 import type { TroubledScaler } from '../../decision/snippet.js';
 import { podStartSeconds } from '../../decision/proposals/context.js';
@@ -52,16 +52,24 @@ export function remedyLines(scaler: TroubledScaler): readonly string[] {
 
 function headLines({ snapshot, decision, status, now }: Explanation): readonly string[] {
   const { scaler, target } = snapshot;
-  const { kind, name } = scaler.spec.scaleTargetRef;
-  const { currentReplicas, desiredReplicas, minReplicas, maxReplicas } = decision;
+  const { scaleTargetRef: ref } = scaler.spec;
+  const { currentReplicas, minReplicas, maxReplicas } = decision;
   const ago = secondsBetween(snapshot.now, now);
   const paused = status?.pausedChange ?? null;
-  const change = paused ?? { from: currentReplicas, to: desiredReplicas };
   const held = heldBack(status, paused !== null && paused.from === paused.to);
+  const kind = status?.outcome.kind ?? null;
+  const { change, limit } = headlineOf(decision, {
+    from: null,
+    to: null,
+    ...status?.outcome,
+    ...paused,
+    kind,
+  });
+  const why = held?.reason ?? (paused === null ? limit : `the pause sets ${paused.to}`);
   const actual =
     target.statusReplicas === currentReplicas ? '' : `, status.replicas ${target.statusReplicas}`;
   return [
-    `${scalerKey(scaler)}  ${countChange(change.from, change.to)}${held === null ? '' : `, not applied: ${held.reason}`}  (${kind} ${name}, bounds ${minReplicas} to ${maxReplicas}${actual})`,
+    `${scalerKey(scaler)}  ${change}${why === null ? '' : `: ${why}`}  (${ref.kind} ${ref.name}, bounds ${minReplicas} to ${maxReplicas}${actual})`,
     `decided at ${formatInstant(snapshot.now)}${ago < 1 ? '' : `, ${formatSeconds(ago)} ago`}: ${status?.reason ?? decision.reason}`,
     ...stateLines(status, now),
     ...versionLines(status),

@@ -69,7 +69,7 @@ describe('explain --at', () => {
 
     expect([exitCode, stderr]).toEqual([0, '']);
     expect(stdout).toContain('In effect at 2026-01-01T10:10:05Z: decided at 2026-01-01T10:10:00Z, once\n');
-    expect(stdout).toContain('shop/web  4 -> 6  (Deployment web, bounds 2 to 10)\n');
+    expect(stdout).toContain('shop/web  scaled up from 4 to 6  (Deployment web, bounds 2 to 10)\n');
     expect(stdout).toContain('decided at 2026-01-01T10:10:00Z: cpu is at 83 %');
     expect(stdout).toContain('83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6\n');
     expect(stdout).toContain('Outcome: patched 4 -> 6\nLast scale-up: 2026-01-01T10:10:00Z (0s ago);');
@@ -144,7 +144,9 @@ describe('explain --at', () => {
 
     const { stdout } = await explainAt('10:10:05', fixture);
 
-    expect(stdout).toContain('shop/web  4 -> 3  (Deployment web, bounds 2 to 10)\n');
+    expect(stdout).toContain(
+      'shop/web  scaled down from 4 to 3, not 6: the pause sets 3  (Deployment web, bounds 2 to 10)\n',
+    );
     expect(stdout).toContain(`decided at 2026-01-01T10:10:00Z: 4 -> 3: ${message}\n`);
     expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
   });

@@ -29,7 +29,7 @@ describe('explain of a paused scaler', () => {
 
     const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
 
-    expect(stdout).toMatch(/^shop\/web {2}4 -> 3 {2}\(/);
+    expect(stdout).toMatch(/^shop\/web {2}scaled down from 4 to 3, not 6: the pause sets 3 {2}\(/);
     expect(stdout).toContain(`: 4 -> 3: ${message}\n`);
     expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
     expect(stdout).toContain(`Outcome: patched 4 -> 3: ${message}\n`);
@@ -46,7 +46,7 @@ describe('explain of a paused scaler', () => {
 
     const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
 
-    expect(stdout).toMatch(/^shop\/web {2}4 -> 3, not applied: DryRun {2}\(/);
+    expect(stdout).toMatch(/^shop\/web {2}stays at 4, not 3: DryRun {2}\(/);
     expect(stdout).toContain('\nnot applied: spec.dryRun is true\n');
     expect(stdout).toContain('\nOutcome: dry-run 4 -> 3: spec.dryRun is true\n');
   });
@@ -117,7 +117,7 @@ describe('explain of a paused scaler', () => {
 
     const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
 
-    expect(stdout).toMatch(/^shop\/web {2}stays at 4 {2}\(/);
+    expect(stdout).toMatch(/^shop\/web {2}stays at 4, not 6: the pause sets 4 {2}\(/);
     expect(stdout).not.toContain('not applied');
     expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
   });
@@ -132,7 +132,7 @@ describe('explain of a paused scaler', () => {
 
     const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
 
-    expect(stdout).toMatch(/^shop\/web {2}4 -> 6 {2}\(/);
+    expect(stdout).toMatch(/^shop\/web {2}scaled up from 4 to 6 {2}\(/);
     expect(stdout).toContain(`: ${reason}\n`);
   });
 });

@@ -23,7 +23,7 @@ describe('explain --snapshot', () => {
   it('prints all facts of a scale-up from 4 to 6 for cpu at 83 % of 60 %', async () => {
     const text = await explainSnapshot(cpuSnapshot(83));
 
-    expect(text).toBe(`shop/web  4 -> 6  (Deployment web, bounds 2 to 10)
+    expect(text).toBe(`shop/web  scales up from 4 to 6  (Deployment web, bounds 2 to 10)
 decided at 2026-01-01T00:00:00Z: cpu is at 83 % of the requests, target 60 %: 4 -> 6
 
 Metrics

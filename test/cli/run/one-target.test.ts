@@ -29,7 +29,7 @@ it('shows in each output that two scalers of one target are held, with the name 
   const why = 'Scaler shop/second scales the same target; promscaler patches nothing until that is deleted';
   expect(fixture.condition('web', 'Ready')?.message).toBe(why);
   expect(fixture.condition('second', 'Ready')?.message).toContain('Scaler shop/web scales the same target');
-  expect(text).toMatch(/^shop\/web {2}4 -> 6, not applied: ConflictingScaler {2}\(Deployment web/);
+  expect(text).toMatch(/^shop\/web {2}stays at 4, not 6: ConflictingScaler {2}\(Deployment web/);
   expect(text).toContain(`\nnot applied: ${why}\n`);
   const logged = service.written.stderr.split('\n').filter((line) => line.includes('scale the same target'));
   expect(logged).toHaveLength(1);

@@ -8,20 +8,24 @@ const stays = { desiredReplicas: 4, action: 'none' } as const;
 
 describe('the result of a decision', () => {
   test.each([
-    [{}, { kind: 'patched', from: 4, to: 6, message: '' }, 'scaled from 4 to 6, not 9'],
-    [{ recommendedReplicas: 6 }, { kind: 'patched', from: 4, to: 6, message: '' }, 'scaled from 4 to 6'],
+    [{}, { kind: 'patched', from: 4, to: 6, message: '' }, 'scaled up from 4 to 6, not 9'],
+    [
+      { recommendedReplicas: 6 },
+      { kind: 'patched', from: 4, to: 6, message: '' },
+      'scaled up from 4 to 6, not 9',
+    ],
     [{ ...stays, recommendedReplicas: 4 }, none, 'stays at 4'],
     [{ ...stays, recommendedReplicas: 2 }, none, 'stays at 4, not 2'],
     [{ ...stays, recommendedReplicas: null }, none, 'stays at 4'],
     [{}, { kind: 'paused', from: 4, to: 6, message: '' }, 'stays at 4, not 6'],
   ] as const)('of %j with %j: %s', (given, outcome, text) => {
-    expect(resultText(decision(given), outcome)).toBe(text);
+    expect(resultText(decision(given), outcome, 'maxReplicas is 6')).toBe(text);
   });
 
   test('is missing without a decision', () => {
     const outcome = { kind: 'none', from: null, to: null, message: '' } as const;
 
-    expect(resultText(null, outcome)).toBe('no decision');
+    expect(resultText(null, outcome, null)).toBe('no decision');
   });
 });
 

@@ -1,7 +1,8 @@
 import type { ScalerDetail, ScalerState } from '../../../api/answers.js';
+import { headlineOf } from '../../../decision/headline.js';
 import type { Outcome, PastDecision } from './answers.js';
 
-interface Headline {
+interface Verdict {
   readonly name: ScalerState['name'];
   /** When the state ends, in RFC 3339; null: it does not end by itself. */
   readonly until: string | null;
@@ -16,9 +17,9 @@ export function headlineOf(
   decision: PastDecision | null,
   outcome: Outcome,
   facts: EndingFacts | null,
-): Headline {
-  const { name, until } = state;
-  return { name, until, end: endOf(state, facts), result: resultText(decision, outcome) };
+): Verdict {
+  const { name, until, cause } = state;
+  return { name, until, end: endOf(state, facts), result: resultText(decision, outcome, cause) };
 }
 
 /** Returns what happened to the count, such as `stays at 10, not 17`. */

@@ -3,7 +3,7 @@ import type { ScalerDetail, ScalerState } from '../../../api/answers.js';
 import { Time } from '../../ui/time.jsx';
 import { useNow } from '../../ui/use-now.js';
 import type { Outcome, PastDecision } from '../model/answers.js';
-import { headlineOf } from '../model/headline.js';
+import { verdictOf } from '../model/headline.js';
 import { Sentence } from './sentence.jsx';
 
 interface HeadlineProps {
@@ -16,12 +16,12 @@ interface HeadlineProps {
 
 /** Shows a state, its end and the result: `Paused until 11:45:41 (in 24 min): stays at 3, not 6`. */
 export function Headline({ state, decision, outcome, detail }: HeadlineProps): VNode {
-  const { name, until, end, result } = headlineOf(state, decision, outcome, detail);
+  const { name, until, end, result } = verdictOf(state, decision, outcome, detail);
   return (
     <span dir="auto">
       {name}
       {until === null ? null : <Until at={until} />}
-      {end === null ? '' : ` until ${end}`}: {result}
+      {end === null ? '' : ` until ${end}`}: <Sentence text={result} />
     </span>
   );
 }

@@ -1,0 +1,66 @@
+import type { Instant } from '../units/time.js';
+import type { LimitName } from './result/limit-names.js';
+
+/** A limit of a decision, also as the API writes it. */
+interface Step {
+  readonly limit: LimitName;
+  readonly from: number;
+  readonly to: number;
+  readonly reason: string;
+  readonly until: Instant | string | null;
+}
+
+interface Decided {
+  readonly currentReplicas: number;
+  readonly desiredReplicas: number;
+  readonly recommendedReplicas: number | null;
+  readonly limits: readonly Step[];
+}
+
+/** `kind`: of the outcome of a cycle; null: the decision was not applied, and nothing prevents it. */
+interface Change {
+  readonly kind: string | null;
+  readonly from: number | null;
+  readonly to: number | null;
+}
+
+export interface Headline {
+  /** Such as `scaled up from 4 to 8, not 42`, `stays at 4, not 8` or `scales down from 8 to 6`. */
+  readonly change: string;
+  /** The limit that decided; null: no limit changed the count, or the change was prevented. */
+  readonly limit: string | null;
+}
+
+/**
+ * Returns what a decision does to the count, and the last limit that changed it. The values of the metrics and all
+ * limits, in order, are in the reason of the decision.
+ */
+export function headlineOf(decided: Decided, { kind, from, to }: Change): Headline {
+  const { currentReplicas, desiredReplicas, recommendedReplicas, limits } = decided;
+  const before = from ?? currentReplicas;
+  const after = to ?? desiredReplicas;
+  const isDone = kind === 'patched' || kind === 'replaced';
+  if (!isDone && kind !== null && before !== after)
+    return { change: `stays at ${before}, not ${after}`, limit: null };
+  const last = limits.at(-1);
+  const limit = last?.to === after ? last : undefined;
+  const wanted = limit?.from ?? (after === desiredReplicas ? recommendedReplicas : desiredReplicas);
+  const change =
+    before === after
+      ? `stays at ${after}`
+      : `${isDone ? 'scaled' : 'scales'} ${after > before ? 'up' : 'down'} from ${before} to ${after}`;
+  const isOther = wanted !== null && wanted !== after && wanted !== before;
+  return {
+    change: isOther ? `${change}, not ${wanted}` : change,
+    limit: limit === undefined ? null : describeLimit(limit, currentReplicas),
+  };
+}
+
+/** Returns a limit in words. The reason of most limits has them. */
+export function describeLimit(
+  { limit, to, reason }: Pick<Step, 'limit' | 'to' | 'reason'>,
+  currentReplicas: number,
+): string {
+  if (limit !== 'scale_up_limit') return reason;
+  return `the scale-up limit allows ${to > currentReplicas ? to - currentReplicas : 'no'} more at once`;
+}

@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { describeLimit, headlineOf } from '../../src/decision/headline.js';
+
+const step = {
+  stabilization: {
+    limit: 'stabilization',
+    from: 0,
+    to: 42,
+    reason: '42 was recommended at 2026-01-01T00:00:00Z, which counts for 300 s',
+    until: null,
+  },
+  scaleUpLimit: {
+    limit: 'scale_up_limit',
+    from: 42,
+    to: 8,
+    reason: 'from 4 at most max(4, 2 times) at once',
+    until: null,
+  },
+  maximum: { limit: 'max_replicas', from: 12, to: 10, reason: 'maxReplicas is 10', until: null },
+} as const;
+
+const nothing = { kind: null, from: null, to: null };
+
+describe('the headline of a decision', () => {
+  it('names the last limit, in words: 0 recommended, 42 by stabilization, 8 by the scale-up limit', () => {
+    const decision = { currentReplicas: 4, desiredReplicas: 8, recommendedReplicas: 0 };
+    const limits = [step.stabilization, step.scaleUpLimit];
+
+    expect(headlineOf({ ...decision, limits }, nothing)).toEqual({
+      change: 'scales up from 4 to 8, not 42',
+      limit: 'the scale-up limit allows 4 more at once',
+    });
+  });
+
+  const decision = { currentReplicas: 4, desiredReplicas: 6, recommendedReplicas: 6, limits: [] };
+  it.each([
+    ['is applied', { kind: 'patched', from: 4, to: 6 }, 'scaled up from 4 to 6'],
+    ['is replaced', { kind: 'replaced', from: 4, to: 5 }, 'scaled up from 4 to 5, not 6'],
+    ['is held', { kind: 'dry-run', from: 4, to: 6 }, 'stays at 4, not 6'],
+    ['fails', { kind: 'failed', from: 4, to: 6 }, 'stays at 4, not 6'],
+    ['is that of a pause', { kind: 'patched', from: 4, to: 3 }, 'scaled down from 4 to 3, not 6'],
+    ['is not applied by anyone', nothing, 'scales up from 4 to 6'],
+  ])('of a change from 4 to 6 that %s: %j', (_case, outcome, change) => {
+    expect(headlineOf(decision, outcome)).toEqual({ change, limit: null });
+  });
+
+  it('does not say "not 12" of a count of 12 that is lowered to 10', () => {
+    const lowered = { currentReplicas: 12, desiredReplicas: 10, recommendedReplicas: null };
+
+    expect(headlineOf({ ...lowered, limits: [step.maximum] }, nothing)).toEqual({
+      change: 'scales down from 12 to 10',
+      limit: 'maxReplicas is 10',
+    });
+  });
+
+  it('has no limit for a count that is prevented: the hold decided', () => {
+    const limited = { currentReplicas: 8, desiredReplicas: 10, recommendedReplicas: 12 };
+
+    expect(headlineOf({ ...limited, limits: [step.maximum] }, { kind: 'paused', from: 8, to: 10 })).toEqual({
+      change: 'stays at 8, not 10',
+      limit: null,
+    });
+  });
+
+  it('says of a scale-up limit of 4 from 4 that it allows no more', () => {
+    expect(describeLimit({ ...step.scaleUpLimit, to: 4 }, 4)).toBe(
+      'the scale-up limit allows no more at once',
+    );
+  });
+});
