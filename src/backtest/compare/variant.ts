@@ -1,4 +1,3 @@
-import { countOf } from '../../units/format.js';
 import {
   idealFollower,
   staticFleet,
@@ -19,7 +18,7 @@ import type { Scaler } from '../../scaler/spec.js';
 import type { Milli } from '../../units/quantity.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 import { errorMessage } from '../../units/failure.js';
-import { formatSeconds } from '../../units/format.js';
+import { countOf, formatSeconds } from '../../units/format.js';
 
 /** A document that is run over the load. Its name is unique in the report. */
 export interface Variant {
