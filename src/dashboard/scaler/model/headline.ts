@@ -11,8 +11,8 @@ interface Verdict {
   readonly result: string;
 }
 
-/** Returns the headline of a decision. `facts`: null for a past decision, for which they are unknown. */
-export function headlineOf(
+/** Returns the parts of the headline of a decision. `facts`: null for a past decision, for which they are unknown. */
+export function verdictOf(
   state: ScalerState,
   decision: PastDecision | null,
   outcome: Outcome,
@@ -22,18 +22,11 @@ export function headlineOf(
   return { name, until, end: endOf(state, facts), result: resultText(decision, outcome, cause) };
 }
 
-/** Returns what happened to the count, such as `stays at 10, not 17`. */
-export function resultText(decision: PastDecision | null, { kind, from, to }: Outcome): string {
+/** Returns the result for the count, such as `stays at 10, not 17: maxReplicas is 10`, without a limit that `cause` has. */
+export function resultText(decision: PastDecision | null, outcome: Outcome, cause: string | null): string {
   if (decision === null) return 'no decision';
-  const { currentReplicas, desiredReplicas, recommendedReplicas } = decision;
-  const before = from ?? currentReplicas;
-  const after = to ?? desiredReplicas;
-  const isChanged = kind === 'patched' || kind === 'replaced';
-  const result = isChanged ? after : before;
-  // If the change was not applied, the wanted count is shown, which is more important than the recommendation.
-  const wanted = after === result ? (recommendedReplicas ?? result) : after;
-  const change = before === result ? `stays at ${result}` : `scaled from ${before} to ${result}`;
-  return `${change}${wanted === result ? '' : `, not ${wanted}`}`;
+  const { change, limit } = headlineOf(decision, outcome);
+  return limit === null || (cause ?? '').includes(limit) ? change : `${change}: ${limit}`;
 }
 
 /** Returns what the metrics measured. The rest of the reason, the result and its limits, is shown next to it. */
