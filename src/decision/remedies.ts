@@ -311,6 +311,9 @@ function patch(
   edit = Object.entries(spec).map(([field, value]) => `${field}: ${String(value)}`)[0] ?? '',
 ): Remedy {
   const { namespace, name, file = null, generation } = scaler;
+  // A patch would change the rejected version, and not the one in effect.
+  if (generation !== null && !scaler.rejections.every(isUnusedObject))
+    return { text: `${text}, in the corrected document`, snippet: null };
   if (generation !== null) return { text, snippet: patchObject(scaler, spec) };
   const where = file === null ? `the file of ${namespace}/${name}` : (file.split('/').at(-1) ?? file);
   return { text: `${text}. In ${where}, set`, snippet: { kind: 'edit', text: edit } };

@@ -45,7 +45,7 @@ describe('the built dashboard', () => {
     // 29,100 until the next command for a target that does not exist named the closest one.
     ['the list of scalers', 'fleet-view', 29_200],
     // 60,200 until a state named annotations without effect and a dry run without its HPA.
-    ['a scaler with its charts', 'scaler-content', 60_300],
+    ['a scaler with its charts', 'scaler-content', 60_800],
     ['the health', 'health-content', 23_700],
   ])('opens %s with less than this, compressed and without what a click loads', (_page, part, most) => {
     expect(sizeOf([...SHELL, part])).toBeLessThan(most);

@@ -57,6 +57,15 @@ describe('what to do about the state of a scaler', () => {
     }
   });
 
+  it('is no patch of the document while its newest version is rejected: the maximum is raised with the correction', async () => {
+    const rejection = { code: 'query-syntax', file: 'scalers.promscaler.dev/web', line: null };
+
+    expect(await remediesFor('more than the maximum', { generation: 3, rejections: [rejection] })).toEqual([
+      expect.stringMatching(/^Correct the document, and apply it again: kubectl edit -n shop /),
+      'Raise spec.maxReplicas: 6 replicas are recommended, in the corrected document',
+    ]);
+  });
+
   it('keeps 6 replicas, and is 6 replicas as the maximum in the file', async () => {
     const [meanwhile, edit] = remediesOf({
       ...(await read(named('more than the maximum'))),

@@ -138,6 +138,8 @@ function resumeText(key: string, target: PauseTarget, { isAnnotated, isPaused }:
   if (!isPaused) return `the pause of ${key} had already ended; removed its annotations from ${workload}`;
   if (target.reported?.isDryRun === true)
     return `${key} is resumed, and remains in dry run: ${workload} is still not scaled`;
+  if (target.reported?.isPausedByDocument === true)
+    return `the pause by annotation of ${key} has ended: removed its annotations from ${workload}`;
   return `${key} is resumed: ${workload} is scaled again from the next decision on`;
 }
 

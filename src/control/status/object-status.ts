@@ -54,11 +54,10 @@ export function buildObjectStatus({
 }: StatusInput): ObjectStatus {
   const { generation: observedGeneration, status: stored } = object;
   const acceptance = { ...accepted(verdict), observedGeneration };
-  const { conditions, numbers } = cycleResult(verdict.scaler === null ? 'nothing' : last, stored);
-  const decided = acceptance.status === 'True' ? conditions : conditions.map(ofLastValid);
+  const { conditions: decided, numbers } = cycleResult(verdict.scaler === null ? 'nothing' : last, stored);
   const isCurrent = acceptance.status === 'False' || last?.record.scaler === verdict.scaler;
   const before = storedConditions(stored);
-  const about = decided.map((condition) =>
+  const about = (acceptance.status === 'True' ? decided : decided.map(ofLastValid)).map((condition) =>
     acceptance.status === 'True' && isCurrent
       ? { ...condition, observedGeneration }
       : // Without the stored generation, `kubectl wait` would take the condition for a current one.

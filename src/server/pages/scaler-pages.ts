@@ -26,6 +26,7 @@ import {
 import type { ScalerDetail } from '../../api/answers.js';
 import { LIMITS } from '../../api/routes.js';
 import {
+  statesSince,
   viewDecision,
   viewForecastLoads,
   viewHistory,
@@ -144,10 +145,13 @@ export function listDecisions(parts: ScalerPageParts): RequestHandler {
     const onlyChanges = readFlag(query, 'changes');
     const at = readTime(query, 'at');
     const behind = readToken(query, 'decisions');
-    const entries = entriesBehind(entriesAt(status.history, at), behind).filter(
+    const { history } = status;
+    const since = statesSince(history, status);
+    const entries = entriesBehind(entriesAt(history, at), behind).filter(
       ({ decision }) => !onlyChanges || (decision?.action ?? 'none') !== 'none',
     );
-    const view = (entry: HistoryEntry): unknown => viewDecision(entry, writeOrNull(parts, entry.decision));
+    const view = (entry: HistoryEntry): unknown =>
+      viewDecision(entry, since.get(entry) ?? entry.firstAt, writeOrNull(parts, entry.decision));
     const page = fillPage(entries, { limit, view });
     const next = page.moreBehind;
     sendJson(

@@ -12,7 +12,7 @@ import type { LedgerEntry } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { type Rejection, timedState, type TimedState } from '../../telemetry/timed-state.js';
 import { describeFailure } from '../../units/failure.js';
-import { formatInstant, instantOrNull } from '../../units/time.js';
+import { earliest, formatInstant, instantOrNull, type Instant } from '../../units/time.js';
 import type {
   DecisionEntry,
   ForecastLoads,
@@ -154,8 +154,29 @@ export function viewScalerDetail(
   };
 }
 
+/**
+ * Returns since when the scaler had the state of each entry. `history`: of the status, newest first. An entry with the
+ * state of all earlier ones has the time of the first entry, unless that is the present state.
+ */
+export function statesSince(
+  history: readonly HistoryEntry[],
+  { state, stateSince }: Pick<LedgerEntry, 'state' | 'stateSince'>,
+): ReadonlyMap<HistoryEntry, Instant> {
+  const found = new Map<HistoryEntry, Instant>();
+  let [name, since] = ['', stateSince];
+  for (const entry of history.toReversed()) {
+    const next = stateOf(entry, null).name;
+    if (next !== name) since = entry.firstAt;
+    name = next;
+    found.set(entry, since);
+  }
+  const isOne = name === state.name && since === history.at(-1)?.firstAt;
+  return isOne ? new Map([...found.keys()].map((entry) => [entry, earliest(stateSince, since)])) : found;
+}
+
 export function viewDecision(
   entry: HistoryEntry,
+  stateSince: Instant,
   decision: unknown,
 ): Omit<DecisionEntry, 'decision'> & { readonly decision: unknown } {
   const { firstAt, lastAt, count, outcome, conditions } = entry;
@@ -163,7 +184,7 @@ export function viewDecision(
     firstAt: formatInstant(firstAt),
     lastAt: formatInstant(lastAt),
     count,
-    state: viewState({ ...stateOf(entry, null), since: firstAt }),
+    state: viewState({ ...stateOf(entry, null), since: stateSince }),
     outcome,
     conditions,
     decision,

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Change } from '../../../src/dashboard/scaler/model/changes.js';
 import { buildTimeline } from '../../../src/dashboard/scaler/model/timeline.js';
 
+const NONE = { lastScaleUp: null, lastScaleDown: null };
 const START = Date.parse('2026-01-01T10:00:00Z') / 1000;
 
 function changeAt(seconds: number, label: string): Change {
@@ -33,7 +34,12 @@ describe('changes and Events in one list', () => {
     ];
 
     expect(
-      buildTimeline(changes, events).map(({ title, text, icon, second }) => [title, text, icon, second]),
+      buildTimeline(changes, events, NONE).map(({ title, text, icon, second }) => [
+        title,
+        text,
+        icon,
+        second,
+      ]),
     ).toEqual([
       ['4 → 6', 'cpu is at 90 %', 'up', START + 60],
       ['FailedGetMetrics', 'no series', 'warning', null],
@@ -46,7 +52,7 @@ describe('changes and Events in one list', () => {
     const changes = [0, 15, 30].map((seconds) => changeAt(seconds, '3 → 6, dry run'));
     const events = [eventAt(5, 'DryRun', 'would scale', 7), eventAt(4, 'DryRun', 'would scale', 2)];
 
-    expect(buildTimeline(changes, events)).toMatchObject([
+    expect(buildTimeline(changes, events, NONE)).toMatchObject([
       { title: '3 → 6', text: 'not applied: dry run', count: 2, second: START + 30 },
       { title: 'DryRun', count: 9 },
       { title: '3 → 6', count: 1, second: START },
@@ -56,7 +62,18 @@ describe('changes and Events in one list', () => {
   it('has at most 20 items', () => {
     const changes = Array.from({ length: 60 }, (_, index) => changeAt(index, `${index} → ${index + 1}`));
 
-    expect(buildTimeline(changes, [])).toHaveLength(20);
-    expect(buildTimeline(changes, [])[0]).toMatchObject({ title: '59 → 60' });
+    expect(buildTimeline(changes, [], NONE)).toHaveLength(20);
+    expect(buildTimeline(changes, [], NONE)[0]).toMatchObject({ title: '59 → 60' });
+  });
+
+  it('have the last scale-up of a document that was added again, whose decisions are lost, and no second one', () => {
+    const last = { lastScaleUp: '2026-01-01T09:00:00Z', lastScaleDown: '2026-01-01T10:01:00.500Z' };
+
+    const items = buildTimeline([changeAt(60, '6 → 4')], [], last);
+
+    expect(items.map(({ title, text, lastAt, second }) => [title, text, lastAt, second])).toEqual([
+      ['6 → 4', 'cpu is at 90 %', '2026-01-01T10:01:00.000Z', START + 60],
+      ['Scale-up', 'its decision is no longer retained', '2026-01-01T09:00:00Z', null],
+    ]);
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { buildCondition } from '../../../src/decision/result/condition.js';
 import { createApp } from '../../../src/server/app.js';
 import { startServer } from '../../../src/server/server.js';
 import type { RunningServer } from '../../../src/server/server.js';
@@ -10,6 +11,7 @@ import { decision, record, scaler } from '../../telemetry/record-builder.js';
 import { partsOf } from '../app-parts.js';
 
 const PATCHED = { kind: 'patched', from: 3, to: 5, message: '' } as const;
+const ACTIVE = [buildCondition('ScalingActive', 'ValidMetricFound', '')];
 const DECISIONS = '/api/v1/scalers/shop/web/decisions';
 
 let records: Records = createRecords(SYSTEM_CLOCK);
@@ -29,7 +31,12 @@ afterEach(() => server?.close());
 
 interface Page {
   readonly error?: string;
-  readonly items: readonly { readonly name?: string; readonly firstAt?: string; readonly lastAt?: string }[];
+  readonly items: readonly {
+    readonly name?: string;
+    readonly firstAt?: string;
+    readonly lastAt?: string;
+    readonly state?: { readonly name: string; readonly since: string };
+  }[];
   readonly continue: string | null;
   readonly keptFrom?: string;
 }
@@ -142,6 +149,29 @@ describe('/decisions', () => {
     const { body } = await get(`${DECISIONS}?limit=1&at=${time}`);
 
     expect(body.items[0]?.firstAt).toBe(firstAt);
+  });
+
+  it('has the first cycle of a state of 30 s in each of its two entries, not that of the entry', async () => {
+    const limited = (seconds: number, desiredReplicas: number): void => {
+      const limits = [
+        { limit: 'policy', from: 9, to: desiredReplicas, reason: 'at most 1 pod in 60 s', until: null },
+      ] as const;
+      const given = { currentReplicas: desiredReplicas, desiredReplicas, recommendedReplicas: 9, limits };
+      records.ledger.add(record({ at: at(seconds), conditions: ACTIVE, decision: decision(given) }));
+    };
+    records.ledger.add(record({ at: at(0), conditions: ACTIVE }));
+    limited(15, 4);
+    limited(30, 5);
+    records.ledger.add(record({ at: at(45), conditions: ACTIVE }));
+
+    const { body } = await get(`${DECISIONS}?limit=10`);
+
+    expect(body.items.map(({ firstAt, state }) => [firstAt, state?.name, state?.since])).toEqual([
+      ['2026-01-01T00:00:45Z', 'OK', '2026-01-01T00:00:45Z'],
+      ['2026-01-01T00:00:30Z', 'RateLimited', '2026-01-01T00:00:15Z'],
+      ['2026-01-01T00:00:15Z', 'RateLimited', '2026-01-01T00:00:15Z'],
+      ['2026-01-01T00:00:00Z', 'OK', '2026-01-01T00:00:00Z'],
+    ]);
   });
 
   it.each(['changes=1', 'at=now', 'limit=101', 'continue=x'])(

@@ -1,4 +1,4 @@
-import type { ScalerEventList } from '../../../api/answers.js';
+import type { ScalerDetail, ScalerEventList } from '../../../api/answers.js';
 import type { IconName } from '../../ui/icon-paths.js';
 import type { Change } from './changes.js';
 
@@ -17,18 +17,26 @@ export interface TimelineItem {
   readonly second: number | null;
 }
 
+type LastScales = Pick<ScalerDetail, 'lastScaleUp' | 'lastScaleDown'>;
+
 /** Events with this reason are omitted: they report a change, which the list shows with more details. */
 const RESCALE = 'SuccessfulRescale';
 const MOST = 20;
 
-/** Returns at most 20 changes and Events, the newest first. Equal ones in a row are merged. */
+/**
+ * Returns at most 20 changes and Events, the newest first. Equal ones in a row are merged. `last`: the last changes, which
+ * outlive their decisions: after a restart, or if the document was deleted and added again.
+ */
 export function buildTimeline(
   changes: readonly Change[],
   events: ScalerEventList['items'],
+  { lastScaleUp, lastScaleDown }: LastScales,
 ): readonly TimelineItem[] {
   const oldest = changes[0]?.second ?? Infinity;
   const items = [
     ...changes.map(itemOfChange),
+    ...itemOfLast('up', lastScaleUp, { changes, events }),
+    ...itemOfLast('down', lastScaleDown, { changes, events }),
     ...events
       .filter(({ reason, at }) => reason !== RESCALE || Date.parse(at) / 1000 < oldest)
       .map(({ at, type, reason, message, count }) => ({
@@ -50,6 +58,29 @@ export function buildTimeline(
     else folded.push(item);
   }
   return folded.slice(0, MOST);
+}
+
+/** Empty: the change is unknown, or it is one of the changes or Events. */
+function itemOfLast(
+  icon: 'up' | 'down',
+  at: string | null,
+  { changes, events }: { readonly changes: readonly Change[]; readonly events: ScalerEventList['items'] },
+): readonly TimelineItem[] {
+  if (at === null) return [];
+  const second = Date.parse(at) / 1000;
+  const isListed =
+    changes.some(
+      (change) =>
+        change.isApplied && change.to > change.from === (icon === 'up') && change.second >= second - 1,
+    ) ||
+    events.some(
+      ({ reason, at: sent }) => reason === RESCALE && Math.abs(Date.parse(sent) / 1000 - second) <= 5,
+    );
+  if (isListed) return [];
+  const text = 'its decision is no longer retained';
+  return [
+    { firstAt: at, lastAt: at, count: 1, title: `Scale-${icon}`, text, isWarning: false, icon, second: null },
+  ];
 }
 
 function itemOfChange({ at, second, from, to, label, isApplied, reason }: Change): TimelineItem {

@@ -32,7 +32,7 @@ export function TimelineSection({ api, detail, changes, onSelect }: TimelineSect
     everyMs: EVERY_MS,
     isAffected: isAbout(detail),
   });
-  const items = useMemo(() => buildTimeline(changes, value?.items ?? []), [changes, value]);
+  const items = useMemo(() => buildTimeline(changes, value?.items ?? [], detail), [changes, value, detail]);
   return (
     <FoldSection title="Changes and Events">
       {error === null ? null : <Notice>{error.message}</Notice>}
