@@ -148,7 +148,7 @@ export interface HeldMetric {
   readonly rangeSeconds: number;
   /** If only the process was restarted, every series of the query has a new sample after this many seconds. */
   readonly startRangeSeconds: number;
-  /** The data source, with the window with which the query was compiled. */
+  /** The data source, with the window that the query contains. */
   readonly source: SourceConfig | undefined;
   readonly hold: MetricHold;
 }

@@ -108,7 +108,7 @@ function doubtOf({ row, isLed }: ServiceView, { after, isForced }: Confirmation)
   if (at === null || (after !== null && at <= after)) return open('the service has not decided since');
   if (row.dryRun) return open('it is still in dry run; a service with --dry-run scales nothing');
   const held = heldOf(row);
-  // May pass: if the service must not watch HPAs, it lists them once a minute and still sees the deleted one.
+  // This hold may end: a service that must not watch HPAs lists them once a minute, and may still know the deleted HPA.
   if (held?.startsWith('ConflictingScaler') === true) return open(held);
   // A change that a bound determines used no metric. The next decision shows whether each metric has a value.
   const lacking = isForced && row.outcome.kind !== 'patched' ? whyLacking(row) : whyNoValue(row);

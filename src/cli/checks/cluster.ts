@@ -11,7 +11,7 @@ import { connectionSettings, pluginRunner } from '../reach/cluster-options.js';
 import { ownObjects } from '../../service/own-objects.js';
 import { VERSION } from '../output/version.js';
 
-/** Kubernetes 1.23 is the first version with autoscaling/v2, with which HPAs are listed. */
+/** The minor version of Kubernetes 1.23, the first one with autoscaling/v2. HPAs are listed in this API version. */
 const LEAST_MINOR = 23;
 
 export async function checkCluster(context: ClusterContext): Promise<readonly CheckResult[]> {

@@ -63,7 +63,7 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   ];
 }
 
-/** Offers both ways, because `adopt` finds Scaler objects only, not documents in files. */
+/** Suggests the command and the edit of a file, because `adopt` finds only Scaler objects, not documents in files. */
 function endOfDryRun(source: Omit<OtherScaler, 'target'>): string {
   const handOver = adoptCommand(source, '--switch');
   const inFile = 'in a file, remove spec.dryRun';

@@ -147,7 +147,7 @@ function leastWithTail({ head, tail, leastHead }: Cell): number {
   return tail.length + Math.min(head.length, leastHead);
 }
 
-/** Returns the cell as text. If it is too long, `...` replaces the end of the head, or `least` replaces the whole text. */
+/** Returns the cell as text. If it is too long, `...` replaces the end of the head, or `least` replaces the cell. */
 function fitCell(cell: Cell, width: number): string {
   const { head, tail, least } = cell;
   if (head.length + tail.length <= width) return `${head}${tail}`;

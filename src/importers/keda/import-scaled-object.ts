@@ -71,13 +71,13 @@ function readScaleTarget(target: Fields | undefined): PlainObject | undefined {
 }
 
 /**
- * Reads the minimum. `idle`: the replicas of an inactive workload, for which a document has no field; null: there is no
- * such number.
+ * Reads the minimum. `idle`: the replicas of an inactive workload, for which a document has no field; null: the minimum
+ * also applies then.
  */
 function readMinimum(spec: Fields): { readonly minimum: number; readonly idle: number | null } {
   const minimum = spec.integer('minReplicaCount') ?? DEFAULTS.minReplicaCount;
   const idle = spec.integer('idleReplicaCount') ?? null;
-  // Equal to minReplicas: 0 in a document, with which an inactive workload has 0 replicas and starts with 1.
+  // A document with minReplicas: 0 has the same effect: an inactive workload has 0 replicas and starts with 1.
   if (idle === 0 && minimum === 1) return { minimum: 0, idle: null };
   if (idle === null || idle === minimum) return { minimum, idle: null };
   const message = `is ${idle}: promscaler has no separate count for an idle workload and keeps at least ${minimum}`;

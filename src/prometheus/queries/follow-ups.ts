@@ -51,7 +51,7 @@ export interface FollowUps {
   readonly loadHistory?: (scaler: Scaler, asked: HistoryOrder) => LoadHistory | undefined;
   /** Returns the last measured capacity of a metric with `capacity.auto`, or null. Unset: nothing is measured. */
   readonly capacityOf?: (scaler: Scaler, metric: MetricSpec) => CapacityReading | null;
-  /** The data sources with the windows with which the queries of this round were sent. Unset: those of the config. */
+  /** The data sources, with the windows in the queries of this round. Unset: the data sources of the config. */
   readonly sources?: ReadonlyMap<string, SourceConfig>;
 }
 

@@ -72,7 +72,10 @@ interface OpenQuery extends SlotRequest {
 const LEAST_QUERY_MS = 10;
 /** A query that takes longer counts as slow: see `createFairSlots`. */
 const SLOW_SECONDS = 1;
-/** Longest pause before an overloaded source is queried again; doubled with each attempt. The shortest is half. */
+/**
+ * Limits the pause before the first repetition of a query that an overloaded source has rejected. The limit doubles with
+ * each repetition. A random pause has at least half of its limit.
+ */
 const BUSY_MS = 1000;
 const MOST_ATTEMPTS = 4;
 /** If this many queries have failed and none was answered, a round starts with one query (reliability.md, P4). */
