@@ -9,8 +9,7 @@ import {
 } from '../scaler/problems/finding.js';
 import { didYouMean } from '../scaler/problems/nearest.js';
 import type { ScalerSpec } from '../scaler/spec.js';
-import type { Expectation } from './document-test.js';
-import { type TestInput, durationSeconds } from './test-schema.js';
+import { type Expectation, type TestInput, durationSeconds } from './document-test.js';
 
 /** Reasons that a test cannot expect, because they depend on the cluster. */
 const OF_THE_CLUSTER: ReadonlySet<string> = new Set<ConditionReason>([

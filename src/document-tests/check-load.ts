@@ -6,9 +6,8 @@ import { type Finding, finding, formatPath, type Path } from '../scaler/problems
 import { didYouMean } from '../scaler/problems/nearest.js';
 import { isMemory, type MetricSpec, type Scaler } from '../scaler/spec.js';
 import { addSeconds, type Instant, instantFromMs } from '../units/time.js';
-import type { MetricInput, TestLoad } from './document-test.js';
+import type { MetricInput, TestLoad, TestInput } from './document-test.js';
 import { parseSeries, type Series } from './parse-series.js';
-import type { TestInput } from './test-schema.js';
 
 export const SCRAPE_INTERVAL_SECONDS = 15;
 const RESOURCE_WINDOW_SECONDS = 60;

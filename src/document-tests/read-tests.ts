@@ -20,8 +20,14 @@ import { readYaml } from '../scaler/yaml/read-yaml.js';
 import { parseInstant } from '../units/time.js';
 import { checkExpectations } from './check-expectations.js';
 import { checkLoad } from './check-load.js';
-import type { DocumentTest, MetricInput } from './document-test.js';
-import { type TestFileInput, type TestInput, durationSeconds, testFileSchema } from './test-schema.js';
+import {
+  type DocumentTest,
+  type MetricInput,
+  type TestFileInput,
+  type TestInput,
+  durationSeconds,
+  testFileSchema,
+} from './document-test.js';
 import { parseSeries, type Series } from './parse-series.js';
 
 /** A test file whose scaler documents are not read yet. */

@@ -16,16 +16,16 @@ import {
 import { isOfResource, type MetricSpec, type Scaler } from '../scaler/spec.js';
 import { type Milli, milliToNumber } from '../units/quantity.js';
 import { addSeconds, type Instant } from '../units/time.js';
-import type {
-  DocumentTest,
-  Expectation,
-  Failure,
-  Mismatch,
-  TestResult,
-  MetricInput,
+import {
+  type DocumentTest,
+  type Expectation,
+  type Failure,
+  type Mismatch,
+  type TestResult,
+  type MetricInput,
+  MAX_PODS,
 } from './document-test.js';
 import { SCRAPE_INTERVAL_SECONDS } from './check-load.js';
-import { MAX_PODS } from './test-schema.js';
 import { sameEachDay } from '../backtest/simulation/samples.js';
 import { errorSample } from '../decision/snapshot/judge-sample.js';
 import { countOf } from '../units/format.js';

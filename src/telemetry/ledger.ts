@@ -6,9 +6,14 @@ import { stateOf, type ScalerState } from '../decision/state.js';
 import type { Scaler } from '../scaler/spec.js';
 import { type Failure, isSameFailure } from '../units/failure.js';
 import { earliest, type Instant } from '../units/time.js';
-import { type Agreement, agreementAfter, isSameSpec } from './agreement.js';
-import type { CycleRecord, Direction } from './cycle-record.js';
-import { rescaleDirection } from './cycle-record.js';
+import {
+  type Agreement,
+  agreementAfter,
+  isSameSpec,
+  type CycleRecord,
+  type Direction,
+  rescaleDirection,
+} from './cycle-record.js';
 import { entriesOf, runAfter } from './history.js';
 import type { HistoryEntry, LastOfRun, Run } from './history.js';
 import type { Recommendation } from './recommendation.js';

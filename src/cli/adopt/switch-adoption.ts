@@ -267,7 +267,7 @@ Delete:  ${kubectlFor(`delete scaler ${scaler.name}`, source, context)}
   return 0;
 }
 
-export async function startDryRun(context: AdoptContext, scaler: ScalerObject): Promise<void> {
+async function startDryRun(context: AdoptContext, scaler: ScalerObject): Promise<void> {
   const { io, objects } = context;
   await objects.patch(SCALER, scaler.name, { spec: { dryRun: true } });
   const name = nameScaler(context, scaler);
@@ -278,10 +278,7 @@ export async function startDryRun(context: AdoptContext, scaler: ScalerObject): 
   else io.stdout.write(`${name} is in dry run\n`);
 }
 
-export async function restoreSource(
-  { source, objects, io }: AdoptContext,
-  manifest: JsonObject,
-): Promise<void> {
+async function restoreSource({ source, objects, io }: AdoptContext, manifest: JsonObject): Promise<void> {
   const isCreated = await objects.create(source.kind, manifest);
   io.stdout.write(`${nameSource(source)} ${isCreated ? 'created again' : 'exists'}\n`);
 }

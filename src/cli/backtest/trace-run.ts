@@ -22,7 +22,7 @@ interface RunTracer {
 }
 
 /** Records the metrics of a run and explains each change, with at most `mostCharacters` of explanations in total. */
-export function createRunTracer({ scaler, input: setting }: Job, mostCharacters: number): RunTracer {
+function createRunTracer({ scaler, input: setting }: Job, mostCharacters: number): RunTracer {
   const { start, end } = setting;
   const { syncPeriodSeconds } = scaler.spec;
   const metrics = modelledMetrics(scaler, setting);

@@ -113,14 +113,14 @@ export interface Suggestion {
   readonly description: string;
 }
 
-export interface CompletedCommand extends Suggestion {
+interface CompletedCommand extends Suggestion {
   readonly options: readonly CompletedOption[];
   /** The positional arguments in order. If `isVariadic`, the last one may be repeated. */
   readonly args: readonly Argument[];
   readonly isVariadic: boolean;
 }
 
-export interface CompletedOption {
+interface CompletedOption {
   readonly flags: readonly string[];
   readonly description: string;
   /** Null: the option takes no value. */

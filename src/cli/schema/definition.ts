@@ -143,7 +143,7 @@ const FIELD_RULES: SchemaAdditions = {
 };
 
 /** Maps the path of a field (`spec.schedules[]`) to keywords that are added to the schema of the field. */
-export type SchemaAdditions = Readonly<Record<string, JsonSchema>>;
+type SchemaAdditions = Readonly<Record<string, JsonSchema>>;
 
 interface SchemaContext {
   readonly path: string;

@@ -12,7 +12,7 @@ import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import { advanceHolds } from '../../prometheus/recovery-hold.js';
 import { toCeiling, toSamples } from '../../prometheus/samples.js';
 import { adoptedFrom, type Scaler } from '../../scaler/spec.js';
-import { isSameSpec } from '../../telemetry/agreement.js';
+import { isSameSpec } from '../../telemetry/cycle-record.js';
 import { addSeconds, type Instant, latest } from '../../units/time.js';
 import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
 import {

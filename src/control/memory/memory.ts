@@ -206,7 +206,7 @@ export function withoutChange(decided: State, before: State, replicas: number): 
   return rebased(state, replicas);
 }
 
-export interface ForecastMarks {
+interface ForecastMarks {
   /** The replicas after the last cycle. */
   readonly replicas: number;
   /** The quarter of an hour in which the state was stored last. */

@@ -47,7 +47,7 @@ export function ThemeButton({ theme }: { readonly theme: Cell<Theme> }): VNode {
 }
 
 /** A value that is kept when the page is reloaded. If the browser forbids storage, it is kept only until then. */
-export interface StoredValue {
+interface StoredValue {
   readonly read: () => string | null;
   /** Null removes the value. */
   readonly write: (value: string | null) => void;
@@ -59,7 +59,7 @@ export function sessionValue(key: string): StoredValue {
 }
 
 /** Returns a value that is kept until the user clears the data of the site. */
-export function lastingValue(key: string): StoredValue {
+function lastingValue(key: string): StoredValue {
   return storedValue(() => localStorage, key);
 }
 

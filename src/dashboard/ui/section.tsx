@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useId } from 'preact/hooks';
 import { WIDE, useMedia } from './use-media.js';
 
-export interface SectionProps {
+interface SectionProps {
   readonly title: string;
   /** Controls or facts that are shown at the end of the heading. */
   readonly aside?: ComponentChildren;

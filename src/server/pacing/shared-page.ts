@@ -83,7 +83,7 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
   };
 }
 
-export interface PageQueue {
+interface PageQueue {
   /** Returns a page that is rendered as background work. `page` must respond synchronously. */
   readonly queued: (page: RequestHandler) => RequestHandler;
   /** Calls `send` as background work, unless the client has disconnected. For large pages that are already rendered. */

@@ -2,10 +2,15 @@ import { expectLoad, type LoadAhead } from '../../decision/forecast/propose-fore
 import { stateOf } from '../../decision/state.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { Problem } from '../../scaler/problems/problem.js';
-import { boundsOf, desiredReplicasOf, pauseToJson, reasonOf } from '../../telemetry/cycle-record.js';
-import type { CycleRecord } from '../../telemetry/cycle-record.js';
+import {
+  boundsOf,
+  desiredReplicasOf,
+  pauseToJson,
+  reasonOf,
+  type CycleRecord,
+  type Agreement,
+} from '../../telemetry/cycle-record.js';
 import { COUNT_COLUMNS } from '../../telemetry/chart-points.js';
-import type { Agreement } from '../../telemetry/agreement.js';
 import type { ScalerPoints } from '../../telemetry/chart-points.js';
 import type { HistoryEntry } from '../../telemetry/history.js';
 import type { LedgerEntry } from '../../telemetry/ledger.js';

@@ -143,7 +143,7 @@ const SIZE = 5;
  * Draws lines for the selected and the present time, and a triangle for each change. The triangle points up or down,
  * and is hollow if the change was not applied.
  */
-export function drawMarks(
+function drawMarks(
   chart: uPlot,
   { changes, selected, window, now }: TimeChartProps,
   token: (name: string) => string,

@@ -128,7 +128,7 @@ interface Gesture {
 }
 
 /** Zooms when two fingers move apart; one finger scrolls the page. Returns a function that removes the listeners. */
-export function zoomOnPinch(
+function zoomOnPinch(
   element: HTMLElement,
   read: () => TimeWindow,
   onZoom: (window: TimeWindow) => void,
