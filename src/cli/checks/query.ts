@@ -344,8 +344,8 @@ async function checkGuard(
   { metric, context, make }: GuardedMetric,
 ): Promise<CheckResult | null> {
   const answer = await context.runQuery(query);
-  // This answer is usable, so that only the additional query can fail. With `isMissingZero`, a fault is `invalid`, which
-  // is reported as a failed check.
+  // This answer is usable, so that only the additional query can fail. With `isMissingZero`, a fault is `invalid`,
+  // which is reported as a failed check.
   const usable: Answer = { class: 'value', series: [], evaluatedAt: context.clock.now() };
   const judged = applyChecks(
     { ...only, isMissingZero: true },

@@ -75,7 +75,7 @@ export function createMergedQuery(parts: {
   readonly onTooMany: (count: number) => void;
   /** Called with an internal error of a query, whose members then have no value. */
   readonly onFault: (error: unknown) => void;
-  /** Whether `pack` adapts the size of queries to timeouts, so that timeouts separate no members. Default: false. */
+  /** Whether `pack` makes queries smaller after timeouts, which then do not separate members. Default: false. */
   readonly learnsFromTimeouts?: boolean;
 }): MergedQuery {
   const { noun, onTooMany, onFault, learnsFromTimeouts = false } = parts;

@@ -18,7 +18,7 @@ export interface SendOptions {
   readonly signal: AbortSignal;
   /** A number that increases from round to round. */
   readonly round: number;
-  /** Monotonic time in ms at which the round ends, so that an answer is useless. Default: after `seconds`. */
+  /** Monotonic time in ms at which the round ends. A later answer would be useless. Default: after `seconds`. */
   readonly untilMs?: number;
   /** One entry for each namespace that needs the query. Default: none, because the service itself needs it. */
   readonly owners?: readonly QueryOwner[];
@@ -73,8 +73,8 @@ const LEAST_QUERY_MS = 10;
 /** A query that takes longer counts as slow: see `createFairSlots`. */
 const SLOW_SECONDS = 1;
 /**
- * Limits the pause before the first repetition of a query that an overloaded source has rejected. The limit doubles with
- * each repetition. A random pause has at least half of its limit.
+ * Limits the pause before the first repetition of a query that an overloaded source has rejected. The limit doubles
+ * with each repetition. The pause is random, from half of the limit to the limit.
  */
 const BUSY_MS = 1000;
 const MOST_ATTEMPTS = 4;
