@@ -1,4 +1,5 @@
 import eslint from '@eslint/js';
+import jsxA11y from 'eslint-plugin-jsx-a11y';
 import reactHooks from 'eslint-plugin-react-hooks';
 import regexp from 'eslint-plugin-regexp';
 import tseslint from 'typescript-eslint';
@@ -69,8 +70,21 @@ export default tseslint.config(
     languageOptions: {
       parserOptions: { project: './tsconfig.dashboard.json', tsconfigRootDir: import.meta.dirname },
     },
-    plugins: { 'react-hooks': reactHooks },
-    rules: { 'react-hooks/rules-of-hooks': 'error', 'react-hooks/exhaustive-deps': 'error' },
+    plugins: { 'react-hooks': reactHooks, 'jsx-a11y': jsxA11y },
+    // Preact has the attribute names of HTML.
+    settings: { 'jsx-a11y': { attributes: { for: ['for'] } } },
+    rules: {
+      'react-hooks/rules-of-hooks': 'error',
+      'react-hooks/exhaustive-deps': 'error',
+      ...jsxA11y.flatConfigs.strict.rules,
+      // A part that scrolls takes the focus, so that keys scroll it.
+      'jsx-a11y/no-noninteractive-tabindex': ['error', { tags: [], roles: ['region', 'group'] }],
+      // The list handles keys and the focus of the links in its rows.
+      'jsx-a11y/no-noninteractive-element-interactions': ['error', { handlers: ['onClick', 'onMouseDown'] }],
+      // Table: CSS that makes a row a block removes these roles.
+      'jsx-a11y/no-redundant-roles': ['error', { thead: ['rowgroup'], tbody: ['rowgroup'] }],
+      'jsx-a11y/no-interactive-element-to-noninteractive-role': ['error', { td: ['cell'] }],
+    },
   },
   {
     // It plays the servers of the demo and of the tests, for their clients alone.

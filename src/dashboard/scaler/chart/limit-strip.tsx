@@ -39,6 +39,7 @@ export function LimitStrip({ api, detail: { namespace, name }, links, hover }: L
       </figcaption>
       <div
         class="limit-track"
+        role="presentation"
         onClick={({ offsetX, currentTarget }) =>
           onPick(window.from + (offsetX / currentTarget.clientWidth) * (window.to - window.from))
         }

@@ -43,7 +43,7 @@ export function DocumentSection({ detail }: DocumentSectionProps): VNode {
               {changes.length === 0 ? 'As in' : 'The rejected version, as in'} {detail.file}
             </p>
           )}
-          <pre class="document-text" tabIndex={0}>
+          <pre class="document-text" tabIndex={0} role="region" aria-label="Document as YAML">
             {text ?? (hasFailed ? JSON.stringify(document, null, 2) : part?.writeDocumentText(document))}
           </pre>
         </>

@@ -39,7 +39,7 @@ export function TextEditor({ document, snapshot, onChange }: TextEditorProps): V
       />
       <div id={`${id}-problems`} aria-live="polite">
         {problems.map((problem, index) => (
-          <pre key={index} class="tone-bad" dir="auto" tabIndex={0}>
+          <pre key={index} class="tone-bad" dir="auto" tabIndex={0} role="group" aria-label="Problem">
             {problem}
           </pre>
         ))}
