@@ -278,8 +278,15 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   const meanwhile = keepRecommended(scaler, recommendedReplicas, maxReplicas);
   if (own !== maxReplicas)
     return [meanwhile, { text: `Raise the maximum of ${maxReplicas}: a schedule sets it`, snippet: null }];
-  const raised = patch(scaler, raise('spec.maxReplicas'), { maxReplicas: recommendedReplicas });
-  return generation === null ? [meanwhile, raised] : [raised];
+  if (generation !== null || !hasAnnotations(scaler)) {
+    const raised = patch(scaler, raise('spec.maxReplicas'), { maxReplicas: recommendedReplicas });
+    return generation === null ? [meanwhile, raised] : [raised];
+  }
+  const why =
+    recommendedReplicas > 2 * maxReplicas
+      ? ' to the recommended count, if the metric is right'
+      : ', to keep them for longer';
+  return [meanwhile, patch(scaler, `Raise spec.maxReplicas${why}`, { maxReplicas: recommendedReplicas })];
 }
 
 /** Sets at most twice the maximum: beyond that, a person should look at the metric first. */

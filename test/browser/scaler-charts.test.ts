@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { parse } from 'yaml';
-import type { DecisionList, ScalerDetail } from '../../src/api/answers.js';
+import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../src/api/answers.js';
 import { findBarriers, momentAfter, momentOf, overflowOf, section } from './support/browser.js';
-import { CONFLICT, DRY_RUN, HEALTHY, PAUSED, WIDE_RANGE } from './support/scaler-stories.js';
+import { CONFLICT, DRY_RUN, HEALTHY, LARGE, PAUSED, WIDE_RANGE } from './support/scaler-stories.js';
 import { tellStory } from './support/scaler-story.js';
 import type { Story } from './support/scaler-story.js';
 import { useStage } from './support/stage.js';
@@ -28,6 +28,19 @@ async function open(story: Story): Promise<Opened> {
 }
 
 describe('the charts', () => {
+  test('show 91 ready pods of 100 in the legend, and to a screen reader', async () => {
+    const { page, read } = await open(LARGE);
+    const { readyPods, currentReplicas } = read('/history') as HistoryAnswer;
+    const [ready, current] = [readyPods.at(-1), currentReplicas.at(-1)];
+    expect([ready, current]).toEqual([91, 100]);
+
+    expect(await page.locator('.chart-slider').getAttribute('aria-valuetext')).toMatch(
+      /: 100 current, 91 ready, \d+ desired replicas$/,
+    );
+    const legend = await page.locator('.chart-legend').first().innerText();
+    expect(legend.replaceAll(/\s+/g, ' ')).toContain(' current 100 ready 91 desired ');
+  });
+
   test('the limit strip has only labels that fit', async () => {
     const { page } = await open(WIDE_RANGE);
     await page.locator('.limit-track > span').first().waitFor();

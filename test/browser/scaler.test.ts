@@ -115,7 +115,7 @@ describe('the page of a scaler', () => {
     );
     await card.getByRole('heading', { name: 'What to do' }).waitFor();
     expect(await card.locator('.what-to-do').innerText()).toMatch(
-      /^What to do\s+Set 10 replicas now, above the maximum, and keep them until (\d\d:\d\d):\s+kubectl annotate -n shop deployment\/web --overwrite promscaler\.dev\/paused=true promscaler\.dev\/paused-replicas=10 promscaler\.dev\/paused-until=\S+T\1:00\+01:00 promscaler\.dev\/paused-reason=dashboard\s+Raise spec.maxReplicas: 10 replicas are recommended. In web.yaml, set:\s+maxReplicas: 10/,
+      /^What to do\s+Set 10 replicas now, above the maximum, and keep them until (\d\d:\d\d):\s+kubectl annotate -n shop deployment\/web --overwrite promscaler\.dev\/paused=true promscaler\.dev\/paused-replicas=10 promscaler\.dev\/paused-until=\S+T\1:00\+01:00 promscaler\.dev\/paused-reason=dashboard\s+Raise spec.maxReplicas, to keep them for longer. In web.yaml, set:\s+maxReplicas: 10/,
     );
     await card.getByRole('button', { name: /^Copy: Set/ }).waitFor();
     await card.getByRole('button', { name: /^Copy: Raise/ }).click();
@@ -323,7 +323,10 @@ describe('the page of a scaler', () => {
     const text = await readFile(await download.path(), 'utf8');
     expect(JSON.parse(text)).toEqual(read(`/snapshot?at=${at}`));
     expect(download.suggestedFilename()).toMatch(/^shop-web-[\dTZ-]+\.json$/);
-    expect(await part.locator('code').innerText()).toBe(`kubectl promscaler explain shop/web --at ${at}`);
+    const [command = '', shown = ''] = (await part.locator('code').innerText()).split(' --at ');
+    expect(command).toBe('kubectl promscaler explain shop/web');
+    expect(shown).toMatch(/\+01:00$/);
+    expect(Date.parse(shown)).toBe(Date.parse(at));
   });
 });
 

@@ -77,11 +77,11 @@ describe('what to do about the state of a scaler', () => {
       text: expect.stringMatching(/^promscaler pause shop\/s\d+ --replicas 6 --for 30m$/),
     });
     expect(edit).toEqual({
-      text: 'Raise spec.maxReplicas: 6 replicas are recommended. In web.yaml, set',
+      text: 'Raise spec.maxReplicas, to keep them for longer. In web.yaml, set',
       snippet: { kind: 'edit', text: 'maxReplicas: 6' },
     });
     expect((await remediesFor('more than the maximum')).at(-1)).toMatch(
-      /recommended\. In the file of shop\/s\d+, set: maxReplicas: 6$/,
+      /for longer\. In the file of shop\/s\d+, set: maxReplicas: 6$/,
     );
   });
 
@@ -97,12 +97,15 @@ describe('what to do about the state of a scaler', () => {
     const what = 'more than the maximum';
     const { maxReplicas } = await read(named(what));
 
-    const [many = ''] = await remediesFor(what, { recommendedReplicas: 5000 });
+    const [many = '', raise] = await remediesFor(what, { recommendedReplicas: 5000 });
     const [other] = await remediesFor(what, ROLLOUT);
     const most = 2 * (maxReplicas ?? 0);
     expect(many).toContain(`--replicas ${most} `);
     expect(many).toContain(
       `Set ${most} of the 5000 recommended replicas now, twice the maximum, and keep them for 30 minutes: `,
+    );
+    expect(raise).toMatch(
+      /^Raise spec.maxReplicas to the recommended count, if the metric is right\. .*: 5000$/,
     );
     expect(other).toMatch(/^See what the metrics recommend: promscaler explain shop\/s\d+$/);
     expect((await remediesFor('another client, at the maximum', ROLLOUT)).at(-1)).toMatch(
@@ -118,7 +121,7 @@ describe('what to do about the state of a scaler', () => {
       'Raise the value of spec.maxReplicasFrom: 6 replicas are recommended: vacant',
     ]);
     expect((await remediesFor('more than the maximum', atMaximum)).at(-1)).toMatch(
-      /^Raise spec.maxReplicas: 6 /,
+      /^Raise spec.maxReplicas, to keep them for longer\. /,
     );
   });
 

@@ -86,9 +86,10 @@ export const AT_MAXIMUM: Story = {
   samples: (round) => [podsSample(round, 6), totalSample(round, 90)],
 };
 
-/** The second wave of the load asks for more than the maximum. */
+/** The second wave of the load asks for more than the maximum. A new pod needs 75 s. */
 export const CAPPED: Story = {
   ...HEALTHY,
+  startRounds: 5,
   spec: { ...HEALTHY.spec, maxReplicas: 8 },
   samples: (round) => [
     podsSample(round, 1 + 5.5 * wave(round, 1.6) + 0.2 * Math.sin(round.index)),

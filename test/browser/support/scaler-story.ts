@@ -42,6 +42,8 @@ export interface Story {
   readonly loadHistory?: (round: Round) => LoadHistory;
   /** What is expected after the last round. */
   readonly loadAhead?: (now: Instant) => LoadAhead;
+  /** The rounds that a new pod needs to become ready; default: 0. */
+  readonly startRounds?: number;
   /** Changes the pods, which are ready otherwise. */
   readonly pods?: (pods: readonly Pod[], round: Round) => readonly Pod[];
   readonly change?: (record: CycleRecord, round: Round) => Partial<CycleRecord>;
@@ -81,9 +83,17 @@ export function tellWithRow(story: Story): {
   const end = Math.floor(Date.now() / 1000) * 1000;
   let state: State = EMPTY_STATE;
   let replicas = story.startReplicas;
+  const counts: number[] = [];
   for (let index = 0; index < rounds; index += 1) {
     const now = addSeconds(instantFromMs(end), (index + 1 - rounds) * PERIOD_SECONDS);
-    const made = decideRound(story, scaler, { index, now, state, replicas });
+    const made = decideRound(story, scaler, {
+      index,
+      now,
+      state,
+      replicas,
+      started: Math.min(...counts.slice(Math.max(0, index - (story.startRounds ?? 0))), replicas),
+    });
+    counts.push(replicas);
     const change = records.ledger.add(made.record);
     const before = change.before?.record.snapshot ?? null;
     if (before !== null && change.after.count === 1) records.archive.keep(change.after.key, before);
@@ -126,17 +136,20 @@ interface Before {
   readonly now: Instant;
   readonly state: State;
   readonly replicas: number;
+  /** How many of the replicas have started. */
+  readonly started: number;
 }
 
 function decideRound(
   story: Story,
   scaler: Scaler,
-  { index, now, state, replicas }: Before,
+  { index, now, state, replicas, started }: Before,
 ): { readonly record: CycleRecord; readonly state: State; readonly replicas: number } {
   const podName =
     story.podName ?? ((pod: number) => `${scaler.name}-7d9f5c6b8-${String(pod).padStart(5, '0')}`);
   const plain = { index, now, rounds: story.rounds, pods: readyPods(replicas, now, podName) };
-  const pods = story.pods?.(plain.pods, plain) ?? plain.pods;
+  const running = plain.pods.map((pod, at) => (at < started ? pod : { ...pod, ready: false }));
+  const pods = story.pods?.(running, plain) ?? running;
   const round: Round = { ...plain, pods };
   const snapshot: Snapshot = {
     scaler,

@@ -7,14 +7,17 @@ const FONT = '12px system-ui, sans-serif';
 const MIN_DRAG_PIXELS = 5;
 /** The value of uPlot for a logarithmic scale. Its enum exists only in its types, so it cannot be used here. */
 const LOGARITHMIC: object = { distr: 3 };
-/** The possible steps of an axis with bytes. */
-const POWERS_OF_TWO: readonly number[] = Array.from({ length: 60 }, (_, power) => 2 ** power);
+/** Distances of the lines of an axis. Without these, half a replica would have a line. */
+const STEPS: Readonly<Record<'bytes' | 'counts', readonly number[]>> = {
+  bytes: Array.from({ length: 60 }, (_, power) => 2 ** power),
+  counts: Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 1 : 5) * 10 ** Math.floor(index / 2)),
+};
 
 export function chartOptions(
   element: HTMLElement,
   latest: { readonly current: TimeChartProps },
 ): uPlot.Options {
-  const { styles, bands, height, isBinary, isLog = false } = latest.current;
+  const { styles, area, height, steps, isLog = false } = latest.current;
   // A low chart shows no times, because the chart above it does.
   const hasTimes = height > 100;
   const token = tokensOf(element);
@@ -27,7 +30,7 @@ export function chartOptions(
     legend: { show: false },
     cursor: {
       y: false,
-      drag: { x: true, y: false, setScale: false, dist: MIN_DRAG_PIXELS },
+      drag: { setScale: false, dist: MIN_DRAG_PIXELS },
       sync: { key: SYNC_KEY, setSeries: false },
       points: { size: 7 },
     },
@@ -53,12 +56,12 @@ export function chartOptions(
         ticks: { show: false },
         size: (_chart, values) => axisWidth(values),
         space: 28,
-        ...(isBinary ? { incrs: [...POWERS_OF_TWO] } : {}),
+        ...(steps === null ? {} : { incrs: [...STEPS[steps]] }),
         values: (_chart, splits) => splits.map((value) => latest.current.format(value)),
       },
     ],
     series: [{}, ...styles.map((style) => seriesOf(style, token))],
-    bands: bands.map(({ high, low, color }) => ({ series: [high + 1, low + 1], fill: token(color) })),
+    bands: [{ series: [1, 2], fill: token(area) }],
     hooks: {
       draw: [(chart) => drawMarks(chart, latest.current, token)],
       setCursor: [
@@ -87,7 +90,6 @@ function seriesOf(style: SeriesStyle, token: (name: string) => string): uPlot.Se
     stroke: token(style.color),
     width: style.width,
     dash: [...style.dash],
-    spanGaps: false,
     // A single value between two gaps has no line, so a point shows it.
     points: { show: style.width > 0 ? isSparse : false, size: 5 },
     ...(style.isStepped && stepped !== undefined ? { paths: stepped } : {}),

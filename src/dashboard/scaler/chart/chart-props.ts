@@ -10,13 +10,6 @@ export interface SeriesStyle {
   readonly isStepped: boolean;
 }
 
-/** The area between two series. `high` and `low` are their indexes in `styles`. */
-export interface BandStyle {
-  readonly high: number;
-  readonly low: number;
-  readonly color: string;
-}
-
 /** The time range of a chart in Unix seconds. */
 export interface TimeWindow {
   readonly from: number;
@@ -42,12 +35,13 @@ export interface TimeChartProps extends ChartLinks {
   /** The first column contains the times; the others are in the order of `styles`. */
   readonly columns: readonly (readonly (number | null)[])[];
   readonly styles: readonly SeriesStyle[];
-  readonly bands: readonly BandStyle[];
+  /** Color of the area between the first two of `styles`. */
+  readonly area: string;
   /** The largest value of the axis; null: it follows from the values. */
   readonly top: number | null;
   /** Whether the axis is logarithmic; default: no. */
   readonly isLog?: boolean;
   readonly format: (value: number) => string;
-  /** Whether the values are bytes, so that the axis has binary units such as 1Ki. */
-  readonly isBinary: boolean;
+  /** Whole counts, or bytes with binary units such as 1Ki; null: any numbers. */
+  readonly steps: 'bytes' | 'counts' | null;
 }

@@ -8,7 +8,7 @@ import type { ApiRequest } from '../../data/requests.js';
 import { useAnswer } from '../../data/use-answer.js';
 import { formatMetric } from '../../ui/numbers.js';
 import { formatShort } from '../../ui/times.js';
-import type { BandStyle, ChartLinks, SeriesStyle } from './chart-props.js';
+import type { ChartLinks, SeriesStyle } from './chart-props.js';
 import { LegendItem, TimeChart } from './time-chart.jsx';
 
 export interface ForecastStripProps {
@@ -24,7 +24,6 @@ const STYLES: readonly SeriesStyle[] = [
   { label: 'expected', color: '--chart-2', width: 1.5, dash: [4, 3], isStepped: false },
   { label: 'load', color: '--chart-1', width: 2, dash: [], isStepped: false },
 ];
-const BANDS: readonly BandStyle[] = [{ high: 0, low: 1, color: '--chart-expected' }];
 const NO_CHANGES: ChartLinks['changes'] = [];
 /** The request starts at a multiple of this time, so that it rarely changes while the window moves. */
 const SINCE_SECONDS = 900;
@@ -57,10 +56,10 @@ export function ForecastStrip({ api, detail, links, hover }: ForecastStripProps)
           height={100}
           columns={[at, value.high, value.low, value.expected, value.load]}
           styles={STYLES}
-          bands={BANDS}
+          area="--chart-expected"
           top={null}
           format={format}
-          isBinary={false}
+          steps={null}
         />
       </div>
       <p class="hint">
@@ -108,7 +107,7 @@ function Readout({ value, at, isExpected, now, selected, hover }: ReadoutProps):
   const format = (column: readonly (number | null)[]): string => formatLoad(column[index] ?? null, value);
   return (
     <span class="chart-legend" aria-hidden="true">
-      <LegendItem style="solid chart-1" name="load" value={format(value.load)} />
+      <LegendItem style="chart-1" name="load" value={format(value.load)} />
       {isExpected ? (
         <>
           <LegendItem style="dashed chart-2" name="expected" value={format(value.expected)} />

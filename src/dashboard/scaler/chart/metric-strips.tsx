@@ -6,7 +6,7 @@ import { formatMetric } from '../../ui/numbers.js';
 import { needsLogScale, readerAt } from '../model/chart-data.js';
 import type { ChartData, MetricColumns, Values } from '../model/chart-data.js';
 import { toleranceBand } from '../model/tolerance.js';
-import type { BandStyle, ChartLinks, SeriesStyle } from './chart-props.js';
+import type { ChartLinks, SeriesStyle } from './chart-props.js';
 import { LegendItem, TimeChart } from './time-chart.jsx';
 import type { Tolerances } from '../../../decision/proposals/arithmetic.js';
 
@@ -23,7 +23,6 @@ const STYLES: readonly SeriesStyle[] = [
   { label: 'target', color: '--chart-6', width: 1.5, dash: [6, 4], isStepped: true },
   { label: 'value', color: '--chart-1', width: 2, dash: [], isStepped: false },
 ];
-const BANDS: readonly BandStyle[] = [{ high: 0, low: 1, color: '--chart-band' }];
 
 /** Shows a chart for each metric and its target, with the time axis of the chart of the replicas. */
 export function MetricStrips({ data, links, hover, tolerances }: MetricStripsProps): VNode | null {
@@ -85,10 +84,10 @@ function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProp
           isLog={isLog}
           columns={columns}
           styles={STYLES}
-          bands={BANDS}
+          area="--chart-band"
           top={null}
           format={format}
-          isBinary={unit !== 'percent' && /(?:^|\/)memory$/.test(name)}
+          steps={unit !== 'percent' && /(?:^|\/)memory$/.test(name) ? 'bytes' : null}
         />
       </div>
     </figure>
@@ -114,7 +113,7 @@ function MetricReadout({ data, metric, hover, selected, tolerances }: MetricRead
     formatMetric(read(column), { name: metric.metric, unit: metric.unit });
   return (
     <span class="chart-legend" aria-hidden="true">
-      <LegendItem style="solid chart-1" name="value" value={format(metric.value)} />
+      <LegendItem style="chart-1" name="value" value={format(metric.value)} />
       <LegendItem style="dashed chart-6" name="target" value={format(metric.target)} />
       <LegendItem
         style="band"

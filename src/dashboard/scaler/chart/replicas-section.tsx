@@ -15,7 +15,7 @@ import type { ChartData, Values } from '../model/chart-data.js';
 import { RANGES } from '../model/ranges.js';
 import type { Range } from '../model/ranges.js';
 import type { ChartRowsProps } from './chart-rows.jsx';
-import type { BandStyle, ChartLinks, SeriesStyle } from './chart-props.js';
+import type { ChartLinks, SeriesStyle } from './chart-props.js';
 import { LegendItem, TimeChart } from './time-chart.jsx';
 
 interface ReplicasSectionProps {
@@ -40,7 +40,6 @@ const STYLES: readonly SeriesStyle[] = [
   { label: 'ready', color: '--chart-4', width: 1.5, dash: [], isStepped: true },
   { label: 'current', color: '--chart-1', width: 2.5, dash: [], isStepped: true },
 ];
-const BANDS: readonly BandStyle[] = [{ high: 0, low: 1, color: '--chart-band' }];
 
 /** Shows a chart of the replicas, and the controls for all charts. */
 export function ReplicasSection(props: ReplicasSectionProps): VNode {
@@ -86,10 +85,10 @@ export function ReplicasSection(props: ReplicasSectionProps): VNode {
           height={200}
           columns={columns}
           styles={STYLES}
-          bands={BANDS}
+          area="--chart-band"
           top={top}
-          isBinary={false}
-          format={(value) => (Number.isInteger(value) ? formatCount(value) : '')}
+          steps="counts"
+          format={formatCount}
         />
       </Slider>
       {props.children}
@@ -127,8 +126,8 @@ function Readout({ data, hover, selected }: ReadoutProps): VNode {
   return (
     <div class="chart-legend" aria-hidden="true">
       <span class="chart-legend-time">{when}</span>
-      <LegendItem style="solid chart-1" name="current" value={value(data.currentReplicas)} />
-      <LegendItem style="solid chart-4" name="ready" value={value(data.readyPods)} />
+      <LegendItem style="chart-1" name="current" value={value(data.currentReplicas)} />
+      <LegendItem style="chart-4" name="ready" value={value(data.readyPods)} />
       <LegendItem style="dashed chart-3" name="desired" value={value(data.desiredReplicas)} />
       <LegendItem style="dotted chart-2" name="recommended" value={value(data.recommendedReplicas)} />
       <LegendItem

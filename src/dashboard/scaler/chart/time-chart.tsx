@@ -12,7 +12,7 @@ export function TimeChart(props: TimeChartProps): VNode {
   const latest = useRef(props);
   latest.current = props;
   const theme = useTheme();
-  const structure = JSON.stringify([props.styles, props.bands, props.height, props.isLog, theme]);
+  const structure = JSON.stringify([props.styles, props.area, props.height, props.isLog, theme]);
 
   useLayoutEffect(() => {
     const element = container.current;

@@ -1,12 +1,19 @@
 import type { ScalerDetail } from '../../../api/answers.js';
 import { quoteForShell } from '../../../units/clean-text.js';
+import { formatWithOffset } from '../../../units/offset-time.js';
 
 type Named = Pick<ScalerDetail, 'namespace' | 'name' | 'doctor'>;
 
-/** Returns the command that explains the decision in effect at `at` (RFC 3339); null: the last decision. */
+/**
+ * Returns the command that explains the decision in effect at `at` (RFC 3339), which it names as the page does, with the
+ * offset of the viewer; null: the last decision.
+ */
 export function explainCommand(scaler: Named, at: string | null): string {
   const name = quoteForShell(`${scaler.namespace}/${scaler.name}`);
-  return asPlugin(`promscaler explain ${name}${at === null ? '' : ` --at ${quoteForShell(at)}`}`, scaler);
+  return asPlugin(
+    `promscaler explain ${name}${at === null ? '' : ` --at ${quoteForShell(formatWithOffset(Date.parse(at)))}`}`,
+    scaler,
+  );
 }
 
 /** Returns a command as a plugin of kubectl if the service runs in a cluster. */

@@ -27,9 +27,9 @@ export function CommandText({ code, text, kind = 'command' }: CommandTextProps):
   );
 }
 
-/** Divides a word after `=`, `/` and `,`, where it may break if it is longer than a line. */
+/** Splits a word that is longer than a line after `/`, `,` and the `=` of a long value. */
 function partsOf(word: string): readonly VNode[] {
-  return word.split(/(?<=[=/,])/).map((part, index) => (
+  return word.split(/(?<=[/,])|(?<==)(?=.{10})/).map((part, index) => (
     <span key={index} class="word">
       {part}
     </span>
