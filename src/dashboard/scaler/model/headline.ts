@@ -22,7 +22,7 @@ export function verdictOf(
   return { name, until, end: endOf(state, facts), result: resultText(decision, outcome, cause) };
 }
 
-/** Returns the result for the count, such as `stays at 10, not 17: maxReplicas is 10`. Omits a limit that `cause` has. */
+/** Returns the result, such as `stays at 10, not 17: maxReplicas is 10`. Omits a limit that `cause` has. */
 export function resultText(decision: PastDecision | null, outcome: Outcome, cause: string | null): string {
   if (decision === null) return 'no decision';
   const { change, limit } = headlineOf(decision, outcome);

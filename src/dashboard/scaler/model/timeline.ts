@@ -24,8 +24,9 @@ const RESCALE = 'SuccessfulRescale';
 const MOST = 20;
 
 /**
- * Returns at most 20 changes and Events, the newest first. Equal ones in a row are merged. The times of the last changes
- * are still known when their decisions are not: after a restart, or if the document was deleted and added again.
+ * Returns at most 20 changes and Events, the newest first. Equal ones in a row are merged. The times of the last
+ * changes are still known when their decisions are not: after a restart, or if the document was deleted and added
+ * again.
  */
 export function buildTimeline(
   changes: readonly Change[],
