@@ -16,6 +16,7 @@ import {
   pauseFor30Minutes,
   pauseLength,
   type Remedy,
+  takeOver,
   resume,
   targetOf,
   type TroubledScaler,
@@ -187,8 +188,8 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   const isOfDocument = valueAt(scaler.document, ['spec', 'dryRun']) === true;
   const hasNoData = currentReplicas !== 0 && metrics.some(({ error }) => error !== null);
   const former = isOfDocument && scaler.state.name === 'NoAutoscaler' ? adoptedFrom(scaler) : null;
-  const takeOver = adopt(scaler, '--switch', former);
-  if (takeOver !== null) return [{ text: 'End the dry run, after checks of the service', snippet: takeOver }];
+  if (former !== null && scaler.generation !== null)
+    return takeOver({ ...former, namespace: scaler.namespace });
   if (hasNoData) return findData(scaler);
   const [report, handOver] = [adopt(scaler, '--report'), adopt(scaler, '--switch')];
   if (isOfDocument && other !== null && report !== null)

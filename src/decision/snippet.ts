@@ -174,3 +174,19 @@ export function adoptCommand(
   if (resource === undefined) return null;
   return command(`promscaler adopt ${quoteForShell(`${resource}/${name}`)} -n ${namespace} ${flag}`);
 }
+
+/**
+ * Returns what lets something scale the target of a dry run again. A ScaledObject has an HPA only if KEDA has created
+ * it; without one, there is nothing to compare, so that the switch must be forced.
+ */
+export function takeOver(
+  former: Named & { readonly kind: string },
+): readonly { readonly text: string; readonly snippet: Snippet }[] {
+  const isScaledObject = former.kind === 'ScaledObject';
+  const handOver = adoptCommand(former, isScaledObject ? '--switch --force' : '--switch');
+  if (handOver === null) return [];
+  const switchOver = { text: 'End the dry run, after checks of the service', snippet: handOver };
+  if (!isScaledObject) return [switchOver];
+  const describe = kubectl(former.namespace, 'describe', 'scaledobject', former.name);
+  return [{ text: 'See why KEDA has created no HPA', snippet: describe }, switchOver];
+}

@@ -245,7 +245,12 @@ function pause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
   if (current === undefined) return heldBy(conditions, ['Paused'], '\n');
   if (current === null) return null;
   if ((current.direction !== 'scale-down' || current.replicas !== null) !== stopsScaleUp) return null;
-  return { cause: pauseCause(current), until: current.until };
+  const { dryRun: inDryRun, otherScaler: other } = facts;
+  const also =
+    inDryRun === true && other !== undefined
+      ? `; in dry run, ${other.kind} ${other.namespace}/${other.name} scales the target`
+      : '';
+  return { cause: `${pauseCause(current)}${also}`, until: current.until };
 }
 
 function isDryRun({ dryRun, conditions }: StateFacts): boolean {

@@ -1,3 +1,5 @@
+import type { Condition } from '../../src/decision/result/condition.js';
+import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import { KEPT } from '../../src/prometheus/source/history-watch.js';
 import { NO_REVERSALS } from '../../src/control/memory/conflicting-writer.js';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
@@ -80,6 +82,15 @@ export function answersFrom(answers: readonly Answer[], startTime: Instant | nul
 }
 
 /** Runs successive cycles of one scaler, as the controller does. */
+export function heldOf({ conditions }: Pick<CycleRecord, 'conditions'>): Condition | undefined {
+  return conditions.find(({ type }) => type === 'Held');
+}
+
+export function withAnnotations(scaler: Scaler, annotations: Readonly<Record<string, string>>): Scaler {
+  const { document } = scaler;
+  return { ...scaler, document: { ...document, metadata: { ...document.metadata, annotations } } };
+}
+
 export class Fixture {
   readonly clock = new ManualClock();
   readonly cluster = new FakeCluster();

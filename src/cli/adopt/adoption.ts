@@ -2,7 +2,6 @@ import { targetKey } from '../../control/cycle/shared-targets.js';
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { patchObject } from '../../decision/snippet.js';
 import { APPS_ROOT, nameTarget, watchedPlural } from '../../kubernetes/targets.js';
-import { BUILT_IN } from '../../scaler/schema/presets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { sleep } from '../../units/clock.js';
 import { CommandError, type CommandIo } from '../output/io.js';
@@ -11,7 +10,7 @@ import { writeOptions } from '../output/lines.js';
 import { type AdoptOptions, type Source, commandFor, nameSource } from './adopt-options.js';
 import type { ClusterObjects } from '../reach/cluster-objects.js';
 import { ADOPT_ANNOTATIONS, annotationsOf, manifestFile, originOf } from './saved-manifest.js';
-import { SCALER } from '../reach/source-kinds.js';
+import { SCALER, targetOf } from '../reach/source-kinds.js';
 
 export interface AdoptContext {
   readonly options: AdoptOptions;
@@ -83,16 +82,6 @@ function readScaler(object: JsonObject): readonly ScalerObject[] {
   const name = textIn(objectIn(object, 'metadata'), 'name');
   const isDryRun = objectIn(object, 'spec')?.['dryRun'] === true;
   return name === null ? [] : [{ object, name, target: targetOf(object), isDryRun }];
-}
-
-/** An HPA always sets apiVersion and kind. A ScaledObject and a Scaler may omit them and have the same defaults. */
-export function targetOf(object: JsonObject): TargetRef {
-  const reference = objectIn(objectIn(object, 'spec'), 'scaleTargetRef');
-  return {
-    apiVersion: textIn(reference, 'apiVersion') ?? BUILT_IN.targetApiVersion,
-    kind: textIn(reference, 'kind') ?? BUILT_IN.targetKind,
-    name: textIn(reference, 'name') ?? '',
-  };
 }
 
 /** Returns whether the Scaler object was made from this autoscaler. If not, both only have the same target. */

@@ -99,17 +99,10 @@ async function whyNoCount(
   object: JsonObject | null,
 ): Promise<string> {
   const { source } = context;
-  const { kind, namespace, name } = source;
+  const { kind, namespace } = source;
   if (object === null) return `${nameSource(source)} does not exist anymore`;
   const hpa = kind === HPA ? object : await findHpa(context);
-  const describe = (what: string): string => kubectlFor(`describe ${what}`, source, context);
-  if (hpa === null) {
-    const pause = kedaPause(annotationsOf(object));
-    if (pause === null)
-      return `${nameSource(source)} has no HPA: KEDA has not created one. See ${describe(`scaledobject ${name}`)}`;
-    const end = kubectlFor(`annotate scaledobject ${name} ${pause}-`, source, context);
-    return `${nameSource(source)} has no HPA, because it is paused (annotation ${pause}). To end the pause: ${end}`;
-  }
+  if (hpa === null) return whyNoHpa(context, object);
   const hpaName = textIn(objectIn(hpa, 'metadata'), 'name') ?? '';
   const label = `HPA ${namespace}/${hpaName}`;
   if (objectIn(view, 'otherScaler') === null)
@@ -118,7 +111,33 @@ async function whyNoCount(
     (condition) => textIn(condition, 'type') === 'ScalingActive' && textIn(condition, 'status') !== 'True',
   );
   const why = inactive === undefined ? 'its controller has not set them yet' : conditionText(inactive);
-  return `${label} has no desired replicas: ${why}. Wait until it has, or see ${describe(`hpa ${hpaName}`)}`;
+  return `${label} has no desired replicas: ${why}. Wait until it has, or see ${kubectlFor(`describe hpa ${hpaName}`, source, context)}`;
+}
+
+/** Returns why a ScaledObject has no HPA, and what to do. */
+function whyNoHpa(context: AdoptContext, object: JsonObject): string {
+  const { source } = context;
+  const { name } = source;
+  const pause = kedaPause(annotationsOf(object));
+  if (pause === null)
+    return `${nameSource(source)} has no HPA: KEDA has not created one. See ${kubectlFor(`describe scaledobject ${name}`, source, context)}`;
+  const end = kubectlFor(`annotate scaledobject ${name} ${pause}-`, source, context);
+  return `${nameSource(source)} has no HPA, because it is paused (annotation ${pause}). To end the pause: ${end}`;
+}
+
+/**
+ * Returns why a ScaledObject scales nothing, and what to do; null: it scales, like each HPA. `isNew`: it has just been
+ * created, so that KEDA needs seconds to create its HPA.
+ */
+export async function whyIdle(
+  context: AdoptContext,
+  object: JsonObject,
+  { isNew }: { readonly isNew: boolean },
+): Promise<string | null> {
+  if (context.source.kind === HPA) return null;
+  const isPaused = kedaPause(annotationsOf(object)) !== null;
+  const isIdle = isPaused || (!isNew && (await findHpa(context)) === null);
+  return isIdle ? whyNoHpa(context, object) : null;
 }
 
 /** Returns the HPA that KEDA has created for the ScaledObject; null: there is none. */

@@ -6,7 +6,7 @@ import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kub
 import { changeText, type FieldChange, fieldChanges } from '../../scaler/field-changes.js';
 import { type AdoptContext, nameScaler, type ScalerObject } from './adoption.js';
 import { type Source, nameSource } from './adopt-options.js';
-import { savedManifest } from './saved-manifest.js';
+import { manifestOf, savedManifest, specChanges } from './saved-manifest.js';
 import { listSome } from '../../units/format.js';
 
 /** Converts the autoscaler in its current version; null: it cannot be converted. */
@@ -26,12 +26,36 @@ export function importNow(
  * scaler without a saved manifest. The document may differ on purpose, so the result does not prevent a switch.
  */
 export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
-  const draft = importNow(context.source, object)?.draft ?? null;
-  if (draft === null || savedManifest(scaler.object) !== null) return null;
-  const imported = { ...draft.spec, metrics: draft.metrics.map(({ value }) => value) };
+  const imported = importedSpec(context.source, object);
+  if (imported === null || savedManifest(scaler.object) !== null) return null;
   const changes = fieldChanges(comparable(objectIn(scaler.object, 'spec')), comparable(imported), 'spec');
   if (changes.length === 0) return null;
   return `an import of ${nameSource(context.source)} differs from ${nameScaler(context, scaler)} now (${changesText(changes)}): carry the change over unless it is intended`;
+}
+
+/**
+ * Returns the changes of the autoscaler since its import that the document does not have, as fields of the document.
+ * Fields that differ for another reason, such as a query that the import could not know, do not count.
+ */
+export function changesToCarryOver(
+  { source }: AdoptContext,
+  scaler: ScalerObject,
+  object: JsonObject,
+): readonly FieldChange[] {
+  const saved = savedManifest(scaler.object);
+  if (saved === null) return [];
+  const [before, now] = [importedSpec(source, saved), importedSpec(source, object)];
+  if (before === null || now === null) return specChanges(saved, manifestOf(object, source));
+  const open = fieldChanges(objectIn(scaler.object, 'spec'), now, 'spec').map(({ field }) => field);
+  return fieldChanges(before, now, 'spec').filter(({ field }) =>
+    open.some((other) => other.startsWith(field) || field.startsWith(other)),
+  );
+}
+
+/** Null: the autoscaler cannot be converted. */
+function importedSpec(source: Source, object: JsonObject): JsonObject | null {
+  const draft = importNow(source, object)?.draft ?? null;
+  return draft === null ? null : { ...draft.spec, metrics: draft.metrics.map(({ value }) => value) };
 }
 
 /** Omits the queries, because an autoscaler contains none. */

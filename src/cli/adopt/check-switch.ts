@@ -13,14 +13,19 @@ import {
   patchCommand,
   pausedIn,
   readWorkload,
-  targetOf,
 } from './adoption.js';
 import { nameSource } from './adopt-options.js';
 import { type AgreementReport, isOfScaledObject, readAgreement, whyDisagreeing } from './agreement.js';
-import { changesText, managerOf, whyOwned, whyScalesWhenDeleted } from './check-source.js';
-import { annotationsOf, manifestOf, savedManifest, specChanges } from './saved-manifest.js';
+import {
+  changesText,
+  changesToCarryOver,
+  managerOf,
+  whyOwned,
+  whyScalesWhenDeleted,
+} from './check-source.js';
+import { annotationsOf } from './saved-manifest.js';
 import { type ServiceView, whyLacking, whyNoValue, whyPaused, whyUnable } from './confirm-service.js';
-import { HPA } from '../reach/source-kinds.js';
+import { HPA, targetOf } from '../reach/source-kinds.js';
 import { scalerKey } from '../../scaler/spec.js';
 
 export interface Refusal {
@@ -181,8 +186,7 @@ function whyDifferent(
   if (disagreeing !== null) return disagreeing;
   if (!isMadeFrom(source, scaler))
     return `${nameScaler(context, scaler)} was not made from ${nameSource(source)}: compare metrics and bounds of both`;
-  const saved = savedManifest(scaler.object);
-  const changes = saved === null ? [] : specChanges(saved, manifestOf(object, source));
+  const changes = changesToCarryOver(context, scaler, object);
   return changes.length > 0
     ? `${nameSource(source)} has changed since it was imported (${changesText(changes)}): carry the change over to ${nameScaler(context, scaler)}`
     : null;

@@ -15,7 +15,7 @@ import { writeStructured } from '../output/output-format.js';
 import { CommandError, type ExitCode } from '../output/io.js';
 import { nameProgram, writeProblems } from '../output/lines.js';
 import { createServiceClient } from '../reach/service-client.js';
-import { SCALER } from '../reach/source-kinds.js';
+import { SCALER, targetOf } from '../reach/source-kinds.js';
 import { commandFor, kubectlFor, nameSource } from './adopt-options.js';
 import {
   type AdoptContext,
@@ -27,12 +27,12 @@ import {
   readAdoption,
   readWorkload,
   type ScalerObject,
-  targetOf,
   nameWorkload,
   notStarted,
   pollFor,
   waitForCondition,
 } from './adoption.js';
+import { whyIdle } from './agreement.js';
 import { importNow, whyOwned } from './check-source.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
 
@@ -78,9 +78,9 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   const isCreated = await objects.create(SCALER, withAnnotations(document, object, context));
   if (!isCreated)
     throw new CommandError(`${nameScaler(context, created)} exists with another target: rename it first`);
-  io.stdout.write(
-    `${nameScaler(context, created)} created, in dry run: ${nameSource(source)} goes on scaling ${nameWorkload(context, created)}\n`,
-  );
+  const idle = await whyIdle(context, object, { isNew: false });
+  const effect = idle ?? `${nameSource(source)} goes on scaling ${nameWorkload(context, created)}`;
+  io.stdout.write(`${nameScaler(context, created)} created, in dry run: ${effect}\n`);
   for (const note of notes) io.stdout.write(`Note:    ${nameProgram(note, io)}\n`);
   const exitCode = await waitForService(context, created.name);
   printNext(context, { scaler: { name: created.name, object: document }, offersSwitch: true });
@@ -257,8 +257,6 @@ async function readScalerFile(
     throw new CommandError(
       `-f ${file}: the target is ${nameWorkload(context, { target })}, but ${nameSource(source)} scales ${nameWorkload(context, { target: wanted })}`,
     );
-  if (scaler.spec.paused === true)
-    throw new CommandError(`-f ${file}: spec.paused is true: complete the document and remove the field`);
   const metadata = { ...objectIn(value, 'metadata'), name: textIn(objectIn(value, 'metadata'), 'name') };
   const made = { ...value, metadata, spec: { ...objectIn(value, 'spec'), dryRun: true } };
   return { document: made, text: writeStructured('yaml', made), notes: [] };

@@ -3,7 +3,7 @@ import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js'
 import type { ScalerView } from '../../api/answers.js';
 import { parseInstant } from '../../units/time.js';
 import { CommandError, type ExitCode } from '../output/io.js';
-import { HPA, SCALER } from '../reach/source-kinds.js';
+import { HPA, SCALER, targetOf } from '../reach/source-kinds.js';
 import { commandFor, nameSource, kubectlFor } from './adopt-options.js';
 import {
   type AdoptContext,
@@ -15,9 +15,8 @@ import {
   waitForCondition,
   readAdoption,
   pollFor,
-  targetOf,
 } from './adoption.js';
-import { type AgreementReport, agreementText, whyShort } from './agreement.js';
+import { type AgreementReport, agreementText, whyIdle, whyShort } from './agreement.js';
 import { managerAdvice, managerOf, whatDiffers } from './check-source.js';
 import { type Refusal, whyNotInForce, whyRefused } from './check-switch.js';
 import { confirmService, type ServiceView } from './confirm-service.js';
@@ -259,8 +258,13 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   }
   if (!scaler.isDryRun) await startDryRun(context, scaler);
   if (manifest !== null) await restoreSource(context, manifest);
-  io.stdout
-    .write(`${nameSource(source)} scales ${nameWorkload(context, scaler)}; ${nameScaler(context, scaler)} is in dry run
+  const name = nameScaler(context, scaler);
+  const idle = await whyIdle(context, object ?? manifest ?? {}, { isNew: object === null });
+  const effect =
+    idle === null
+      ? `${nameSource(source)} scales ${nameWorkload(context, scaler)}; ${name} is in dry run`
+      : `${name} is in dry run, but ${idle}`;
+  io.stdout.write(`${effect}
 Compare: ${commandFor('--report', source, context)}
 Delete:  ${kubectlFor(`delete scaler ${scaler.name}`, source, context)}
 `);

@@ -57,10 +57,13 @@ export async function checkDecision(
         'check the unit of the target: it must be the unit of the query (bytes: 500Mi, cores: 500m, seconds rather than milliseconds)',
       ),
     ];
-  if (pause !== null && pause.by !== 'document')
-    return [
-      make.warning(sentence, `if the pause is no longer needed: promscaler resume ${scalerKey(scaler)}`),
-    ];
+  if (pause !== null) {
+    const end =
+      pause.by === 'document'
+        ? 'remove spec.paused from the document'
+        : `promscaler resume ${scalerKey(scaler)}`;
+    return [make.warning(sentence, `if the pause is no longer needed: ${end}`)];
+  }
   return [make.ok(sentence)];
 }
 

@@ -51,34 +51,35 @@ export async function listScalerObjects(
   return store;
 }
 
-/** Reads the other Scaler objects in the namespaces of the documents. A cluster without the CRD has none. */
+/**
+ * Reads the existing Scaler objects, to which the documents would be added: those of all watched namespaces, or, if the
+ * account may not list them, those of the namespaces of the documents. A cluster without the CRD has none.
+ */
 export async function readOtherScalers(
   scalers: readonly Scaler[],
   context: ListContext,
 ): Promise<{ readonly others: readonly Scaler[]; readonly results: readonly CheckResult[] }> {
-  const results: CheckResult[] = [];
-  const namespaces = [...new Set(scalers.map(({ namespace }) => namespace))];
   const { config, clock } = context;
-  const objects = await listScalerObjects(
-    {
-      ...context,
-      config: {
-        ...config,
-        kubernetes: { ...config.kubernetes, namespaces },
-        scalers: { ...config.scalers, customResources: namespaces.length > 0 },
-      },
-    },
-    ({ kind, message }) => {
-      if (kind !== 'not_found')
-        results.push(
-          resultsOf('other-scaler', CLUSTER_SUBJECT).skipped(
-            `Scaler objects on the same targets are not detected: ${message}`,
-          ),
-        );
-    },
-  );
+  const list = async (namespaces: readonly string[]) => {
+    const failures: KubernetesError[] = [];
+    const kubernetes = { ...config.kubernetes, namespaces };
+    const scalersConfig = { ...config.scalers, customResources: scalers.length > 0 };
+    const narrowed = { ...context, config: { ...config, kubernetes, scalers: scalersConfig } };
+    return { objects: await listScalerObjects(narrowed, (failure) => failures.push(failure)), failures };
+  };
+  const own = new Set(scalers.map(({ namespace }) => namespace));
+  const { namespaces: watched } = config.kubernetes;
+  let { objects, failures } = await list(watched.length === 0 ? [] : [...new Set([...watched, ...own])]);
+  if (failures.some(({ kind }) => kind === 'forbidden')) ({ objects, failures } = await list([...own]));
+  const results = failures
+    .filter(({ kind }) => kind !== 'not_found')
+    .map(({ message }) =>
+      resultsOf('other-scaler', CLUSTER_SUBJECT).skipped(
+        `Scaler objects on the same targets are not detected: ${message}`,
+      ),
+    );
   if (objects === null) return { others: [], results };
   const loaded = await createScalerFiles({ paths: [], clock, read: readOptionsOf(config), objects }).load();
-  const own = new Set(scalers.map(({ key }) => key));
-  return { others: loaded.scalers.filter(({ key }) => !own.has(key)), results };
+  const keys = new Set(scalers.map(({ key }) => key));
+  return { others: loaded.scalers.filter(({ key }) => !keys.has(key)), results };
 }

@@ -1,5 +1,5 @@
-import { nameOtherScaler, targetKey } from '../../control/cycle/shared-targets.js';
-import { adoptCommand } from '../../decision/snippet.js';
+import { nameOtherScaler, targetKey, whyNotScaling } from '../../control/cycle/shared-targets.js';
+import { takeOver } from '../../decision/snippet.js';
 import { meansNoHpas } from '../../kubernetes/hpa.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
@@ -55,9 +55,12 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   const former = isDryRun ? adoptedFrom(scaler) : null;
   if (former === null) return [make.ok('')];
   const source = { ...former, namespace };
+  const why = `nothing scales ${nameTarget(namespace, ref)}: ${whyNotScaling(source)}`;
+  // The check of the decision warns about the pause, which has to end first.
+  if (spec.paused !== false) return [make.ok(`paused, and ${why}`)];
   return [
     make.failed(
-      `dry run, and nothing scales ${nameTarget(namespace, ref)}: ${nameOtherScaler(source)}, which the document was made from, no longer does`,
+      `dry run, and ${why}`,
       spec.dryRun ? endOfDryRun(source) : 'start the service without --dry-run',
     ),
   ];
@@ -65,9 +68,8 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
 
 /** Suggests the command and the edit of a file, because `adopt` finds only Scaler objects, not documents in files. */
 function endOfDryRun(source: Omit<OtherScaler, 'target'>): string {
-  const handOver = adoptCommand(source, '--switch');
-  const inFile = 'in a file, remove spec.dryRun';
-  return handOver === null ? inFile : `${handOver.text}; ${inFile}`;
+  const steps = takeOver(source).map(({ snippet }) => snippet.text);
+  return [...steps, 'in a file, remove spec.dryRun'].join('; or ');
 }
 
 function comparison(hpa: OtherScaler): string {

@@ -1,4 +1,5 @@
 import { readPause } from '../../control/cycle/holds.js';
+import { nameOtherScaler } from '../../control/cycle/shared-targets.js';
 import { PAUSE_ANNOTATIONS, type TargetRef } from '../../scaler/spec.js';
 import { APPS_ROOT, nameTarget, watchedPlural } from '../../kubernetes/targets.js';
 import { countOf, formatSeconds } from '../../units/format.js';
@@ -87,9 +88,15 @@ const EFFECTS = {
 
 function effectOf({ replicas, direction }: PauseRequest, target: PauseTarget): string {
   const workload = nameTarget(target.namespace, target.ref);
-  if (replicas === null) return `${workload} ${EFFECTS[direction]} from the next decision on`;
-  return target.reported?.isDryRun === true
-    ? `${workload} would be kept at ${countOf(replicas, 'replica')}, but the dry run sets nothing`
+  const isDryRun = target.reported?.isDryRun === true;
+  const other = isDryRun ? target.reported.other : null;
+  if (replicas === null)
+    return other === null
+      ? `${workload} ${EFFECTS[direction]} from the next decision on`
+      : `${other} goes on scaling ${workload}, because the scaler is in dry run`;
+  const also = other === null ? '' : `, and ${other} goes on scaling it`;
+  return isDryRun
+    ? `${workload} would be kept at ${countOf(replicas, 'replica')}, but the dry run sets nothing${also}`
     : `${workload} is set to ${countOf(replicas, 'replica')} and kept there from the next decision on`;
 }
 
@@ -136,8 +143,12 @@ function resumeText(key: string, target: PauseTarget, { isAnnotated, isPaused }:
   const workload = nameTarget(target.namespace, target.ref);
   if (!isAnnotated) return `${key} is not paused: ${workload} has no annotations of a pause`;
   if (!isPaused) return `the pause of ${key} had already ended; removed its annotations from ${workload}`;
-  if (target.reported?.isDryRun === true)
-    return `${key} is resumed, and remains in dry run: ${workload} is still not scaled`;
+  if (target.reported?.isDryRun === true) {
+    const { other } = target.reported;
+    const effect =
+      other === null ? `${workload} is still not scaled` : `${other} goes on scaling ${workload}`;
+    return `${key} is resumed, and remains in dry run: ${effect}`;
+  }
   if (target.reported?.isPausedByDocument === true)
     return `the pause by annotation of ${key} has ended: removed its annotations from ${workload}`;
   return `${key} is resumed: ${workload} is scaled again from the next decision on`;
@@ -215,7 +226,12 @@ interface PauseTarget {
   readonly ref: TargetRef;
   readonly plural: string;
   /** What the service reports about the scaler; null: `--target` is set, so that the service is not queried. */
-  readonly reported: { readonly isDryRun: boolean; readonly isPausedByDocument: boolean } | null;
+  readonly reported: {
+    readonly isDryRun: boolean;
+    readonly isPausedByDocument: boolean;
+    /** Another autoscaler of the target, such as `HorizontalPodAutoscaler shop/web`; null: none. */
+    readonly other: string | null;
+  } | null;
 }
 
 /** Finds the target: it is that of `--target`, otherwise the one that the service reports. Throws `CommandError`. */
@@ -243,6 +259,10 @@ async function findRow(name: ScalerName, options: ResumeOptions, io: CommandIo):
   }
 }
 
-function reportedState({ pause, dryRun }: ScalerView): PauseTarget['reported'] {
-  return { isDryRun: dryRun, isPausedByDocument: pause?.by === 'document' || pause?.by === 'both' };
+function reportedState({ pause, dryRun, otherScaler: other }: ScalerView): PauseTarget['reported'] {
+  return {
+    isDryRun: dryRun,
+    isPausedByDocument: pause?.by === 'document' || pause?.by === 'both',
+    other: other === null ? null : nameOtherScaler(other),
+  };
 }

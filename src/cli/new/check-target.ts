@@ -8,12 +8,15 @@ import { readWorkload } from '../../kubernetes/scale.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { namesHint } from '../input/nearest-keys.js';
+import { SCALER, targetOf } from '../reach/source-kinds.js';
 import type { FoundKind } from './find-kind.js';
 import type { NewMetric } from './new-options.js';
 
 interface TargetCheckInput extends FoundKind {
   readonly transport: Transport;
   readonly namespace: string;
+  /** The name of the new document. */
+  readonly name: string;
   readonly metrics: readonly NewMetric[];
   readonly signal: AbortSignal;
 }
@@ -22,18 +25,19 @@ const DEADLINE_MS = 5000;
 
 /**
  * Returns a warning if the workload does not exist or cannot be scaled, if a container has no request although a target
- * is a utilization, if another autoscaler has the same target, or if something of this cannot be read.
+ * is a utilization, if another autoscaler or Scaler object has the same target, or if something of this cannot be read.
  */
 export async function checkTarget(input: TargetCheckInput): Promise<readonly string[]> {
   const answers = [
     attempt(() => workloadWarnings(input), 'the workload was not checked'),
     attempt(() => otherScalerWarnings(input), 'other autoscalers were not checked'),
+    attempt(() => otherDocumentWarnings(input), 'Scaler objects were not checked'),
   ];
-  // If the API server does not answer, both checks fail with the same error, which is reported only once.
-  const [ofWorkload = [], ofOthers = []] = await Promise.all(answers);
-  return 'failed' in ofWorkload && 'failed' in ofOthers
-    ? [ofWorkload.failed]
-    : [ofWorkload, ofOthers].flatMap((answer) => ('failed' in answer ? [answer.failed] : answer));
+  const found = await Promise.all(answers);
+  const [ofWorkload = [], ofOthers = []] = found;
+  // If the API server does not answer, all fail with the same error, which is reported once.
+  if ('failed' in ofWorkload && 'failed' in ofOthers) return [ofWorkload.failed];
+  return found.flatMap((answer) => ('failed' in answer ? [answer.failed] : answer));
 }
 
 async function attempt(
@@ -123,4 +127,28 @@ async function otherScalerWarnings(input: TargetCheckInput): Promise<readonly st
     .map(({ kind, name }) => {
       return `${kind} ${namespace}/${name} also scales ${nameTarget(namespace, ref)}: promscaler does not patch it until the ${kind} is deleted`;
     });
+}
+
+/** The document with the name of the new one is not another: `kubectl apply` replaces it. */
+async function otherDocumentWarnings(input: TargetCheckInput): Promise<readonly string[]> {
+  const { transport, namespace, ref, name, signal } = input;
+  const scope = resourceScope(SCALER.root, SCALER.plural, namespace);
+  const key = targetKey(namespace, ref);
+  const convert = (object: JsonObject): string | null => {
+    const other = textIn(objectIn(object, 'metadata'), 'name');
+    const isDryRun = objectIn(object, 'spec')?.['dryRun'] === true;
+    return other === name || isDryRun || targetKey(namespace, targetOf(object)) !== key ? null : other;
+  };
+  let names: readonly string[];
+  try {
+    names = (await listAll({ transport, scope, convert, signal })).items;
+  } catch (error) {
+    // A cluster without the kind has no Scaler objects.
+    if (error instanceof KubernetesError && error.kind === 'not_found') return [];
+    throw error;
+  }
+  return names.map(
+    (other) =>
+      `Scaler ${namespace}/${other} also scales ${nameTarget(namespace, ref)}: with both, promscaler patches nothing. Delete one of the two, or set spec.dryRun: true in one`,
+  );
 }

@@ -29,8 +29,8 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
   const isOffline = options.offline === true;
   const access = await findAccess(io, options);
   const namespace = options.namespace ?? access.namespace ?? 'default';
+  const name = options.name ?? parsed.name;
   const build = (target: TargetRef): string => {
-    const name = options.name ?? parsed.name;
     return writeDocument({ ...request, namespace, name, target, file: options.outputFile ?? null });
   };
   const nameOption = options.name === undefined ? WORKLOAD_NAME : '--name';
@@ -40,7 +40,7 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
 
   const found = isOffline
     ? { ref: null, warnings: [], failure: '--offline is set' }
-    : await checkCluster({ access, target: parsed, namespace, metrics: request.metrics, io });
+    : await checkCluster({ access, target: parsed, namespace, name, metrics: request.metrics, io });
   const target = parsed.ref ?? found.ref ?? guessTarget(parsed.name, parsed.unknown, found.failure);
   const text = build(target);
   checkDocument(text, nameOption);
@@ -62,6 +62,7 @@ interface ClusterCheckInput {
   readonly access: ClusterAccess;
   readonly target: ParsedTarget;
   readonly namespace: string;
+  readonly name: string;
   readonly metrics: readonly NewMetric[];
   readonly io: CommandIo;
 }
@@ -71,7 +72,7 @@ const DEADLINE_MS = 5000;
 
 /** Checks the target in the cluster. If the cluster does not answer in time, that is a warning, not an error. */
 async function checkCluster(input: ClusterCheckInput): Promise<ClusterCheck> {
-  const { access, target, namespace, metrics, io } = input;
+  const { access, target, namespace, name, metrics, io } = input;
   if (access.connection === null) return notChecked(access.failure ?? 'no connection');
   const { clock, signal: parent } = io;
   const userAgent = `promscaler/${VERSION}`;
@@ -80,7 +81,7 @@ async function checkCluster(input: ClusterCheckInput): Promise<ClusterCheck> {
     return await withDeadline(clock, { ms: DEADLINE_MS, parent }, async (signal) => {
       const kind = await findKind(transport, target, signal);
       if ('missing' in kind) return { ref: null, warnings: [kind.missing], failure: kind.missing };
-      const warnings = await checkTarget({ transport, ...kind, namespace, metrics, signal });
+      const warnings = await checkTarget({ transport, ...kind, namespace, name, metrics, signal });
       return { ref: kind.ref, warnings, failure: '' };
     });
   } catch (error) {

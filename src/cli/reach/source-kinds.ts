@@ -1,5 +1,8 @@
+import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import { HPA_PLURAL, HPA_ROOT } from '../../kubernetes/hpa.js';
 import { SCALER_PLURAL, SCALER_ROOT } from '../../kubernetes/scaler-objects.js';
+import { BUILT_IN } from '../../scaler/schema/presets.js';
+import type { TargetRef } from '../../scaler/spec.js';
 
 export interface ResourceKind {
   /** Path in the API: `/apis/GROUP/VERSION`. */
@@ -52,3 +55,13 @@ export const SCALER: ResourceKind = {
   ifNotServed:
     'Install the kind Scaler with the chart value crd.enabled, or keep documents in files, see the guide',
 };
+
+/** HPAs always contain apiVersion and kind. ScaledObjects and Scalers have the same defaults for them. */
+export function targetOf(object: JsonObject): TargetRef {
+  const reference = objectIn(objectIn(object, 'spec'), 'scaleTargetRef');
+  return {
+    apiVersion: textIn(reference, 'apiVersion') ?? BUILT_IN.targetApiVersion,
+    kind: textIn(reference, 'kind') ?? BUILT_IN.targetKind,
+    name: textIn(reference, 'name') ?? '',
+  };
+}

@@ -12,7 +12,7 @@ import { MAX_REPLICAS } from '../../units/bounds.js';
 /** Returns why a decision is not applied; null: it is. */
 export function whyHeld(
   { scaler: { namespace, spec }, sharesTargetWith }: CycleInput,
-  { memory, otherScaler, formerScaler, isDryRun, pause, degraded }: Observed,
+  { memory, otherScaler, noAutoscaler, isDryRun, pause, degraded }: Observed,
   order: Decision,
 ): Hold | null {
   const other = sharesTargetWith ?? otherScaler;
@@ -26,13 +26,15 @@ export function whyHeld(
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
   if (pause !== null && stops(pause, order.action)) {
-    return { reason: 'Paused', outcome: 'paused', message: pauseMessage(pause) };
+    const also =
+      isDryRun && other !== null ? `; in dry run, ${nameOtherScaler(other)} scales the target` : '';
+    return { reason: 'Paused', outcome: 'paused', message: `${pauseMessage(pause)}${also}` };
   }
   if (isDryRun) {
     const why = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
-    if (other === null && formerScaler !== null) {
+    if (other === null && noAutoscaler !== null) {
       const target = nameTarget(namespace, spec.scaleTargetRef);
-      const message = `nothing scales ${target}: ${formerScaler} no longer does; ${why}`;
+      const message = `nothing scales ${target}: ${noAutoscaler}; ${why}`;
       return { reason: 'NoAutoscaler', outcome: 'dry-run', message };
     }
     const message = other === null ? why : `${why}; ${nameOtherScaler(other)} scales the target`;

@@ -13,7 +13,7 @@ import { advanceHolds } from '../../prometheus/recovery-hold.js';
 import { toCeiling, toSamples } from '../../prometheus/samples.js';
 import { adoptedFrom, type Scaler } from '../../scaler/spec.js';
 import { isSameSpec } from '../../telemetry/cycle-record.js';
-import { addSeconds, type Instant, latest } from '../../units/time.js';
+import { addSeconds, type Instant, latest, secondsBetween } from '../../units/time.js';
 import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
 import {
   rebased,
@@ -29,7 +29,7 @@ import { measureCapacities, withCapacities } from '../memory/measured-capacity.j
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import { shortfallOf, targetReached } from './target-reached.js';
 import { readPause, whyNotKept } from './holds.js';
-import { findOtherScaler, nameOtherScaler } from './shared-targets.js';
+import { findOtherScaler, whyNotScaling } from './shared-targets.js';
 import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';
 
 /**
@@ -37,6 +37,9 @@ import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';
  * reliability.md, K12.
  */
 const STALE_CACHE_SECONDS = 180;
+
+/** For so long, a dry run without its autoscaler may be a hand-over: KEDA deletes an HPA within a minute. */
+const HAND_OVER_SECONDS = 60;
 
 /**
  * Reads the target, its pods and HPAs, nearly always from the watches, and converts the answers to samples. A failed
@@ -59,17 +62,19 @@ export async function observe(
     target = read.target;
     const others = await cluster.listOtherScalers(scaler.namespace, signal);
     const otherScaler = otherScalerOf(input, cluster, others);
-    const formerScaler = isDryRun && otherScaler === null ? formerScalerOf(input, cluster) : null;
+    const former = isDryRun && otherScaler === null ? formerScalerOf(input, cluster) : null;
+    const aloneSince = former === null ? undefined : (memory.aloneSince ?? now);
+    const isHandOver = aloneSince === undefined || secondsBetween(aloneSince, now) < HAND_OVER_SECONDS;
     const { snapshot, memory: next, targetReached } = observeTarget(input, ports, read);
     const pause = pauseOf(target, input.sharesTargetWith ?? otherScaler);
     // For speed, the fields are listed: V8 needs 3 us for a spread, which is a tenth of a cycle.
     return {
       snapshot,
       target,
-      memory: next,
+      memory: aloneSince === next.aloneSince ? next : withAloneSince(next, aloneSince),
       targetReached,
       otherScaler,
-      formerScaler,
+      noAutoscaler: isHandOver || former === null ? null : whyNotScaling(former),
       pause,
       isDryRun,
       degraded,
@@ -90,15 +95,18 @@ function otherScalerOf(
   return isOutdated ? { ...other, isOutdated } : other;
 }
 
-/**
- * Returns the autoscaler that the document was made from, if that no longer scales the target. Null: it does, or HPAs
- * are forbidden, so that it is unknown.
- */
-function formerScalerOf({ scaler }: CycleInput, cluster: Cluster): string | null {
+/** Returns the autoscaler that the document was made from; null: none, or it may scale, because HPAs are forbidden. */
+function formerScalerOf({ scaler }: CycleInput, cluster: Cluster): Omit<OtherScaler, 'target'> | null {
   const source = adoptedFrom(scaler);
   const { namespace } = scaler;
   if (source === null || cluster.areOtherScalersOutdated?.(namespace) === true) return null;
-  return nameOtherScaler({ ...source, namespace });
+  return { ...source, namespace };
+}
+
+function withAloneSince(memory: Memory, aloneSince: Instant | undefined): Memory {
+  const next = copyMemory(memory);
+  next.aloneSince = aloneSince;
+  return next;
 }
 
 function observeTarget(

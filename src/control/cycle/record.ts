@@ -229,7 +229,8 @@ function heldCondition({ observed: { pause, degraded }, order, hold, result }: S
   const override = overrideOf(order, result);
   const degradedNow = whyDegraded(degraded, result);
   if (pause !== null && hold?.reason !== 'ConflictingScaler') {
-    const more = hold === null || hold.reason === 'Paused' ? '' : `; ${hold.message}`;
+    if (hold?.reason === 'Paused') return buildCondition('Held', 'Paused', hold.message);
+    const more = hold === null ? '' : `; ${hold.message}`;
     return buildCondition('Held', 'Paused', `${pauseMessage(pause)}${more}`);
   }
   if (hold !== null) return buildCondition('Held', hold.reason, hold.message);

@@ -45,6 +45,12 @@ export function findOtherScaler(
   return others.find(({ namespace, target }) => targetKey(namespace, target) === key) ?? null;
 }
 
+/** Returns why an autoscaler, of which no HPA has the target, does not scale it. */
+export function whyNotScaling(former: Omit<OtherScaler, 'target'>): string {
+  const name = nameOtherScaler(former);
+  return former.kind === 'ScaledObject' ? `${name} has no HPA` : `${name} no longer does`;
+}
+
 export function nameOtherScaler({ kind, namespace, name }: Omit<OtherScaler, 'target'>): string {
   return `${kind} ${namespace}/${name}`;
 }

@@ -53,10 +53,10 @@ export interface Observed {
   readonly targetReached: Condition;
   readonly otherScaler: OtherScaler | null;
   /**
-   * Only in a dry run: the autoscaler that the document was made from, if it no longer scales the target. Null: it
-   * still does, or that is unknown.
+   * Only in a dry run: why the autoscaler that the document was made from does not scale the target. Null: it does, may
+   * do so after a hand-over, or that is unknown.
    */
-  readonly formerScaler: string | null;
+  readonly noAutoscaler: string | null;
   readonly pause: Pause | null;
   readonly isDryRun: boolean;
   /** Why the state store is unusable for this scaler; null: it is usable. */

@@ -56,6 +56,8 @@ export interface Memory {
   readonly wasPaused?: boolean | undefined;
   /** Whether the last cycle was in dry run, and no change has been accepted or checked since then; absent: false. */
   readonly wasDryRun?: boolean | undefined;
+  /** Since when a dry run sees no autoscaler that it could be compared with; absent: it sees one. */
+  readonly aloneSince?: Instant | undefined;
   readonly isRestored: boolean;
   /** The text of the stored entry from which this memory was read or to which it was written; null: none. */
   readonly stored: string | null;
@@ -117,6 +119,7 @@ export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]:
     conditions: memory.conditions,
     wasPaused: memory.wasPaused,
     wasDryRun: memory.wasDryRun,
+    aloneSince: memory.aloneSince,
     isRestored: memory.isRestored,
     stored: memory.stored,
     isUnsaved: memory.isUnsaved,

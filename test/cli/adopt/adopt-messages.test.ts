@@ -253,6 +253,29 @@ describe('adopt and import', () => {
     expect(fixture.hpa()).toMatchObject({ metadata: HPA['metadata'], spec: HPA['spec'] });
   });
 
+  it('accept a change of the HPA once the scaler has it, and not a change of behavior that it lacks', async () => {
+    const fixture = await AdoptFixture.create();
+    await fixture.start();
+    const change = (spec: JsonObject) =>
+      send(fixture.cluster.simulator, 'PATCH', HPA_PATH, { body: { spec } });
+    await change({ maxReplicas: 30 });
+    const refused = await fixture.run('--switch');
+    await fixture.cluster.edit('web', { maxReplicas: 30 });
+    await eventually(
+      () => fixture.cluster.status('web')['observedGeneration'] === fixture.generation(),
+      'a status',
+    );
+    const report = await fixture.run('--report');
+    await change({ behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } });
+    const changedAgain = await fixture.run('--switch');
+
+    expect(refused.stderr).toContain(
+      '(spec.maxReplicas: 20 -> 30): carry the change over to scaler shop/web',
+    );
+    expect(report.stdout).toContain('Switch:  ');
+    expect(changedAgain.stderr).toContain('has changed since it was imported (spec.behavior');
+  });
+
   it('say what the HPA has changed since such a document was made: a maximum of 30, and a target of 11', async () => {
     const fixture = await AdoptFixture.create();
     const earlier = parse(JSON.stringify(HPA).replace('"10"', '"11"').replace('20', '30')) as JsonObject;

@@ -54,9 +54,10 @@ describe('adopt', () => {
     expect(changed()).toEqual(NOT_STARTED);
     const { stdout: document } = await fixture.run('--adapter-config', 'adapter.yaml', '--preview');
     expect(changed()).toEqual(NOT_STARTED);
-    writeFileSync(join(fixture.folder, 'web.yaml'), document.replace('dryRun: true', 'dryRun: false'));
-    const { exitCode } = await fixture.run('-f', 'web.yaml');
+    writeFileSync(join(fixture.folder, 'web.yaml'), document.replace('dryRun: true', 'paused: true'));
+    const { exitCode, stdout } = await fixture.run('-f', 'web.yaml');
     expect(exitCode).toBe(0);
+    expect(stdout).toContain('Paused:  spec.paused is true');
     expect(changed()).toEqual(IN_DRY_RUN);
   });
 

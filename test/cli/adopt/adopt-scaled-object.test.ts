@@ -61,6 +61,7 @@ describe('adopt of a ScaledObject', () => {
     const paused = { ...(metadata as JsonObject), annotations: { [key]: 'true' } };
     const fixture = await create({ ...rest, metadata: paused });
     await send(fixture.cluster.simulator, 'DELETE', `${HPA_PATH}/web`);
+    const isPaused = `ScaledObject shop/web has no HPA, because it is paused (annotation ${key}). To end the pause: kubectl annotate scaledobject web ${key}- -n shop`;
     const endPause = `kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"paused":null}}'`;
 
     const { exitCode, stdout } = await fixture.run();
@@ -68,8 +69,11 @@ describe('adopt of a ScaledObject', () => {
     await fixture.cluster.edit('web', { paused: false });
     await fixture.decided(2);
     const report = await fixture.run('--report');
+    const undone = await fixture.run('--undo');
 
     expect(exitCode).toBe(0);
+    expect(stdout).toContain(`scaler shop/web created, in dry run: ${isPaused}\n`);
+    expect(undone.stdout).toContain(`scaler shop/web is in dry run, but ${isPaused}\n`);
     expect(stdout).toContain(
       `Note:    ScaledObject shop/web: metadata.annotations["${key}"] is set, and so is spec.paused: true: remove it to end the pause here, too.\n`,
     );
@@ -78,8 +82,18 @@ describe('adopt of a ScaledObject', () => {
     );
     expect(stdout).not.toContain('Switch:');
     expect(refused.stderr).toContain(`has spec.paused: true: remove it first: ${endPause}. Nothing was`);
-    expect(report.stderr).toContain(
-      `ScaledObject shop/web has no HPA, because it is paused (annotation ${key}). To end the pause: kubectl annotate scaledobject web ${key}- -n shop`,
+    expect(report.stderr).toContain(isPaused);
+  });
+
+  it('that has no HPA yet is not said to scale', async () => {
+    const fixture = await create(scaledObject());
+    await send(fixture.cluster.simulator, 'DELETE', `${HPA_PATH}/web`);
+
+    const { exitCode, stdout } = await fixture.run();
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(
+      'scaler shop/web created, in dry run: ScaledObject shop/web has no HPA: KEDA has not created one. See kubectl describe scaledobject web -n shop\n',
     );
   });
 

@@ -146,6 +146,26 @@ describe('pause and resume against the simulator', () => {
     );
   });
 
+  it('prints that another autoscaler goes on scaling next to a dry run', async () => {
+    await serve({
+      dryRun: true,
+      otherScaler: { kind: 'HorizontalPodAutoscaler', namespace: 'shop', name: 'web' },
+    });
+    const goesOn = 'HorizontalPodAutoscaler shop/web goes on scaling';
+
+    const paused = await run(['pause', 'shop/web']);
+    const kept = await run(['pause', 'shop/web', '--replicas', '3']);
+    const resumed = await run(['resume', 'shop/web']);
+
+    expect(paused.stdout).toMatch(
+      `shop/web is paused until resume: ${goesOn} deployment shop/web, because the scaler is in dry run. Decisions `,
+    );
+    expect(kept.stdout).toContain(`3 replicas, but the dry run sets nothing, and ${goesOn} it. Decisions `);
+    expect(resumed.stdout).toBe(
+      `shop/web is resumed, and remains in dry run: ${goesOn} deployment shop/web\n`,
+    );
+  });
+
   it('prints on resume that the scaler remains in dry run', async () => {
     await serve({ dryRun: true });
     await run(['pause', 'shop/web', '--replicas', '3']);

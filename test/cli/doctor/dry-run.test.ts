@@ -48,8 +48,8 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
       {
         status: 'failed',
         message:
-          'dry run, and nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa, which the document was made from, no longer does',
-        fix: 'promscaler adopt hpa/web-hpa -n shop --switch; in a file, remove spec.dryRun',
+          'dry run, and nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer does',
+        fix: 'promscaler adopt hpa/web-hpa -n shop --switch; or in a file, remove spec.dryRun',
       },
     ]);
   });
@@ -59,9 +59,32 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
     const ofService = await failuresOf('', ['--dry-run']);
     const live = await failuresOf('');
 
-    expect(scaledObject.found[0]?.fix).toMatch(/^promscaler adopt scaledobject\/web-hpa -n shop --switch;/);
+    expect(scaledObject.found).toMatchObject([
+      {
+        message: 'dry run, and nothing scales deployment shop/web: ScaledObject shop/web-hpa has no HPA',
+        fix: 'kubectl describe -n shop scaledobject web-hpa; or promscaler adopt scaledobject/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun',
+      },
+    ]);
     expect(ofService.found[0]?.fix).toBe('start the service without --dry-run');
     expect(live.found).toEqual([]);
+  });
+
+  it('does not fail while the document is paused, like the ScaledObject that it was made from', async () => {
+    const simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
+    const text = adopted('  dryRun: true\n  paused: true\n', 'ScaledObject');
+
+    const { exitCode, results, of } = await diagnose(simulator, { web: text });
+
+    expect(exitCode).toBe(0);
+    expect(results.filter(({ check }) => check === 'other-scaler')).toMatchObject([
+      {
+        status: 'ok',
+        message: 'paused, and nothing scales deployment shop/web: ScaledObject shop/web-hpa has no HPA',
+      },
+    ]);
+    expect(of('decision')).toMatchObject([
+      { status: 'warning', fix: 'if the pause is no longer needed: remove spec.paused from the document' },
+    ]);
   });
 });
 

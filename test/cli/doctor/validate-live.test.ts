@@ -1,8 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { stringify } from 'yaml';
 import type { ValidationReport } from '../../../src/cli/commands/run-validate.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
+import { scalerDefinition } from '../../support/scaler-definition.js';
 import { folderOf, runCli } from '../fake-io.js';
 import { clusterOfWeb, document, healthy, prometheus, serviceConfig } from './fixture.js';
+
+const METRICS = [{ resource: { name: 'cpu', target: { averageUtilization: 70 } } }];
 
 let simulator: Simulator;
 let url: string;
@@ -47,6 +52,36 @@ describe('validate --live', () => {
       subject: 'shop/wbe',
       check: 'target',
       fix: 'spec.scaleTargetRef.name: web',
+    });
+  });
+
+  it('names the Scaler object of another namespace that scales the target, and not that namespace', async () => {
+    const scaler = (namespace: string): JsonObject => ({
+      apiVersion: 'promscaler.dev/v1',
+      kind: 'Scaler',
+      metadata: { namespace, name: 'only-here' },
+      spec: { scaleTargetRef: { name: 'web' }, maxReplicas: 5, metrics: METRICS },
+    });
+    const { simulator: other } = await clusterOfWeb();
+    other.addObject(scalerDefinition());
+    other.addObject(scaler('shop'));
+    const cwd = folderOf({
+      'promscaler.yaml': serviceConfig({ prometheus: url, kubernetes: other.url }),
+      'wrong.yaml': stringify(scaler('team-b')),
+    });
+
+    const { stdout } = await runCli(
+      ['validate', 'wrong.yaml', '--config', 'promscaler.yaml', '--live', '-o', 'json'],
+      { cwd },
+    );
+
+    const { live } = JSON.parse(stdout) as ValidationReport;
+    expect(
+      live?.results.find(({ check, status }) => check === 'target' && status === 'failed'),
+    ).toMatchObject({
+      message:
+        'deployment team-b/web does not exist; deployment shop/web does, and Scaler shop/only-here scales it',
+      fix: 'create deployment team-b/web, correct spec.scaleTargetRef, or delete this document',
     });
   });
 

@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { type Simulator, startSimulator } from '../../../src/simulator/simulator.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import type { Clock } from '../../../src/units/clock.js';
+import { scalerDefinition } from '../../support/scaler-definition.js';
 import { type Ran, folderOf, runCli } from '../fake-io.js';
 
 const MANY = Array.from({ length: 7 }, (_, index) => ({
@@ -121,6 +123,27 @@ describe('new, with a cluster', () => {
 
     expect([before.stderr, exitCode]).toEqual(['', 0]);
     expect(stderr).toContain('HorizontalPodAutoscaler many/mine also scales deployment many/zz-1');
+  });
+
+  it('warns about a Scaler object for the same workload that has another name and is not in dry run', async () => {
+    const scaler = (name: string, spec: JsonObject): void => {
+      simulator.addObject({
+        apiVersion: 'promscaler.dev/v1',
+        kind: 'Scaler',
+        metadata: { namespace: 'many', name },
+        spec: { scaleTargetRef: { name: 'zz-2' }, ...spec },
+      });
+    };
+    simulator.addObject(scalerDefinition());
+    scaler('compared', { dryRun: true });
+    scaler('zz-2', {});
+    const same = await runNew('-n', 'many', 'zz-2');
+    const { exitCode, stderr } = await runNew('-n', 'many', 'zz-2', '--name', 'second');
+
+    expect([same.stderr, exitCode]).toEqual(['', 0]);
+    expect(stderr).toBe(
+      'promscaler: warning: Scaler many/zz-2 also scales deployment many/zz-2: with both, promscaler patches nothing. Delete one of the two, or set spec.dryRun: true in one\n',
+    );
   });
 
   it('warns about a ReplicaSet that a Deployment owns', async () => {

@@ -1,19 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { kubernetesEvents } from '../../../src/control/cycle/report.js';
 import { stateOf } from '../../../src/decision/state.js';
-import type { Scaler } from '../../../src/scaler/spec.js';
-import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import type { PatchScript } from '../fake-cluster.js';
-import { at, Fixture, SECOND_SCALER } from '../fixture.js';
-
-function heldOf(record: CycleRecord) {
-  return record.conditions.find(({ type }) => type === 'Held');
-}
-
-function withAnnotations(scaler: Scaler, annotations: Readonly<Record<string, string>>): Scaler {
-  const { document } = scaler;
-  return { ...scaler, document: { ...document, metadata: { ...document.metadata, annotations } } };
-}
+import { at, Fixture, SECOND_SCALER, heldOf, withAnnotations } from '../fixture.js';
 
 /** An admission webhook that allows at most 6. */
 function capAtSix(fixture: Fixture): PatchScript {
@@ -107,65 +96,6 @@ describe('a scaler that must not act', () => {
       message: 'Scaler shop/web-2 scales the same target; promscaler patches nothing until that is deleted',
     });
     expect(fixture.cluster.arrived).toEqual([]);
-  });
-
-  describe('a dry run that was made from an HPA', () => {
-    const adopted = (spec: Readonly<Record<string, unknown>>): Fixture => {
-      const fixture = new Fixture(spec);
-      fixture.load = 80;
-      fixture.scaler = withAnnotations(fixture.scaler, {
-        'promscaler.dev/adopted-from': 'HorizontalPodAutoscaler/web-hpa',
-      });
-      return fixture;
-    };
-
-    it('says that nothing scales the target as soon as the HPA is gone, and begins an Event once', async () => {
-      const fixture = adopted({ dryRun: true });
-      fixture.cluster.others.push(otherHpa);
-      const before = await fixture.cycle();
-      fixture.cluster.others.length = 0;
-
-      const after = await fixture.nextCycle();
-      const later = await fixture.nextCycle();
-
-      expect(heldOf(before.record)?.reason).toBe('DryRun');
-      expect(heldOf(after.record)).toEqual({
-        type: 'Held',
-        status: 'True',
-        reason: 'NoAutoscaler',
-        message:
-          'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer does; spec.dryRun is true',
-      });
-      expect(after.record.outcome).toMatchObject({ kind: 'dry-run', from: 5, to: 8 });
-      expect(stateOf(after.record, null)).toMatchObject({
-        name: 'NoAutoscaler',
-        severity: 'cannot-follow',
-        cause: 'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer does',
-      });
-      const eventsOf = (last: CycleRecord, record: CycleRecord) =>
-        kubernetesEvents(last, record).map(({ type, reason }) => `${type} ${reason}`);
-      expect(eventsOf(before.record, after.record)).toEqual(['Warning NoAutoscaler']);
-      expect(eventsOf(after.record, later.record)).toEqual([]);
-    });
-
-    it('says so of a dry run of the service, too, and not while HPAs are forbidden', async () => {
-      const [ofService, unknown] = [adopted({}), adopted({ dryRun: true })];
-      ofService.dryRun = true;
-      Object.assign(unknown.cluster, { areOtherScalersOutdated: () => true });
-
-      expect(heldOf((await ofService.cycle()).record)?.message).toMatch(
-        /no longer does; the service runs with --dry-run$/,
-      );
-      expect(heldOf((await unknown.cycle()).record)?.reason).toBe('DryRun');
-    });
-
-    it('scales after the dry run, and is a dry run next to another document', async () => {
-      const [live, second] = [adopted({}), adopted({ dryRun: true })];
-
-      expect((await live.cycle()).record.outcome.kind).toBe('patched');
-      const { record } = await second.cycle({ sharesTargetWith: SECOND_SCALER });
-      expect(heldOf(record)?.reason).toBe('DryRun');
-    });
   });
 
   describe('an annotation that promscaler does not read', () => {

@@ -1,13 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { kubernetesEvents } from '../../../src/control/cycle/report.js';
 import { stateOf } from '../../../src/decision/state.js';
-import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { failure } from '../fake-cluster.js';
-import { at, settledMemory, Fixture, SECOND_SCALER } from '../fixture.js';
-
-function heldOf({ conditions }: CycleRecord) {
-  return conditions.find(({ type }) => type === 'Held');
-}
+import { at, settledMemory, Fixture, SECOND_SCALER, heldOf } from '../fixture.js';
 
 /** A fixture of 5 replicas whose load results in `wanted`, with these annotations of `promscaler.dev`. */
 function fixtureOf(

@@ -1,0 +1,116 @@
+import { describe, expect, it } from '@jest/globals';
+import { kubernetesEvents } from '../../../src/control/cycle/report.js';
+import { stateOf } from '../../../src/decision/state.js';
+import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
+import type { CycleOutput } from '../../../src/control/cycle/types.js';
+import { Fixture, SECOND_SCALER, heldOf, withAnnotations } from '../fixture.js';
+
+const otherHpa = {
+  kind: 'HorizontalPodAutoscaler',
+  namespace: 'shop',
+  name: 'web-hpa',
+  target: { apiVersion: 'apps/v1beta1', kind: 'Deployment', name: 'web' },
+};
+
+describe('a dry run that was made from an HPA', () => {
+  const adopted = (spec: Readonly<Record<string, unknown>>): Fixture => {
+    const fixture = new Fixture(spec);
+    fixture.load = 80;
+    fixture.scaler = withAnnotations(fixture.scaler, {
+      'promscaler.dev/adopted-from': 'HorizontalPodAutoscaler/web-hpa',
+    });
+    return fixture;
+  };
+
+  /** Returns a cycle 45 s after the first one without the HPA, when it may still be a hand-over. */
+  const inHandOver = async (fixture: Fixture): Promise<CycleOutput> => {
+    await fixture.cycle();
+    fixture.clock.advance(45_000);
+    return fixture.cycle();
+  };
+
+  it('says that nothing scales the target a minute after the HPA is gone, and begins an Event once', async () => {
+    const fixture = adopted({ dryRun: true });
+    fixture.cluster.others.push(otherHpa);
+    await fixture.cycle();
+    fixture.cluster.others.length = 0;
+    const before = await inHandOver(fixture);
+
+    const after = await fixture.nextCycle();
+    const later = await fixture.nextCycle();
+
+    expect(heldOf(before.record)?.message).toBe('spec.dryRun is true');
+    expect(heldOf(after.record)).toEqual({
+      type: 'Held',
+      status: 'True',
+      reason: 'NoAutoscaler',
+      message:
+        'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer does; spec.dryRun is true',
+    });
+    expect(after.record.outcome).toMatchObject({ kind: 'dry-run', from: 5, to: 8 });
+    expect(stateOf(after.record, null)).toMatchObject({
+      name: 'NoAutoscaler',
+      severity: 'cannot-follow',
+      cause: 'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer does',
+    });
+    const eventsOf = (last: CycleRecord, record: CycleRecord) =>
+      kubernetesEvents(last, record).map(({ type, reason }) => `${type} ${reason}`);
+    expect(eventsOf(before.record, after.record)).toEqual(['Warning NoAutoscaler']);
+    expect(eventsOf(after.record, later.record)).toEqual([]);
+  });
+
+  it('counts the minute again after the HPA has returned', async () => {
+    const fixture = adopted({ dryRun: true });
+    await inHandOver(fixture);
+    fixture.cluster.others.push(otherHpa);
+    await fixture.nextCycle();
+    fixture.cluster.others.length = 0;
+
+    expect(heldOf((await inHandOver(fixture)).record)?.reason).toBe('DryRun');
+    expect(heldOf((await fixture.nextCycle()).record)?.reason).toBe('NoAutoscaler');
+  });
+
+  it('says so of a dry run of the service, too, and not while HPAs are forbidden', async () => {
+    const [ofService, unknown] = [adopted({}), adopted({ dryRun: true })];
+    ofService.dryRun = true;
+    Object.assign(unknown.cluster, { areOtherScalersOutdated: () => true });
+    await inHandOver(ofService);
+    await inHandOver(unknown);
+
+    expect(heldOf((await ofService.nextCycle()).record)?.message).toMatch(
+      /no longer does; the service runs with --dry-run$/,
+    );
+    expect(heldOf((await unknown.nextCycle()).record)?.reason).toBe('DryRun');
+  });
+
+  it('says that a ScaledObject has no HPA, which it may never have had', async () => {
+    const fixture = adopted({ dryRun: true });
+    fixture.scaler = withAnnotations(fixture.scaler, {
+      'promscaler.dev/adopted-from': 'ScaledObject/web',
+    });
+    await inHandOver(fixture);
+
+    expect(heldOf((await fixture.nextCycle()).record)?.message).toBe(
+      'nothing scales deployment shop/web: ScaledObject shop/web has no HPA; spec.dryRun is true',
+    );
+  });
+
+  it('names the HPA that goes on scaling a paused target, in the condition and in the state', async () => {
+    const fixture = adopted({ dryRun: true, paused: true });
+    fixture.cluster.others.push(otherHpa);
+
+    const { record } = await fixture.cycle();
+
+    const why = 'spec.paused is true; in dry run, HorizontalPodAutoscaler shop/web-hpa scales the target';
+    expect(heldOf(record)?.message).toBe(why);
+    expect(stateOf(record, null)).toMatchObject({ name: 'Paused', cause: why });
+  });
+
+  it('scales after the dry run, and is a dry run next to another document', async () => {
+    const [live, second] = [adopted({}), adopted({ dryRun: true })];
+
+    expect((await live.cycle()).record.outcome.kind).toBe('patched');
+    const { record } = await second.cycle({ sharesTargetWith: SECOND_SCALER });
+    expect(heldOf(record)?.reason).toBe('DryRun');
+  });
+});
