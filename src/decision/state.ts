@@ -245,12 +245,11 @@ function pause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
   if (current === undefined) return heldBy(conditions, ['Paused'], '\n');
   if (current === null) return null;
   if ((current.direction !== 'scale-down' || current.replicas !== null) !== stopsScaleUp) return null;
-  const { dryRun: inDryRun, otherScaler: other } = facts;
-  const also =
-    inDryRun === true && other !== undefined
-      ? `; in dry run, ${other.kind} ${other.namespace}/${other.name} scales the target`
-      : '';
-  return { cause: `${pauseCause(current)}${also}`, until: current.until };
+  const { dryRun: isInDryRun, otherScaler: other } = facts;
+  const cause = pauseCause(current);
+  if (isInDryRun !== true || other === undefined) return { cause, until: current.until };
+  const also = `in dry run, ${other.kind} ${other.namespace}/${other.name} scales the target`;
+  return { cause: `${cause}; ${also}`, until: current.until };
 }
 
 function isDryRun({ dryRun, conditions }: StateFacts): boolean {
