@@ -61,6 +61,10 @@ export const metricResultSchema = z
     ratio: z.number().nullable().describe('Usage divided by target.'),
     error: z.string().nullable().describe('Why the metric has no proposal.'),
     partial: z.string().nullable().describe('Why the data is incomplete: it may scale up but not down.'),
+    readAsZero: z
+      .string()
+      .optional()
+      .describe('Why the metric has no value, which the document reads as 0 (onMissing, onNaN).'),
     pods: z.object({ ready: names, unready: names, missing: names, ignored: names }),
     podReasons: z.record(z.string(), z.string()),
     fallback: z

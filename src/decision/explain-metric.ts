@@ -27,12 +27,12 @@ export function explainMetric(metric: JudgedMetric, snapshot: Snapshot): MetricE
   return { answer: answerText(metric, snapshot), arithmetic: explainArithmetic(metric, snapshot) };
 }
 
-function answerText({ spec, answer, sample, result }: JudgedMetric, snapshot: Snapshot): string {
+function answerText({ spec, sample, result }: JudgedMetric, snapshot: Snapshot): string {
   const fallback = fallbackText(spec, result, snapshot);
   if (sample.form === 'error')
     return `${errorKindOf(sample.failure)}: ${describeFailure(sample.failure)}${sinceText(spec, snapshot)}${fallback}`;
-  if (sample !== answer)
-    return `${answer.form === 'error' ? describeFailure(answer.failure) : 'no usable series'}: read as 0, as the document specifies`;
+  if (result.readAsZero !== undefined)
+    return `${describeFailure(result.readAsZero)}: read as 0, as the document specifies`;
   const kind = sample.partial === null ? 'value' : `partial (${sample.partial}: can scale up but not down)`;
   const facts = [kind, ageText(sample.at, snapshot.now), ...extentOf(sample), ...measuredText(spec, sample)];
   return result.error === null

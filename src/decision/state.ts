@@ -82,17 +82,28 @@ export function stateOf(facts: StateFacts | null, rejection: RejectedVersion | n
       : found('Invalid', rejection);
   }
   const ignored = ignoredAnnotations(facts.conditions);
+  const zeros = readAsZero(facts);
   for (const { state, find } of RULES) {
     const reason = find(facts, rejection);
     if (reason === null) continue;
     // If another state takes precedence, its cause mentions the rejection, too.
     const hidden = rejection !== null && state !== 'Rejected' ? [inShort(rejection)] : [];
-    return found(state, { ...reason, cause: [reason.cause, ...hidden, ...ignored].join('; ') });
+    const zero = STATES[state] === 'cannot-follow' || state === 'Paused' ? [] : zeros;
+    return found(state, { ...reason, cause: [reason.cause, ...zero, ...hidden, ...ignored].join('; ') });
   }
   const { kind, from, to } = facts.outcome;
   const isChanged = (kind === 'patched' || kind === 'replaced') && from !== to;
-  const causes = [...(isChanged ? [`scaled from ${from} to ${to}`] : []), ...ignored];
+  const causes = [...(isChanged ? [`scaled from ${from} to ${to}`] : []), ...zeros, ...ignored];
   return causes.length === 0 ? OK : found('OK', { cause: causes.join('; ') });
+}
+
+/** Returns a clause about metrics without a value that count as 0, which otherwise look like an empty queue. */
+function readAsZero({ decision }: StateFacts): readonly string[] {
+  const first = decision?.metrics.find((metric) => metric.readAsZero !== undefined);
+  if (decision === null || first?.readAsZero === undefined) return [];
+  const others = decision.metrics.filter((metric) => metric !== first && metric.readAsZero !== undefined);
+  const rest = others.length === 0 ? '' : ` (and ${countOf(others.length, 'more metric')})`;
+  return [`${first.name}: ${describeFailure(first.readAsZero)}, read as 0${rest}`];
 }
 
 interface Reason {

@@ -37,6 +37,28 @@ export const STATE_CASES: readonly StateCase[] = [
   ],
   ['no series', 'NoData', 'no series for cpu', decided({ snapshot: NO_SERIES })],
   [
+    'no series, which the document reads as 0',
+    'AtMinimum',
+    '0 recommended, minReplicas is 1; queue: no series, read as 0',
+    decided({
+      spec: { minReplicas: 1, metrics: [queue({ onMissing: 'zero' })] },
+      snapshot: { target: { specReplicas: 1 }, ...NO_SERIES },
+    }),
+  ],
+  [
+    'NaN of two metrics, which the document reads as 0, in a dry run',
+    'DryRun',
+    'would scale from 4 to 2; queue: the value is NaN, read as 0 (and 1 more metric)',
+    decided({
+      spec: {
+        dryRun: true,
+        metrics: [queue({ onNaN: 'zero' }), queue({ metric: { name: 'other' }, onMissing: 'zero' })],
+      },
+      snapshot: { samples: [{ error: 'the value is NaN', kind: 'nan' }, ...NO_SERIES.samples] },
+      record: { dryRun: true, outcome: { kind: 'dry-run', from: 4, to: 2, message: '' } },
+    }),
+  ],
+  [
     'no series of one metric, and the other wants more',
     'NoData',
     'no series for queue',

@@ -1,4 +1,5 @@
 import { autoCapacityOf, type MetricSpec } from '../../scaler/spec.js';
+import { failed } from '../../units/failure.js';
 import type { MetricResult, FallbackUse } from '../result/decision.js';
 import { type Sample, type Saturation, type Snapshot, metricKey } from '../snapshot/snapshot.js';
 import {
@@ -39,9 +40,10 @@ export function proposeAll(snapshot: Snapshot, podFacts?: PodFacts): readonly Ju
     const measured = inEffect(spec, sample, context.podStartSeconds);
     const { proposal, saturation } = proposeOn(measured, sample, context);
     const { arithmetic } = proposal;
+    const proposed = named(spec, sample.form === 'error' ? null : sample.partial, proposal);
     const result = withFallback(
       spec,
-      withMeasured(spec, sample, named(spec, sample.form === 'error' ? null : sample.partial, proposal)),
+      withMeasured(spec, sample, withZero(proposed, answer, sample)),
       snapshot,
     );
     return saturation === undefined
@@ -114,6 +116,14 @@ function named({ name }: MetricSpec, partial: string | null, proposed: Proposal)
   if (capacity !== undefined) return { ...result, capacity };
   return saturation === undefined ? result : { ...result, saturation };
 }
+
+/** `judgeSample` replaces a sample with values only by a 0. */
+function withZero(result: MetricResult, answer: Sample, sample: Sample): MetricResult {
+  if (sample === answer || sample.form === 'error') return result;
+  return { ...result, readAsZero: answer.form === 'error' ? answer.failure : NO_SERIES };
+}
+
+const NO_SERIES = failed('missing', 'no usable series');
 
 /** Adds the capacity that `capacity.auto` has measured, if the metric has one. */
 function withMeasured(spec: MetricSpec, sample: Sample, result: MetricResult): MetricResult {

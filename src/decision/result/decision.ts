@@ -41,6 +41,8 @@ export interface MetricResult {
   readonly error: Failure | null;
   /** Why the sample is partial, so that it may raise but not lower the count; null: the sample is complete. */
   readonly partial: string | null;
+  /** Why the metric has no value, which the document reads as 0. Unset: it has a value, or is not read as 0. */
+  readonly readAsZero?: Failure;
   readonly pods: PodGroups;
   /** By pod name, why a pod is unready, missing or ignored. */
   readonly podReasons: Readonly<Record<string, string>>;

@@ -54,6 +54,7 @@ export function decisionToJson(decision: Decision | PastDecision): Readonly<Reco
 
 function metricToJson({
   fallback,
+  readAsZero,
   measuredCapacity,
   ...result
 }: MetricResult): Readonly<Record<string, unknown>> {
@@ -61,6 +62,7 @@ function metricToJson({
   return {
     ...result,
     error: error === null ? null : describeFailure(error),
+    ...(readAsZero === undefined ? {} : { readAsZero: describeFailure(readAsZero) }),
     ...(fallback === undefined ? {} : { fallback: fallbackToJson(fallback) }),
     ...(measuredCapacity === undefined ? {} : { measuredCapacity: measuredToJson(measuredCapacity) }),
   };
