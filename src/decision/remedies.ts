@@ -99,18 +99,14 @@ function fixDocument(scaler: TroubledScaler): readonly Remedy[] {
 function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
   const { target, conditions } = scaler;
   const failed = conditions.find(({ reason }) => reason === 'FailedGetScale');
-  const near = guessIn(failed?.message ?? '');
+  const guess = guessIn(failed?.message ?? '');
+  const field = guess?.kind == null ? 'name' : 'kind';
+  const value = guess?.[field] ?? '';
+  const edit = correctedTarget(field, value);
   return [
-    ...(near === null
+    ...(guess === null
       ? []
-      : [
-          patch(
-            scaler,
-            'Correct the name of the target',
-            { scaleTargetRef: { name: near } },
-            correctedName(near),
-          ),
-        ]),
+      : [patch(scaler, `Correct the ${field} of the target`, { scaleTargetRef: { [field]: value } }, edit)]),
     {
       text: `Create the ${target.kind} ${target.name}, or correct spec.scaleTargetRef or the namespace`,
       snippet: command(`kubectl get -A ${quoteForShell(target.kind.toLowerCase())}`),
@@ -118,8 +114,8 @@ function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
   ];
 }
 
-export function correctedName(name: string): string {
-  return `spec.scaleTargetRef.name: ${name}`;
+export function correctedTarget(field: 'name' | 'kind', value: string): string {
+  return `spec.scaleTargetRef.${field}: ${value}`;
 }
 
 function endConflict(scaler: TroubledScaler): readonly Remedy[] {

@@ -3,7 +3,7 @@ import type { Instant } from '../units/time.js';
 import { type Pause, pauseCause } from './pause.js';
 import { type RejectedVersion, inShort } from './rejection.js';
 import { activeHold, type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
-import { isFailing } from './failing.js';
+import { isFailing, readAsZero } from './failing.js';
 import { describeLimit } from './headline.js';
 import type { PastDecision } from './result/decision.js';
 import type { LimitName } from './result/limit-names.js';
@@ -82,7 +82,7 @@ export function stateOf(facts: StateFacts | null, rejection: RejectedVersion | n
       : found('Invalid', rejection);
   }
   const ignored = ignoredAnnotations(facts.conditions);
-  const zeros = readAsZero(facts);
+  const zeros = readAsZero(facts.decision);
   for (const { state, find } of RULES) {
     const reason = find(facts, rejection);
     if (reason === null) continue;
@@ -95,15 +95,6 @@ export function stateOf(facts: StateFacts | null, rejection: RejectedVersion | n
   const isChanged = (kind === 'patched' || kind === 'replaced') && from !== to;
   const causes = [...(isChanged ? [`scaled from ${from} to ${to}`] : []), ...zeros, ...ignored];
   return causes.length === 0 ? OK : found('OK', { cause: causes.join('; ') });
-}
-
-/** Returns a clause about metrics without a value that count as 0, which otherwise look like an empty queue. */
-function readAsZero({ decision }: StateFacts): readonly string[] {
-  const first = decision?.metrics.find((metric) => metric.readAsZero !== undefined);
-  if (decision === null || first?.readAsZero === undefined) return [];
-  const others = decision.metrics.filter((metric) => metric !== first && metric.readAsZero !== undefined);
-  const rest = others.length === 0 ? '' : ` (and ${countOf(others.length, 'more metric')})`;
-  return [`${first.name}: ${describeFailure(first.readAsZero)}, read as 0${rest}`];
 }
 
 interface Reason {

@@ -1,5 +1,5 @@
 import { didYouMean } from '../scaler/problems/nearest.js';
-import type { TargetRef } from '../scaler/spec.js';
+import { WATCHED_KINDS, type TargetRef } from '../scaler/spec.js';
 import { onAbort } from '../units/abort.js';
 import { withDeadline, type Clock } from '../units/clock.js';
 import { createDiscovery } from './discovery.js';
@@ -185,29 +185,29 @@ async function readWatched(
 }
 
 /**
- * Returns the error for a target that does not exist. It suggests a similar name only if no document and no HPA scales
- * that workload: otherwise following the suggestion would cause a conflict.
+ * Returns the error for a target that does not exist. It suggests a similar name, or another kind of the same name, only
+ * if no document and no HPA scales that workload: otherwise following the suggestion would cause a conflict.
  */
 function doesNotExist(
   watches: Watches,
   { namespace, ref }: WorkloadAccess,
   followed: readonly FollowedTarget[],
 ): KubernetesError {
-  const plural = watchedPlural(ref);
   const hpas = watches.hpasOf(namespace)?.store.of(namespace) ?? [];
-  const scaled = new Set(
-    [
-      ...followed.filter((one) => one.namespace === namespace).map((one) => one.ref),
-      ...hpas.map(({ target }) => target),
-    ]
-      .filter((target) => watchedPlural(target) === plural)
-      .map(({ name }) => name),
-  );
-  const names = plural === null ? [] : (watches.targetsOf(namespace, plural)?.store.namesIn(namespace) ?? []);
-  const hint = didYouMean(
-    ref.name,
-    names.filter((name) => !scaled.has(name)),
-  );
+  const scaled = [
+    ...followed.filter((one) => one.namespace === namespace).map((one) => one.ref),
+    ...hpas.map(({ target }) => target),
+  ];
+  const freeOf = (plural: string): readonly string[] => {
+    const taken = new Set(scaled.filter((one) => watchedPlural(one) === plural).map(({ name }) => name));
+    const names = watches.targetsOf(namespace, plural)?.store.namesIn(namespace) ?? [];
+    return names.filter((name) => !taken.has(name));
+  };
+  const plural = watchedPlural(ref);
+  const near = plural === null ? '' : didYouMean(ref.name, freeOf(plural));
+  const kind = Object.entries(WATCHED_KINDS).find(([, one]) => freeOf(one).includes(ref.name))?.[0];
+  const sameName = kind === undefined ? '' : `; did you mean ${kind} "${ref.name}"?`;
+  const hint = near === '' ? sameName : near;
   return new KubernetesError(
     'not_found',
     `reading ${nameTarget(namespace, ref)}: 404 Not Found: the object does not exist${hint}`,

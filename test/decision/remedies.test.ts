@@ -248,6 +248,19 @@ describe('what to do about the state of a scaler', () => {
     );
   });
 
+  it('is the kind for a target of which only another kind exists', async () => {
+    const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';
+    const message = 'does not exist; did you mean StatefulSet "cart"?';
+    const conditions = [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }];
+
+    expect((await remediesFor(what, { conditions, generation: 1, name: 'web' }))[0]).toBe(
+      `Correct the kind of the target: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"scaleTargetRef":{"kind":"StatefulSet"}}}'`,
+    );
+    expect((await remediesFor(what, { conditions }))[0]).toMatch(
+      /^Correct the kind of the target\. In the file of .*, set: spec\.scaleTargetRef\.kind: StatefulSet$/,
+    );
+  });
+
   it('is the closest name for a target that does not exist, as an edit or a patch', async () => {
     const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';
     const conditions = [

@@ -172,6 +172,23 @@ describe('a watched target', () => {
     );
   });
 
+  it.each([
+    ['', '; did you mean Deployment "web"?'],
+    ['that another document scales', ''],
+  ])('is not found with the Deployment of the same name %s', async (_, hint) => {
+    const set = { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web' };
+    fixture.fake.on('LIST', DEPLOYMENTS.replace('deployments', 'statefulsets'), list('10', []));
+    const other = { namespace: 'shop', ref: hint === '' ? WEB : { ...WEB, name: 'api' } };
+    fixture.start([{ namespace: 'shop', ref: set }, other]);
+    await fixture.synced();
+
+    const error = await failureOf(() => fixture.cluster.readTarget('shop', set, fixture.signal));
+
+    expect(error.message).toBe(
+      `reading statefulset shop/web: 404 Not Found: the object does not exist${hint}`,
+    );
+  });
+
   it.each(['a document', 'an HPA'])(
     'is not found without the closest name web, which %s scales, but with the next one, wbe-b',
     async (other) => {

@@ -1,6 +1,6 @@
 import { endedPause } from '../../control/cycle/holds.js';
 import { asOtherScaler, findOtherScaler, nameOtherScaler } from '../../control/cycle/shared-targets.js';
-import { correctedName } from '../../decision/remedies.js';
+import { correctedTarget } from '../../decision/remedies.js';
 import { kubectl } from '../../decision/snippet.js';
 import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
@@ -132,7 +132,7 @@ async function explainMissingTarget(
   const here = await listTargets(context, kind, { namespace, ref });
   const free = (here ?? []).filter(isFree);
   const near = nearestOf(ref.name, free);
-  if (near !== null) return [message, correctedName(near.ref.name)];
+  if (near !== null) return [message, correctedTarget('name', near.ref.name)];
   const otherKind = await findOtherKind(context, { namespace, ref });
   if (otherKind !== null && isFree(otherKind))
     return [

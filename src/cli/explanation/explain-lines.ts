@@ -86,7 +86,7 @@ function stateLines(status: ExplainedStatus | null, now: Instant): readonly stri
   const left = until === null ? 0 : secondsBetween(now, until);
   const times = [
     ...(lasted >= 1 ? [`for ${formatSeconds(lasted)}`] : []),
-    ...(left > 0 ? [`${formatSeconds(left)} left`] : []),
+    ...(left >= 1 ? [`${formatSeconds(left)} left`] : []),
   ].join(', ');
   return [`state: ${name}${times === '' ? '' : ` ${times}`}${cause === null ? '' : `: ${cause}`}`];
 }

@@ -157,7 +157,7 @@ function explainUndecided(detail: ScalerDetail): CommandError {
   const why =
     failed === undefined ? 'its last cycle could not read the target' : `${failed.reason}: ${failed.message}`;
   return new CommandError(
-    [`${namespace}/${name} has no decision yet: ${why}`, ...remedyLines(detail)].join('\n'),
+    [`the last cycle of ${namespace}/${name} made no decision: ${why}`, ...remedyLines(detail)].join('\n'),
   );
 }
 

@@ -123,7 +123,7 @@ function causeCell(state: JsonObject | null, now: Instant): Cell {
   const cause = localTimes(cleanText(textIn(state, 'cause') ?? ''));
   return {
     head: cause,
-    tail: left > 0 ? ` (${formatSeconds(left)} left)` : '',
+    tail: left >= 1 ? ` (${formatSeconds(left)} left)` : '',
     leastHead: LEAST_CAUSE,
     least: '',
   };

@@ -38,9 +38,13 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return guess === null ? '' : `; did you mean "${guess}"?`;
 }
 
-/** Returns the suggestion of `didYouMean` in a message; null: the message has none. */
-export function guessIn(message: string): string | null {
-  return /; did you mean "([^"]+)"\?$/.exec(message)?.[1] ?? null;
+/**
+ * Returns the suggestion at the end of a message: the name of `didYouMean`, or another kind of the same name; null:
+ * there is none.
+ */
+export function guessIn(message: string): { readonly kind: string | null; readonly name: string } | null {
+  const [, kind = null, name] = /; did you mean (?:(\w+) )?"([^"]+)"\?$/.exec(message) ?? [];
+  return name === undefined ? null : { kind, name };
 }
 
 function isSlip(word: string, candidate: string): boolean {

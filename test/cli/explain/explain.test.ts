@@ -291,7 +291,7 @@ describe('explain NAMESPACE/NAME', () => {
     expect([exitCode, stderr.includes(sentence)]).toEqual([1, true]);
   });
 
-  it('prints why there is no decision yet, and what to do about it', async () => {
+  it('prints why there is no decision, and what to do about it', async () => {
     const ledger = createLedger();
     const message = 'not found; did you mean "checkout"?';
     const failed = condition({ status: 'False', reason: 'FailedGetScale', message });
@@ -302,7 +302,7 @@ describe('explain NAMESPACE/NAME', () => {
 
     expect([exitCode, stderr]).toEqual([
       1,
-      `promscaler: shop/web has no decision yet: FailedGetScale: ${message}
+      `promscaler: the last cycle of shop/web made no decision: FailedGetScale: ${message}
 
 What to do
   Correct the name of the target. In the file of shop/web, set: spec.scaleTargetRef.name: checkout

@@ -26,6 +26,20 @@ describe('status', () => {
     );
   });
 
+  it.each(['status', 'explain'])('%s does not print that less than a second is left', async (command) => {
+    const url = await serve(fourScalers());
+    const clock = CLOCK_AT_20_S();
+    const name = command === 'status' ? [] : ['shop/api'];
+    clock.advance(219_000);
+    const before = await runCli([command, ...name, ...url], { clock });
+    clock.advance(600);
+    const after = await runCli([command, ...name, ...url], { clock });
+
+    expect(before.stdout).toContain('1s left');
+    expect(after.stdout).toContain('Stabilizing');
+    expect(after.stdout).not.toContain(' left');
+  });
+
   it('prints more with -o wide, untruncated', async () => {
     const url = await serve(fourScalers());
 
