@@ -1,7 +1,8 @@
 import { asObject } from '../../scaler/plain-json.js';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
+import { parse } from 'yaml';
+import { type JsonObject, objectIn, textIn, textsIn } from '../../kubernetes/api/json.js';
 import { ADOPTED_FROM, ADOPTED_MANIFEST } from '../../scaler/spec.js';
 import { type FieldChange, fieldChanges } from '../../scaler/field-changes.js';
 import { SYSTEM_METADATA } from '../../scaler/read/parse-scaler.js';
@@ -70,7 +71,10 @@ export interface ManifestFile {
   readonly write: (manifest: JsonObject) => Promise<void>;
 }
 
-/** Checks that the file can be written and has no other content. Throws `CommandError`. */
+/**
+ * Checks that the file can be written, and has no other content than an earlier manifest of the same object. Throws
+ * `CommandError`.
+ */
 export async function openManifestFile(
   manifest: JsonObject,
   source: Source,
@@ -78,10 +82,24 @@ export async function openManifestFile(
 ): Promise<ManifestFile> {
   const path = options.save ?? manifestFile(source);
   const known = await readFile(resolve(io.cwd, path), 'utf8').catch(() => '');
-  if (known !== '' && known !== writeStructured('yaml', manifest))
+  if (known !== '' && known !== writeStructured('yaml', manifest) && !isOfEarlierSwitch(known, source))
     throw new CommandError(
       `${path} exists with other content: move it, or pass another file with --save. Nothing was changed`,
     );
   const file = await openOutputFile('--save', path, io.cwd);
   return { path, write: (changed) => file.write(writeStructured('yaml', changed)) };
+}
+
+/** Returns whether a switch has written the text: that of a person has comments, or another order or style. */
+function isOfEarlierSwitch(text: string, { kind, namespace, name }: Source): boolean {
+  let manifest: JsonObject | null;
+  try {
+    manifest = asObject(parse(text));
+  } catch {
+    return false;
+  }
+  if (manifest === null || manifest['kind'] !== kind.kind) return false;
+  const metadata = objectIn(manifest, 'metadata');
+  if (textIn(metadata, 'namespace') !== namespace || textIn(metadata, 'name') !== name) return false;
+  return writeStructured('yaml', manifest) === text;
 }

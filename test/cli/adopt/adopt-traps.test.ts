@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { parse } from 'yaml';
@@ -235,6 +235,23 @@ describe('adopt keeps the manifest of the HPA', () => {
       'HPA shop/web saved in hpa-shop-web.yaml and in the annotation promscaler.dev/adopted-manifest of scaler shop/web, and deleted\n',
     );
     expect(parse(readFileSync(join(fixture.folder, 'hpa-shop-web.yaml'), 'utf8'))).toEqual(HPA);
+  });
+
+  it('and replaces the manifest of an earlier switch, but no file that a person has edited', async () => {
+    const fixture = await start({});
+    const path = join(fixture.folder, 'hpa-shop-web.yaml');
+    await fixture.run('--switch');
+    await fixture.run('--undo');
+    await send(fixture.cluster.simulator, 'PATCH', HPA_PATH, { body: { spec: { maxReplicas: 21 } } });
+    writeFileSync(path, `# ours\n${readFileSync(path, 'utf8')}`);
+
+    const refused = await fixture.run('--switch', '--force');
+    writeFileSync(path, readFileSync(path, 'utf8').replace('# ours\n', ''));
+    const switched = await fixture.run('--switch', '--force');
+
+    expect(refused.stderr).toContain('hpa-shop-web.yaml exists with other content: move it');
+    expect(switched).toMatchObject({ exitCode: 0 });
+    expect(parse(readFileSync(path, 'utf8'))).toMatchObject({ spec: { maxReplicas: 21 } });
   });
 
   it('and does not replace another file', async () => {
