@@ -1,13 +1,22 @@
 import { valueAt } from '../scaler/plain-json.js';
 import { countAre, formatSeconds } from '../units/format.js';
-import { command, keyOf, kubectl, type Remedy, type Snippet, type TroubledScaler } from './snippet.js';
+import {
+  command,
+  hasAnnotations,
+  keyOf,
+  kubectl,
+  type Remedy,
+  setRequests,
+  type Snippet,
+  type TroubledScaler,
+} from './snippet.js';
 
 /** Returns what to do about metrics without a value. */
 export function findData(scaler: TroubledScaler): readonly Remedy[] {
   const missing = [scaler.state.cause, ...scaler.metrics.map(({ error }) => error)].map(readNoAnswer);
   const unanswered = missing.find((one) => one !== null);
   const fix = { text: 'Let doctor name the fix', snippet: doctor(scaler) };
-  if (unanswered === undefined) return [fix, ...tryQueries(scaler)];
+  if (unanswered === undefined) return [...addRequests(scaler), fix, ...tryQueries(scaler)];
   const meanwhile = keptMeanwhile(scaler);
   const { host, isDown } = unanswered;
   if (!isDown) return [{ ...fix, text: `${fix.text}; ${meanwhile}` }, ...tryQueries(scaler)];
@@ -39,9 +48,29 @@ function keptMeanwhile({ metrics, currentReplicas, document }: TroubledScaler): 
   return `meanwhile ${kept}${typeof after === 'number' ? `, and the fallback applies after ${formatSeconds(after)}` : ''}`;
 }
 
+/** Returns the containers without a request, and its resource, in the error of a metric; null: it is another error. */
+function readMissingRequest(error: string | null) {
+  const [, containers, resource] = /^containers? (.+) requests? no (\S+) \(pod /.exec(error ?? '') ?? [];
+  return containers === undefined || resource === undefined
+    ? null
+    : { containers: containers.split(/, | and /), resource };
+}
+
+function addRequests(scaler: TroubledScaler): readonly Remedy[] {
+  if (!hasAnnotations(scaler)) return [];
+  return scaler.metrics.flatMap(({ error }): readonly Remedy[] => {
+    const missing = readMissingRequest(error);
+    if (missing === null) return [];
+    const { resource, containers } = missing;
+    const text = `Set a ${resource} request that fits the workload, also in its manifest`;
+    return [{ text, snippet: setRequests(scaler, resource, containers) }];
+  });
+}
+
+/** The query of a metric whose pods lack a request is answered. */
 function tryQueries(scaler: TroubledScaler): readonly Remedy[] {
   return scaler.metrics.flatMap(({ metric, error }, index): readonly Remedy[] => {
-    const isAnswered = error !== null && readNoAnswer(error) === null;
+    const isAnswered = error !== null && readNoAnswer(error) === null && readMissingRequest(error) === null;
     const snippet = isAnswered ? queryAt(scaler, `spec.metrics[${index}]`) : null;
     return snippet === null ? [] : [{ text: `Try the query of ${metric} in Prometheus`, snippet }];
   });

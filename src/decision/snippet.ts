@@ -155,6 +155,24 @@ function annotate(scaler: Pausable, values: KubectlPause & { readonly paused?: s
   );
 }
 
+const EXAMPLES: Readonly<Record<string, string>> = { cpu: '250m', memory: '256Mi' };
+
+/** Returns an example of a request that fits many workloads. */
+export function exampleRequest(resource: string): string {
+  return EXAMPLES[resource] ?? '1';
+}
+
+/** Returns the command that sets an example of a request. */
+export function setRequests(
+  { namespace, target }: Pick<Pausable, 'namespace' | 'target'>,
+  resource: string,
+  containers: readonly string[],
+): Snippet {
+  return command(
+    `kubectl set resources ${targetOf({ target })} -n ${namespace} -c ${containers.join(',')} --requests=${resource}=${exampleRequest(resource)}`,
+  );
+}
+
 /** Returns the target for kubectl: `deployment/web`. */
 export function targetOf({ target }: Pick<Pausable, 'target'>): string {
   return `${target.kind.toLowerCase()}/${target.name}`;

@@ -46,7 +46,7 @@ export const STATE_NAMES = Object.keys(STATES).filter((name): name is StateName 
 export interface ScalerState {
   readonly name: StateName;
   readonly severity: Severity;
-  /** In a few words on one line, such as `no series for queue_length`; null: the state needs no explanation. */
+  /** In a few words on one line, such as `queue_length: no series`; null: the state needs no explanation. */
   readonly cause: string | null;
   /** When the state ends; null: the end depends on more than time. */
   readonly until: Instant | null;
@@ -301,11 +301,15 @@ function noData({ decision, conditions }: StateFacts): Reason | null {
     const others = missing.length - 1;
     const isSame =
       fallback === undefined && second?.fallback === undefined && isSameFailure(second?.error ?? null, error);
-    const rest = others === 1 && isSame ? (second?.name ?? '') : countOf(others, 'more metric');
+    const isPair = others === 1 && isSame;
+    const names = isPair ? `${name} and ${second?.name ?? ''}` : name;
     const replaced = fallback === undefined ? '' : `, fallback of ${countOf(fallback.replicas, 'replica')}`;
+    const more = others === 0 || isPair ? '' : ` (and ${countOf(others, 'more metric')})`;
     const failure = fallback?.error ?? error;
-    const cause = `${failure === null ? '' : describeFailure(failure)} for ${name}${replaced}`;
-    return { cause: others === 0 ? cause : `${cause} and ${rest}` };
+    const text = failure === null ? '' : describeFailure(failure);
+    // A failed server concerns all metrics, so that it comes first.
+    const cause = failure?.source === undefined ? `${names}: ${text}` : `${text} for ${names}`;
+    return { cause: `${cause}${replaced}${more}` };
   }
   return isActive ? null : { cause: active.message.replace(/^the replica count .* calculated from /, '') };
 }

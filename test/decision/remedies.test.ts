@@ -200,6 +200,28 @@ describe('what to do about the state of a scaler', () => {
     },
   );
 
+  it('is the request that the containers of a metric lack, and not its query, which is answered', async () => {
+    const error = 'containers app and cache request no memory (pod web-0 and 1 more)';
+    const metrics = [
+      { metric: 'memory', error },
+      { metric: 'queue', error: 'no series' },
+    ];
+    const queries = ['up', 'sum(q)'].map((query, index) => ({
+      path: `spec.metrics[${index}]`,
+      query,
+      graphUrl: null,
+    }));
+
+    expect(await remediesFor('no series', { metrics, queries, doctor: 'kubectl exec' })).toEqual([
+      `Set a memory request that fits the workload, also in its manifest: kubectl set resources deployment/${named('no series')} -n shop -c app,cache --requests=memory=256Mi`,
+      'Let doctor name the fix: kubectl exec',
+      'Try the query of queue in Prometheus: sum(q)',
+    ]);
+    expect((await remediesFor('no series', { metrics, ...ROLLOUT, doctor: 'kubectl exec' }))[0]).toBe(
+      'Let doctor name the fix: kubectl exec',
+    );
+  });
+
   it('says what happens while no metric has an answer: 4 replicas are kept, until the fallback after 3 minutes', async () => {
     const metrics = [
       { metric: 'cpu', error: 'Prometheus: prometheus.monitoring.svc:9090: timeout after 5000 ms' },

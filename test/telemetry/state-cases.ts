@@ -35,7 +35,7 @@ export const STATE_CASES: readonly StateCase[] = [
       snapshot: { target: { specReplicas: 0 }, pods: [], samples: [{ at, values: [0] }] },
     }),
   ],
-  ['no series', 'NoData', 'no series for cpu', decided({ snapshot: NO_SERIES })],
+  ['no series', 'NoData', 'cpu: no series', decided({ snapshot: NO_SERIES })],
   [
     'no series, which the document reads as 0',
     'AtMinimum',
@@ -61,7 +61,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'no series of one metric, and the other wants more',
     'NoData',
-    'no series for queue',
+    'queue: no series',
     decided({
       spec: { metrics: [queue({ metric: { name: 'other' } }), queue()] },
       snapshot: {
@@ -75,7 +75,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'no series of two metrics',
     'NoData',
-    'no series for cpu and queue',
+    'cpu and queue: no series',
     decided({
       spec: { metrics: [cpu, queue()] },
       snapshot: { samples: [...NO_SERIES.samples, ...NO_SERIES.samples] },
@@ -84,7 +84,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'a fallback',
     'NoData',
-    'no series for cpu, fallback of 5 replicas',
+    'cpu: no series, fallback of 5 replicas',
     decided({ spec: { fallback: { afterSeconds: 0, replicas: 5 } }, snapshot: NO_SERIES }),
   ],
   [
@@ -278,7 +278,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'a dry run without data',
     'DryRun',
-    'NoData: no series for cpu',
+    'NoData: cpu: no series',
     decided({ snapshot: NO_SERIES, record: { dryRun: true } }),
   ],
   [
@@ -291,7 +291,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'a rejected version, without data',
     'NoData',
-    'no series for cpu; the newest version of the document is rejected',
+    'cpu: no series; the newest version of the document is rejected',
     decided({ snapshot: NO_SERIES }),
     { rejection: 'unknown field' },
   ],

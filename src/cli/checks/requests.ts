@@ -1,3 +1,4 @@
+import { exampleRequest, setRequests } from '../../decision/snippet.js';
 import type { Pod } from '../../decision/snapshot/snapshot.js';
 import { nameTarget, watchedPlural } from '../../kubernetes/targets.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
@@ -10,11 +11,6 @@ import {
 import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
 import type { OwnedPod, ScalerFacts } from './scaler-facts.js';
 import { listSome } from '../../units/format.js';
-
-const EXAMPLES: ReadonlyMap<string, string> = new Map([
-  ['cpu', '250m'],
-  ['memory', '256Mi'],
-]);
 
 /**
  * Checks that pods have requests if a metric has a utilization target, limits if a metric has a saturation step, and
@@ -97,8 +93,7 @@ function fixForRequests({
   readonly resource: string;
   readonly containers: readonly string[];
 }): string {
-  const amount = EXAMPLES.get(resource) ?? '1';
   if (watchedPlural(ref) === null)
-    return `add resources: { requests: { ${resource}: ${amount} } } to these containers, with a value that fits the workload`;
-  return `kubectl set resources ${ref.kind.toLowerCase()}/${ref.name} -n ${namespace} -c ${containers.join(',')} --requests=${resource}=${amount}, with a value that fits the workload (and in its manifest)`;
+    return `add resources: { requests: { ${resource}: ${exampleRequest(resource)} } } to these containers, with a value that fits the workload`;
+  return `${setRequests({ namespace, target: ref }, resource, containers).text}, with a value that fits the workload (and in its manifest)`;
 }

@@ -19,7 +19,7 @@ describe('status', () => {
         'NAMESPACE  NAME  METRICS             MIN  MAX  REPLICAS  STATE        SINCE  CAUSE',
         'animals    zoo   cpu: 60%/60%        2    10   4         DryRun       20s    would keep 4 replicas',
         'shop       api   cpu: 30%/60%        2    10   4         Stabilizing  20s    2 recommended, 4 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s (3m40s left)',
-        'shop       dead  cpu: <unknown>/60%  2    10   4         NoData       20s    gone for cpu',
+        'shop       dead  cpu: <unknown>/60%  2    10   4         NoData       20s    cpu: gone',
         'shop       web   cpu: 83%/60%        2    10   4->6      OK           20s    scaled from 4 to 6',
         '',
       ].join('\n'),
@@ -50,7 +50,7 @@ describe('status', () => {
         'NAMESPACE  NAME  TARGET           METRICS             MIN  MAX  REPLICAS  DESIRED  CHANGED  STATE        SINCE  CAUSE',
         'animals    zoo   Deployment/zoo   cpu: 60%/60%        2    10   4         4        <none>   DryRun       20s    would keep 4 replicas',
         'shop       api   Deployment/api   cpu: 30%/60%        2    10   4         4        <none>   Stabilizing  20s    2 recommended, 4 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s (3m40s left)',
-        'shop       dead  Deployment/dead  cpu: <unknown>/60%  2    10   4         4        <none>   NoData       20s    gone for cpu',
+        'shop       dead  Deployment/dead  cpu: <unknown>/60%  2    10   4         4        <none>   NoData       20s    cpu: gone',
         'shop       web   Deployment/web   cpu: 83%/60%        2    10   4         6        20s      OK           20s    scaled from 4 to 6',
         '',
       ].join('\n'),
@@ -188,7 +188,7 @@ describe('status -o', () => {
   }
 
   const WHOLE =
-    /^storefront +recommendation-engine +a-very-long-name-of-a-metric-that-nobody-reads: 30864\.198\/30 \(avg\), gone: <unknown>\/30 \(avg\) .* NoData {7}20s {4}gone for gone$/m;
+    /^storefront +recommendation-engine +a-very-long-name-of-a-metric-that-nobody-reads: 30864\.198\/30 \(avg\), gone: <unknown>\/30 \(avg\) .* NoData {7}20s {4}gone: gone$/m;
 
   it.each([
     ['in a pipe', {}],
