@@ -1,5 +1,5 @@
 import type { PastDecision } from './result/decision.js';
-import { describeFailure } from '../units/failure.js';
+import { describeFailure, isSameFailure } from '../units/failure.js';
 import { countOf } from '../units/format.js';
 
 /**
@@ -28,6 +28,32 @@ export function readAsZero(decision: PastDecision | null): readonly string[] {
   const first = decision?.metrics.find((metric) => metric.readAsZero !== undefined);
   if (decision === null || first?.readAsZero === undefined) return [];
   const others = decision.metrics.filter((metric) => metric !== first && metric.readAsZero !== undefined);
-  const rest = others.length === 0 ? '' : ` (and ${countOf(others.length, 'more metric')})`;
-  return [`${first.name}: ${describeFailure(first.readAsZero)}, read as 0${rest}`];
+  return [`${first.name}: ${describeFailure(first.readAsZero)}, read as 0${moreMetrics(others.length)}`];
+}
+
+/** Returns which metrics have no value, or only that of the fallback, and why; null: there are none. */
+export function missingMetrics(decision: PastDecision | null): string | null {
+  const missing = (decision?.metrics ?? []).filter(
+    ({ error, fallback }) => error !== null || fallback !== undefined,
+  );
+  const [first, second] = missing;
+  if (first === undefined) return null;
+  const { name, error, fallback } = first;
+  const isPair =
+    missing.length === 2 &&
+    fallback === undefined &&
+    second?.fallback === undefined &&
+    isSameFailure(second?.error ?? null, error);
+  const names = isPair ? `${name} and ${second?.name ?? ''}` : name;
+  const replaced = fallback === undefined ? '' : `, fallback of ${countOf(fallback.replicas, 'replica')}`;
+  const more = isPair ? '' : moreMetrics(missing.length - 1);
+  const failure = fallback?.error ?? error;
+  const text = failure === null ? '' : describeFailure(failure);
+  // A failed server concerns all metrics, so that it comes first.
+  const cause = failure?.source === undefined ? `${names}: ${text}` : `${text} for ${names}`;
+  return `${cause}${replaced}${more}`;
+}
+
+function moreMetrics(count: number): string {
+  return count === 0 ? '' : ` (and ${countOf(count, 'more metric')})`;
 }

@@ -1,9 +1,8 @@
-import { describeFailure, isSameFailure } from '../units/failure.js';
 import type { Instant } from '../units/time.js';
 import { type Pause, pauseCause } from './pause.js';
 import { type RejectedVersion, inShort } from './rejection.js';
 import { activeHold, type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
-import { isFailing, readAsZero } from './failing.js';
+import { isFailing, missingMetrics, readAsZero } from './failing.js';
 import { describeLimit } from './headline.js';
 import type { PastDecision } from './result/decision.js';
 import type { LimitName } from './result/limit-names.js';
@@ -292,25 +291,8 @@ function noData({ decision, conditions }: StateFacts): Reason | null {
   const isActive = active === undefined || !isFailing(active);
   // At 0 replicas, metrics of pods have no value, which is no failure.
   if (isActive && decision?.currentReplicas === 0) return null;
-  const missing = (decision?.metrics ?? []).filter(
-    ({ error, fallback }) => error !== null || fallback !== undefined,
-  );
-  const [first, second] = missing;
-  if (first !== undefined) {
-    const { name, error, fallback } = first;
-    const others = missing.length - 1;
-    const isSame =
-      fallback === undefined && second?.fallback === undefined && isSameFailure(second?.error ?? null, error);
-    const isPair = others === 1 && isSame;
-    const names = isPair ? `${name} and ${second?.name ?? ''}` : name;
-    const replaced = fallback === undefined ? '' : `, fallback of ${countOf(fallback.replicas, 'replica')}`;
-    const more = others === 0 || isPair ? '' : ` (and ${countOf(others, 'more metric')})`;
-    const failure = fallback?.error ?? error;
-    const text = failure === null ? '' : describeFailure(failure);
-    // A failed server concerns all metrics, so that it comes first.
-    const cause = failure?.source === undefined ? `${names}: ${text}` : `${text} for ${names}`;
-    return { cause: `${cause}${replaced}${more}` };
-  }
+  const cause = missingMetrics(decision);
+  if (cause !== null) return { cause };
   return isActive ? null : { cause: active.message.replace(/^the replica count .* calculated from /, '') };
 }
 
