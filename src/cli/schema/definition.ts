@@ -87,6 +87,10 @@ function objectSchema(): JsonSchema {
  * The message cannot contain values: `messageExpression` is unknown before Kubernetes 1.27, and `kubectl apply` would
  * reject the whole definition.
  */
+function ofSchedules(expression: string): string {
+  return `!has(self.schedules) || self.schedules.all(one, ${expression})`;
+}
+
 function rule(expression: string, message: string): JsonSchema {
   return { rule: expression, message };
 }
@@ -122,6 +126,16 @@ const FIELD_RULES: SchemaAdditions = {
       rule(
         "!has(self.scaleTargetRef.kind) || self.scaleTargetRef.kind != 'DaemonSet'",
         'a DaemonSet runs one pod on each node and has no replicas to scale',
+      ),
+      rule(
+        ofSchedules('has(one.maxReplicas) || !has(one.minReplicas) || one.minReplicas <= self.maxReplicas'),
+        'minReplicas of a schedule without maxReplicas must be at most spec.maxReplicas',
+      ),
+      rule(
+        ofSchedules(
+          'has(one.minReplicas) || !has(one.maxReplicas) || one.maxReplicas >= (has(self.minReplicas) ? self.minReplicas : 1)',
+        ),
+        'maxReplicas of a schedule without minReplicas must be at least spec.minReplicas (default 1)',
       ),
     ],
   },

@@ -6,6 +6,7 @@ import { parse } from 'yaml';
 import { customResourceDefinition } from '../../../../src/cli/schema/definition.js';
 import { documentJsonSchema } from '../../../../src/cli/schema/json-schema.js';
 import { isPlainObject } from '../../../../src/scaler/plain-json.js';
+import { readScalers } from '../../../../src/scaler/read/read-scalers.js';
 import { loadCel, ruleProblems } from '../../../../src/simulator/validation/cel-rules.js';
 import { fieldProblems } from '../../../../src/simulator/validation/admit.js';
 import { structuralProblems } from '../../../../src/simulator/validation/definition.js';
@@ -249,10 +250,12 @@ describe('the CEL rules of the CustomResourceDefinition', () => {
   const KINDS = 'resource, containerResource, pods, object, external';
   const cpu = { name: 'cpu', target: { averageUtilization: 60 } };
   const external = { query: 'a', target: { value: 1 } };
-  const violations = async (metric: unknown): Promise<readonly string[]> => {
+  const violations = (metric: unknown): Promise<readonly string[]> =>
+    violationsOf({ metrics: [{ resource: cpu }, metric] });
+  const violationsOf = async (spec: Readonly<Record<string, unknown>>): Promise<readonly string[]> => {
     const cel = await loadCel();
     if (cel === null) throw new Error('the library for CEL is not installed');
-    const value = documentOf({ metrics: [{ resource: cpu }, metric] }) as Json;
+    const value = documentOf(spec) as Json;
     expect(fieldProblems(value, SCHEMA, '')).toEqual([]);
     return ruleProblems(cel, SCHEMA, { value, before: undefined, path: '' }).map(
       ({ field, text }) => `${field}: ${text}`,
@@ -292,4 +295,28 @@ describe('the CEL rules of the CustomResourceDefinition', () => {
   ])('reject a metric of %s with one message that names the kinds', async (_, metric, message) => {
     expect(await violations(metric)).toEqual([`spec.metrics[1]: Invalid value: "object": ${message}`]);
   });
+
+  const night = { name: 'night', start: '0 22 * * *', end: '0 6 * * *' };
+  const FLOOR = 'minReplicas of a schedule without maxReplicas must be at most spec.maxReplicas';
+  const CEILING =
+    'maxReplicas of a schedule without minReplicas must be at least spec.minReplicas (default 1)';
+  it.each<[Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>, readonly string[]]>([
+    [{ maxReplicas: 10 }, { minReplicas: 10 }, []],
+    [{ maxReplicas: 10 }, { minReplicas: 11 }, [FLOOR]],
+    [{ maxReplicas: 10 }, { minReplicas: 11, maxReplicas: 12 }, []],
+    [{ minReplicas: 2, maxReplicas: 10 }, { maxReplicas: 2 }, []],
+    [{ minReplicas: 2, maxReplicas: 10 }, { maxReplicas: 1 }, [CEILING]],
+    [{ maxReplicas: 10 }, { maxReplicas: 1 }, []],
+  ])(
+    'compare the bounds of %j with those of a schedule with %j as promscaler does: %j',
+    async (spec, bounds, found) => {
+      const document = { ...spec, schedules: [{ ...night, ...bounds }] };
+
+      expect(await violationsOf(document)).toEqual(
+        found.map((message) => `spec: Invalid value: "object": ${message}`),
+      );
+      const { problems } = readScalers(JSON.stringify(documentOf(document)), 'web.yaml');
+      expect(problems.filter(({ code }) => code === 'replica-bounds')).toHaveLength(found.length);
+    },
+  );
 });
