@@ -5,7 +5,7 @@ import {
   failedDocument,
   readScalerDocument,
 } from '../scaler/read/read-scalers.js';
-import { takeTurns, type Clock } from '../units/clock.js';
+import { periodicYield, type Clock } from '../units/clock.js';
 import {
   capFindings,
   type Finding,
@@ -39,13 +39,13 @@ export interface DocumentReader {
  */
 export function readerOfThisThread(clock: Clock): DocumentReader {
   // One for all sources, because thousands of small ones would block as long as a large one.
-  const nextTurn = takeTurns(clock);
+  const yieldIfDue = periodicYield(clock);
   return {
     read: async (source, options) => {
       const documents: ReadDocument[] = [];
       for (const document of eachSourceDocument(source, options)) {
         documents.push(document);
-        await nextTurn();
+        await yieldIfDue();
       }
       return documents;
     },

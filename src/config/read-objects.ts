@@ -1,7 +1,7 @@
 import { type ReadDocument, type ReadOptions, failedDocument } from '../scaler/read/read-scalers.js';
 import { OBJECTS_PATH, ofScaler, type Problem } from '../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../scaler/spec.js';
-import { takeTurns, type Clock } from '../units/clock.js';
+import { periodicYield, type Clock } from '../units/clock.js';
 import type { DocumentReader, DocumentObject } from './document-reader.js';
 import type { ProblemCode } from '../scaler/problems/problem-codes.js';
 import { MAX_DOCUMENTS } from '../scaler/yaml/read-yaml.js';
@@ -47,14 +47,14 @@ export async function readObjects(
   }: { readonly read: ReadOptions; readonly reader: DocumentReader; readonly clock: Clock },
 ): Promise<ReadonlyMap<string, ReadObject>> {
   const all = new Map<string, ReadObject>();
-  const nextTurn = takeTurns(clock);
+  const yieldIfDue = periodicYield(clock);
   for (const object of [...objects]) {
     const key = scalerKey(object);
     const known = before.get(key);
     const isSame =
       known?.object.specText === object.specText && known.object.annotationsText === object.annotationsText;
     all.set(key, isSame ? known : await readObject(object, key, { read, reader }));
-    await nextTurn();
+    await yieldIfDue();
   }
   return all;
 }

@@ -4,7 +4,7 @@ import { type ReadDocument, type ReadOptions, withDefaults } from '../scaler/rea
 import { scalerKey, type Scaler } from '../scaler/spec.js';
 import { type FieldChange, fieldChanges } from '../scaler/field-changes.js';
 import { readYaml } from '../scaler/yaml/read-yaml.js';
-import { takeTurns } from '../units/clock.js';
+import { periodicYield } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import { type DocumentReader, readerOfThisThread, readObjectDocument } from './document-reader.js';
 import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
@@ -106,22 +106,22 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
 
   const loadAll = async (): Promise<LoadedScalers> => {
     // Works in turns: with 10,000 documents, each step takes up to 25 ms, and all of them take 150 ms.
-    const nextTurn = takeTurns(clock);
+    const yieldIfDue = periodicYield(clock);
     await detector.note();
     const allContents = await readAll(paths, deadlines);
-    await nextTurn();
+    await yieldIfDue();
     lastFingerprint = fingerprint(allContents);
     haveObjectsChanged = false;
     const isComplete = objects?.isComplete() ?? true;
     lastObjects = await readObjects(objects?.list() ?? [], lastObjects, { read, reader, clock });
     const files = await parseFiles(allContents, parsed, { read, reader });
     parsed = files;
-    await nextTurn();
+    await yieldIfDue();
     const readPaths = allContents.map((contents) => withDocuments(contents, files));
     const fromFiles = nextSet(readPaths, set, { mayBeAbsent: objects !== undefined });
-    await nextTurn();
+    await yieldIfDue();
     const withObjects = addObjects(fromFiles, lastObjects, { last: set });
-    await nextTurn();
+    await yieldIfDue();
     const next = { set: withObjects.set, problems: [...fromFiles.problems, ...withObjects.problems] };
     const isSameSet =
       next.set.size === set.size &&
@@ -131,7 +131,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
     set = next.set;
     reportedProblems = problems;
     verdicts = withObjects.verdicts;
-    await nextTurn();
+    await yieldIfDue();
     return { ...inOrder(next.set), problems: next.problems, changed, verdicts, isComplete };
   };
 

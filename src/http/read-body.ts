@@ -32,7 +32,7 @@ export interface BodyLimits {
   readonly json?: JsonBounds;
   readonly pool?: BodyPool;
   /** Resolves when the next large body may be processed. Default: each is processed as soon as it has arrived. */
-  readonly takeTurn?: () => Promise<void>;
+  readonly yieldIfDue?: () => Promise<void>;
 }
 
 /**
@@ -84,7 +84,7 @@ class Body {
   /** Receives the whole body. If that fails, the connection is closed. */
   async read(): Promise<Buffer> {
     for await (const piece of this.#source as AsyncIterable<Buffer>) this.#add(piece);
-    if (this.bytes > MOST_BYTES_AT_ONCE) await this.#limits.takeTurn?.();
+    if (this.bytes > MOST_BYTES_AT_ONCE) await this.#limits.yieldIfDue?.();
     if (this.#canceled !== null) throw this.#canceled;
     const [first] = this.#pieces;
     return first !== undefined && this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces);
@@ -143,7 +143,7 @@ const CODECS: ReadonlyMap<string, Codec> = new Map([
  */
 const MOST_PACKED_BYTES = 16 * 1024;
 /**
- * A larger body waits for `takeTurn`, because processing it takes a caller 1 ms and more; with the series of 15,000
+ * A larger body waits for `yieldIfDue`, because processing it takes a caller 1 ms and more; with the series of 15,000
  * pods, 10 to 40 ms.
  */
 const MOST_BYTES_AT_ONCE = 256 * 1024;

@@ -1,6 +1,6 @@
 import { isHeldBack, isSameOutcome, rescaleDirection } from '../telemetry/cycle-record.js';
 import type { CycleRecord } from '../telemetry/cycle-record.js';
-import { endedWithin, sleep, takeTurns } from '../units/clock.js';
+import { endedWithin, sleep, periodicYield } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import type { Log } from '../units/log.js';
 import { formatRecordLine } from './record-line.js';
@@ -68,7 +68,7 @@ export function createDecisionRecord(options: DecisionRecordOptions): DecisionRe
   };
 
   const nextBatch = async (): Promise<Batch> => {
-    const takeTurn = takeTurns(clock);
+    const yieldIfDue = periodicYield(clock);
     const lines: Uint8Array[] = [];
     const limit = Math.min(BATCH_BYTES, options.maxFileBytes);
     let bytes = 0;
@@ -81,7 +81,7 @@ export function createDecisionRecord(options: DecisionRecordOptions): DecisionRe
         lines.push(line);
         bytes += line.length;
       } else drop(1);
-      await takeTurn();
+      await yieldIfDue();
     }
     return { lines: Buffer.concat(lines), count: lines.length };
   };

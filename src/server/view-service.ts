@@ -6,7 +6,7 @@ import { type Viewer, visibleProblems, identityOf, viewerOf } from './access/vie
 import type { ScalerPageParts } from './pages/scaler-pages.js';
 import { errorsFirst, viewProblems } from './pages/views.js';
 import type { ServiceStatus } from '../api/answers.js';
-import { takeTurns, type Clock } from '../units/clock.js';
+import { periodicYield, type Clock } from '../units/clock.js';
 import { parseJson, type AskPeer, type PeerAnswer } from './fleet/ask-peer.js';
 import { type Fleet, isForwarded, type Peer } from './fleet/peer-check.js';
 import { serviceStatusSchema } from '../api/dashboard-schemas.js';
@@ -32,7 +32,7 @@ interface Viewing {
   readonly now: Instant;
   readonly viewer: Viewer;
   /** Awaited between two scalers, to yield to other work. */
-  readonly takeTurn: () => Promise<void>;
+  readonly yieldIfDue: () => Promise<void>;
 }
 
 /** Returns the state of this replica. Scalers that the viewer may not see do not count. */
@@ -159,8 +159,8 @@ export function showService(parts: ServicePageParts): RequestHandler {
   const { api, facts, fleet, ask, clock, queued, paced } = parts;
   const viewOwn = (request: Request): Promise<ServiceStatus> =>
     paced.run(() => {
-      const takeTurn = takeTurns(clock, SLICE_MS);
-      return viewService(api, facts, { now: clock.now(), viewer: viewerOf(request), takeTurn });
+      const yieldIfDue = periodicYield(clock, SLICE_MS);
+      return viewService(api, facts, { now: clock.now(), viewer: viewerOf(request), yieldIfDue });
     });
   const viewAll = async (request: Request, peers: readonly Peer[]): Promise<ServiceStatus> => {
     const answers = peers.map(async (peer) => {
@@ -223,14 +223,14 @@ const MOST_CONFLICTS = 100;
 /** After this many scalers, which take about 50 µs, the survey yields. */
 const LOOKED_AT_ONCE = 32;
 
-/** Reads all scalers, one after the other. `takeTurn` yields to other work in between. */
+/** Reads all scalers, one after the other. `yieldIfDue` yields to other work in between. */
 async function surveyScalers(
   statuses: Iterable<LedgerEntry>,
   {
     now,
     viewer,
-    takeTurn,
-  }: { readonly now: Instant; readonly viewer: Viewer; readonly takeTurn: () => Promise<void> },
+    yieldIfDue,
+  }: { readonly now: Instant; readonly viewer: Viewer; readonly yieldIfDue: () => Promise<void> },
 ): Promise<Survey> {
   const holds = new Map<string, Instant>();
   const dependents = new Map<string, number>();
@@ -252,7 +252,7 @@ async function surveyScalers(
       outcomes.add(status);
     }
     seen += 1;
-    if (seen % LOOKED_AT_ONCE === 0) await takeTurn();
+    if (seen % LOOKED_AT_ONCE === 0) await yieldIfDue();
   }
   return { scalers, holds, dependents, conflicts, outcomes: outcomes.read() };
 }

@@ -9,7 +9,7 @@ import { SLICE_MS } from '../server/pacing/paced.js';
 import { COUNT_COLUMNS, type ScalerPoints } from '../telemetry/chart-points.js';
 import { SCALER_METRICS } from '../telemetry/metric-table.js';
 import type { Point } from '../telemetry/point-ring.js';
-import { type Clock, takeTurns, withDeadline } from '../units/clock.js';
+import { type Clock, periodicYield, withDeadline } from '../units/clock.js';
 import { createSemaphore } from '../units/semaphore.js';
 import { addSeconds, formatInstant, type Instant, instantFromMs, secondsBetween } from '../units/time.js';
 
@@ -148,7 +148,7 @@ async function ask(
   const series = { counts: counts.series, values, targets };
   const clusters = clustersOf(Object.values(series).flat());
   if (clusters.length > 1) return severalClusters(scaler, clusters);
-  const points = await buildPoints(scaler, range, series, takeTurns(clock, SLICE_MS));
+  const points = await buildPoints(scaler, range, series, periodicYield(clock, SLICE_MS));
   if (points.points.length > 0) return { points };
   const young = await send(youngQuery(scaler, range, clock.now()));
   if (young.class === 'failed') return failureOf(young, signal);
@@ -242,13 +242,13 @@ type Column = (number | null)[];
 
 /**
  * Returns one point per step, from the first step with a number to the last. A number without samples is null.
- * `takeTurn` yields to other work.
+ * `yieldIfDue` yields to other work.
  */
 export async function buildPoints(
   scaler: Scaler,
   range: LongRange,
   series: HistorySeries,
-  takeTurn: () => Promise<void>,
+  yieldIfDue: () => Promise<void>,
 ): Promise<ScalerPoints> {
   const { metrics } = scaler.spec;
   const columnOf = createColumns(range);
@@ -259,7 +259,7 @@ export async function buildPoints(
   for (const spec of metrics)
     for (const all of [series.values, series.targets]) {
       values.push(columnOf(all, ({ metric, type }) => metric === spec.identity && type === spec.type));
-      await takeTurn();
+      await yieldIfDue();
     }
   const points: Point[] = [];
   for (let index = 0; index < lengthOf(range); index += 1) {
@@ -268,7 +268,7 @@ export async function buildPoints(
       counts: counts.map((column) => column[index] ?? null),
       values: values.map((column) => column[index] ?? null),
     });
-    await takeTurn();
+    await yieldIfDue();
   }
   const first = points.findIndex(hasNumber);
   const last = points.findLastIndex(hasNumber);

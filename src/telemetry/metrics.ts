@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
-import { type Clock, takeTurns } from '../units/clock.js';
+import { type Clock, periodicYield } from '../units/clock.js';
 import type { Failure } from '../units/failure.js';
 import type { Ledger } from './ledger.js';
 import { type MetricRow, type MetricsDetail, SERVICE_METRICS } from './metric-table.js';
@@ -167,21 +167,21 @@ async function render(
     bytes += piece.length;
     if (bytes >= PART_BYTES) endPart();
   };
-  const takeTurn = takeTurns(clock);
-  const nextTurn = async (): Promise<void> => {
-    await takeTurn();
+  const yieldIfDue = periodicYield(clock);
+  const yieldUnlessEnded = async (): Promise<void> => {
+    await yieldIfDue();
     signal?.throwIfAborted();
   };
   for (const piece of writeScalerMetrics(ledger, detail)) {
     add(piece);
-    await nextTurn();
+    await yieldUnlessEnded();
   }
   let isFirst = true;
   for (const { name } of registry.getMetricsAsArray()) {
     const text = await registry.getSingleMetricAsString(name);
     add(`${isFirst ? '' : '\n'}${text}\n`);
     isFirst = false;
-    await nextTurn();
+    await yieldUnlessEnded();
   }
   endPart();
   return parts;

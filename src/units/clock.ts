@@ -75,16 +75,16 @@ export async function withDeadline<T>(
 }
 
 /** How long a task may run before it yields to other work. */
-const TURN_MS = 20;
+const YIELD_MS = 20;
 
 /**
- * Returns a function that a long task awaits between its steps. Every `turnMs`, it yields to other work, such as
+ * Returns a function that a long task awaits between its steps. Every `periodMs`, it yields to other work, such as
  * probes, rounds and the renewal of the Lease.
  */
-export function takeTurns(clock: Clock, turnMs = TURN_MS): () => Promise<void> {
+export function periodicYield(clock: Clock, periodMs = YIELD_MS): () => Promise<void> {
   let sinceMs = clock.monotonicMs();
   return async () => {
-    if (clock.monotonicMs() - sinceMs < turnMs) return;
+    if (clock.monotonicMs() - sinceMs < periodMs) return;
     await sleep(clock, 0);
     sinceMs = clock.monotonicMs();
   };

@@ -85,13 +85,13 @@ describe('the end of a body', () => {
         const pool = new BodyPool(64 * MIB);
         const unread: number[] = [];
         const steps: string[] = [];
-        const takeTurn = async (): Promise<void> => {
+        const yieldIfDue = async (): Promise<void> => {
           unread.push(pool.bytes);
           await new Promise((resolve) => setImmediate(resolve));
           steps.push('turn');
         };
 
-        const body = await read(respond, { pool, takeTurn }).finally(() => steps.push('end'));
+        const body = await read(respond, { pool, yieldIfDue }).finally(() => steps.push('end'));
 
         expect(body.equals(content)).toBe(true);
         expect(unread).toEqual(turns);

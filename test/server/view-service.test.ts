@@ -51,7 +51,7 @@ function fixture(problems: readonly Problem[] = []) {
     excerptOf: ({ sourceLine }) => sourceLine,
   };
   const view = (viewer: Viewer = SEES_ALL): Promise<ServiceStatus> =>
-    viewService(api, facts, { now: clock.now(), viewer, takeTurn: () => Promise.resolve() });
+    viewService(api, facts, { now: clock.now(), viewer, yieldIfDue: () => Promise.resolve() });
   return { clock, records, health, outages, view };
 }
 

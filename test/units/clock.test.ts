@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { DeadlineError, sleep, takeTurns, withDeadline } from '../../src/units/clock.js';
+import { DeadlineError, sleep, periodicYield, withDeadline } from '../../src/units/clock.js';
 import { ManualClock, settle } from '../support/manual-clock.js';
 
 describe('sleep', () => {
@@ -29,14 +29,14 @@ describe('sleep', () => {
   });
 });
 
-describe('takeTurns', () => {
+describe('periodicYield', () => {
   it('continues at once for 19.9 ms, then yields to the event loop once', async () => {
     const clock = new ManualClock();
-    const nextTurn = takeTurns(clock);
+    const yieldIfDue = periodicYield(clock);
     const waits: number[] = [];
     for (const ms of [0, 19.9, 0.1, 0, 20]) {
       clock.advance(ms);
-      const turn = nextTurn();
+      const turn = yieldIfDue();
       waits.push(clock.pending);
       clock.advance(0);
       await turn;

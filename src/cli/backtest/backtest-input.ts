@@ -14,7 +14,7 @@ import { describeReadError, readBoundedText } from '../../files/read-bounded.js'
 import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
 import { isDifference, largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { autoCapacityOf, isCpu, isMemory, isOfResource, type MetricSpec } from '../../scaler/spec.js';
-import { takeTurns } from '../../units/clock.js';
+import { periodicYield } from '../../units/clock.js';
 import { windowOfInterval } from '../../units/bounds.js';
 import type { Instant } from '../../units/time.js';
 
@@ -33,11 +33,11 @@ const MAX_TRACE_BYTES = 128 * 1024 * 1024;
 
 /** Reads a load trace and prints its problems. `start`: as for `parseTraceInParts`. Throws `CommandError`. */
 export async function openTrace(file: string, start: Instant | null, io: CommandIo): Promise<Load> {
-  const takeTurn = takeTurns(io.clock);
+  const yieldIfDue = periodicYield(io.clock);
   const parts = parseTraceInParts(await readText(file, io), start);
   let part = parts.next();
   for (; part.done !== true; part = parts.next()) {
-    await takeTurn();
+    await yieldIfDue();
     if (io.signal.aborted) throw new CommandError(`--trace: reading ${file}: interrupted`);
   }
   const { load, problems } = part.value;

@@ -5,7 +5,7 @@ import { type Job, type JobResult, roundsOf, type RunJobs } from '../../backtest
 import type { Load, LoadData } from '../../backtest/simulation/load.js';
 import { packInput, shareLoad } from '../../backtest/simulation/run-variant.js';
 import { onAbort } from '../../units/abort.js';
-import { type Clock, takeTurns } from '../../units/clock.js';
+import { type Clock, periodicYield } from '../../units/clock.js';
 import type { Progress } from '../output/progress.js';
 import type { JobRequest } from './job-worker.js';
 import { runTracedJob, type TracedResult, type Traces } from './trace-run.js';
@@ -47,7 +47,7 @@ export function createWorkerPool({
   const shared: LoadData[] = [];
   const idle: JobThread[] = [];
   const all = new Set<JobThread>();
-  const takeTurn = takeTurns(clock);
+  const yieldIfDue = periodicYield(clock);
 
   const numberOf = (load: Load): number => {
     const known = numbers.get(load);
@@ -81,7 +81,7 @@ export function createWorkerPool({
       // Only short jobs run here: this thread notices an interrupt only between two jobs.
       if (rounds < fewestRounds) {
         for (const [index, job] of jobs.entries()) {
-          await takeTurn();
+          await yieldIfDue();
           const isEnded = signal.aborted;
           keep(index, job, isEnded ? withoutTrace('interrupted') : runTracedJob(job, charactersOf(index)));
         }

@@ -4,7 +4,7 @@ import { decide } from '../../decision/decide.js';
 import { SnapshotError, parseSnapshot } from '../../decision/snapshot/parse-snapshot.js';
 import { decisionToJson } from '../../decision/result/write-json.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
-import { takeTurns } from '../../units/clock.js';
+import { periodicYield } from '../../units/clock.js';
 import type { CommandIo, ExitCode } from '../output/io.js';
 import { CommandError } from '../output/io.js';
 import { EMPTY_SNAPSHOT, notJson, whyNoSnapshot } from '../input/read-record.js';
@@ -77,9 +77,9 @@ async function decideLines(
 ): Promise<ExitCode> {
   let exitCode: ExitCode = 0;
   // Yields to the event loop, because otherwise an interrupt would not be noticed.
-  const nextTurn = takeTurns(clock);
+  const yieldIfDue = periodicYield(clock);
   for (const { line, number } of lines) {
-    await nextTurn();
+    await yieldIfDue();
     if (signal.aborted) throw new CommandError(`deciding on ${file}: interrupted in line ${number}`);
     const answer = decideLine(line);
     if ('error' in answer) {

@@ -6,7 +6,7 @@ import { countErrors, type Problem } from '../../scaler/problems/problem.js';
 import { readDocuments, refuseDuplicates } from '../../scaler/read/read-scalers.js';
 import type { ReadOptions } from '../../scaler/read/read-scalers.js';
 import type { Scaler } from '../../scaler/spec.js';
-import { takeTurns } from '../../units/clock.js';
+import { periodicYield } from '../../units/clock.js';
 import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';
 import { readOptionsOf, readServiceInput } from '../input/service-config.js';
 import { readOutputFormat } from '../output/output-format.js';
@@ -38,11 +38,11 @@ async function runTests(
   tests: readonly DocumentTest[],
   { clock, signal }: CommandIo,
 ): Promise<readonly TestResult[]> {
-  const takeTurn = takeTurns(clock);
+  const yieldIfDue = periodicYield(clock);
   const results: TestResult[] = [];
   for (const test of tests) {
     const pause = async (): Promise<void> => {
-      await takeTurn();
+      await yieldIfDue();
       if (signal.aborted) throw new CommandError(`interrupted in ${test.file}: ${test.name}`);
     };
     results.push(await runDocumentTest(test, pause));

@@ -3,7 +3,7 @@ import type { ScalerObject, ScalerStore } from '../../kubernetes/scaler-objects.
 import { scalerKey } from '../../scaler/spec.js';
 import { boundsOf } from '../../telemetry/cycle-record.js';
 import type { LedgerEntry } from '../../telemetry/ledger.js';
-import { takeTurns, type Clock } from '../../units/clock.js';
+import { periodicYield, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
 import { statusDifference } from './stored-status.js';
 import type { ObjectStatus } from './stored-status.js';
@@ -124,13 +124,13 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
     const present = new Set<string>();
     const due: CheckedStatus[] = [];
     // Works in short turns: 10,000 statuses take about 1 s of CPU time, which must not delay cycles.
-    const nextTurn = takeTurns(clock);
+    const yieldIfDue = periodicYield(clock);
     for (const object of store.list()) {
       const key = scalerKey(object);
       present.add(key);
       const one = check(key, object, false);
       if (one !== null && isDue(one)) due.push(one);
-      await nextTurn();
+      await yieldIfDue();
     }
     for (const key of checked.keys()) if (!present.has(key)) checked.delete(key);
     return due;
@@ -139,7 +139,7 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   return {
     next: async (limits) => {
       const due = await findDue();
-      const nextTurn = takeTurns(clock);
+      const yieldIfDue = periodicYield(clock);
       const oldest = async (
         urgency: CheckedStatus['urgency'],
         limit: number,
@@ -150,7 +150,7 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
           if (found.length === limit) break;
           const one = check(key, object, true);
           if (one !== null && isDue(one)) found.push(one);
-          await nextTurn();
+          await yieldIfDue();
         }
         return found;
       };

@@ -5,7 +5,7 @@ import { Icon } from '../ui/icon.jsx';
 import { HEALTH_LINK } from '../ui/links.js';
 import { useHash } from '../ui/use-hash.js';
 import { useSteps } from '../ui/use-now.js';
-import { troublesOf } from './troubles.js';
+import { warningsOf } from './warnings.js';
 import './service-line.css';
 
 interface ServiceLineProps {
@@ -20,13 +20,13 @@ const STEP_MS = 10_000;
 
 /** Shows the problems of the service below the header of each page; nothing if there are none. */
 export function ServiceLine({ status, error }: ServiceLineProps): VNode | null {
-  const troubles = troublesOf(status, error, useSteps(STEP_MS));
-  const more = troubles.length - MOST_LINES;
+  const warnings = warningsOf(status, error, useSteps(STEP_MS));
+  const more = warnings.length - MOST_LINES;
   const isOnHealth = useHash().startsWith(HEALTH_LINK);
-  if (troubles.length === 0) return null;
+  if (warnings.length === 0) return null;
   return (
     <div class="service-line" role="status">
-      {troubles.slice(0, MOST_LINES).map(({ tone, text }, index) => (
+      {warnings.slice(0, MOST_LINES).map(({ tone, text }, index) => (
         <p key={text} class={`tone-${tone}`}>
           <Icon name={tone === 'bad' ? 'error' : 'warning'} />
           <span>

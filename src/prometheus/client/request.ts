@@ -94,7 +94,7 @@ export function createSend(config: SourceConfig, clock: Clock, env: Environment 
     pool: new BodyPool(limits.unreadBytes),
     // Answers that end at the same time take turns: without pauses between them, large answers would block all other
     // work.
-    takeTurn: () => (lastTurn = lastTurn.then(() => sleep(clock, 0))),
+    yieldIfDue: () => (lastTurn = lastTurn.then(() => sleep(clock, 0))),
   };
   const refusesPost = new Set<string>();
 

@@ -53,7 +53,7 @@ interface Outlier {
   /** The last answer to a query for this member alone; null: there was no such query. */
   own: Answer | null;
   /** The round of the last failure, and the round of the last query for this member alone. */
-  uncleanAt: number;
+  failedAt: number;
   aloneAt: number;
 }
 
@@ -92,7 +92,7 @@ export function createMergedQuery(parts: {
 
   const note = (set: readonly string[], kind: Outlier['kind'], own: Answer | null): void => {
     version += 1;
-    for (const member of set) outliers.set(member, { kind, set, own, uncleanAt: now, aloneAt: now });
+    for (const member of set) outliers.set(member, { kind, set, own, failedAt: now, aloneAt: now });
   };
   const release = (members: readonly string[]): void => {
     version += 1;
@@ -187,7 +187,7 @@ export function createMergedQuery(parts: {
     for (const member of members) {
       const outlier = outliers.get(member);
       if (outlier === undefined) continue;
-      outlier.uncleanAt = now;
+      outlier.failedAt = now;
       if (members.length === 1) [outlier.own, outlier.aloneAt] = [answer, now];
       const { own, set } = outlier;
       of.set(member, own === null ? sharedAnswer(answer, set.length, noun) : withOwnWords(answer, own));
@@ -201,9 +201,9 @@ export function createMergedQuery(parts: {
     const sets = new Set<readonly string[]>();
     let hasSlow = false;
     for (const [member, outlier] of outliers) {
-      const { kind, own, uncleanAt, aloneAt, set } = outlier;
-      if (now - uncleanAt > APART_ROUNDS) release([member]);
-      if (!members.has(member) || kind === 'apart' || now - uncleanAt > APART_ROUNDS || sets.has(set))
+      const { kind, own, failedAt, aloneAt, set } = outlier;
+      if (now - failedAt > APART_ROUNDS) release([member]);
+      if (!members.has(member) || kind === 'apart' || now - failedAt > APART_ROUNDS || sets.has(set))
         continue;
       // Members that are known to fail are queried again rarely, and leave half of the budget for finding new ones.
       if (own !== null && (now - aloneAt <= APART_ROUNDS || budget.left <= SPLITS_PER_NAMESPACE / 2))

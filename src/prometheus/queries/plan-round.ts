@@ -1,6 +1,6 @@
 import type { PodsPattern } from '../../promql/pods-pattern.js';
 import type { Scaler } from '../../scaler/spec.js';
-import { type Clock, takeTurns } from '../../units/clock.js';
+import { type Clock, periodicYield } from '../../units/clock.js';
 import { INTERNAL_ERROR } from '../answers/answer.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { QueryOwner } from '../source/fair-slots.js';
@@ -88,12 +88,12 @@ export function createRoundPlanner(clock: Clock, onFault: (error: unknown) => vo
     sources = current;
     const next = new Map<Scaler, ScalerQueries>();
     const byPeriod = new Map<number, ScalerQueries[]>();
-    const takeTurn = takeTurns(clock);
+    const yieldIfDue = periodicYield(clock);
     for (const scaler of scalers) {
       const queries = known.get(scaler) ?? compileOne(scaler);
       next.set(scaler, queries);
       addTo(byPeriod, scaler.spec.syncPeriodSeconds, queries);
-      await takeTurn();
+      await yieldIfDue();
     }
     compiled = next;
     plans = new Map(

@@ -1,5 +1,5 @@
 import type { Scaler } from '../../scaler/spec.js';
-import { type Clock, type ReadyQueue, takeTurns } from '../../units/clock.js';
+import { type Clock, type ReadyQueue, periodicYield } from '../../units/clock.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { ageKey, type SourceAge, UNKNOWN_AGE, urlIndexOf } from '../source/age.js';
@@ -119,14 +119,14 @@ export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
     await takeAll(query.keys, answerOf);
   };
 
-  const takeTurn = takeTurns(clock);
+  const yieldIfDue = periodicYield(clock);
   for (const query of [...rotate(plan.queries, number), ...rotate(plan.rankings, number)]) {
     send(query).catch((error: unknown) => {
       onFault(error);
       for (const key of query.kind === 'own' ? [query.key] : query.keys.values())
         answers.take(key, INTERNAL_ERROR);
     });
-    await takeTurn();
+    await yieldIfDue();
   }
   checkDuplicates(plan, round, (source) => (recognizing.get(source) ?? null) === null);
 }

@@ -5,8 +5,8 @@ import { onAbort } from '../../units/abort.js';
 import { createSemaphore } from '../../units/semaphore.js';
 import type { Identity } from '../access/viewer.js';
 import { type Fleet, type Peer, PEER_HEADER } from './peer-check.js';
-import { createAnswerReader, sealQuestion } from './sealed.js';
-import type { AnswerHead, AnswerReader, PeerQuestion } from './sealed.js';
+import { createAnswerReader, encryptRequest } from './sealed.js';
+import type { AnswerHead, AnswerReader, PeerMessage } from './sealed.js';
 
 export interface PeerAnswer {
   readonly status: number;
@@ -130,9 +130,9 @@ export function requestPeer({ identity: to, address }: Peer, asked: PeerRequest)
   });
 }
 
-function sealed(question: PeerQuestion, key: Buffer): ReturnType<typeof sealQuestion> {
+function sealed(question: PeerMessage, key: Buffer): ReturnType<typeof encryptRequest> {
   try {
-    return sealQuestion(question, key);
+    return encryptRequest(question, key);
   } catch (cause) {
     // The user is in too many groups, so that the identity does not fit into a header.
     throw cause instanceof RangeError ? new PeerError(cause.message, { cause }) : cause;

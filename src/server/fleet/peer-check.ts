@@ -3,7 +3,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import type { Clock } from '../../units/clock.js';
 import { type AccessControl, applyVerdict, namespaceOf, type Verdict } from '../access/access-control.js';
 import { ANYBODY, type Identity, SEES_ALL } from '../access/viewer.js';
-import { createAnswerSealer, openQuestion, type PeerQuestion, type SealedBy } from './sealed.js';
+import { createResponseEncryptor, decryptRequest, type PeerMessage, type SealedBy } from './sealed.js';
 
 export interface Peer {
   readonly identity: string;
@@ -59,7 +59,7 @@ interface PeerCheckOptions {
 export function createPeerCheck({ fleet, access, clock, orElse }: PeerCheckOptions): RequestHandler {
   const isNew = rememberNonces(clock);
   const open = async (request: Request, header: string): Promise<Opened | string> => {
-    const opened = fleet === undefined ? null : openQuestion(header, await fleet.keys());
+    const opened = fleet === undefined ? null : decryptRequest(header, await fleet.keys());
     if (opened === null) return 'the question of another replica is not sealed with a key of this replica';
     const { to, path, atMs } = opened.question;
     if (to !== fleet?.identity || path !== request.originalUrl) return 'the question is for another replica';
@@ -74,7 +74,7 @@ export function createPeerCheck({ fleet, access, clock, orElse }: PeerCheckOptio
       return null;
     }
     const { question, by } = opened;
-    sealAnswer(response, by);
+    encryptResponse(response, by);
     peerRequests.add(request);
     delete request.headers['last-event-id'];
     if (question.lastId !== null) request.headers['last-event-id'] = question.lastId;
@@ -94,7 +94,7 @@ export function createPeerCheck({ fleet, access, clock, orElse }: PeerCheckOptio
 }
 
 interface Opened {
-  readonly question: PeerQuestion;
+  readonly question: PeerMessage;
   readonly by: SealedBy;
 }
 
@@ -134,10 +134,10 @@ function rememberNonces(clock: Clock): (nonce: Buffer) => boolean {
 }
 
 /** Encrypts everything that is written to a response, including its status and content type. */
-export function sealAnswer(response: ServerResponse, by: SealedBy): void {
+export function encryptResponse(response: ServerResponse, by: SealedBy): void {
   const write = response.write.bind(response);
   const end = response.end.bind(response);
-  const sealer = createAnswerSealer(by, () => {
+  const sealer = createResponseEncryptor(by, () => {
     const type = response.getHeader('content-type');
     const head = { status: response.statusCode, type: typeof type === 'string' ? type : '' };
     if (!response.headersSent) {

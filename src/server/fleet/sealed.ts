@@ -9,7 +9,7 @@ import type { Identity } from '../access/viewer.js';
  */
 
 /** A request that one replica sends to another. */
-export interface PeerQuestion {
+export interface PeerMessage {
   /** The identity of the receiver. All other replicas reject the request. */
   readonly to: string;
   /** Wall-clock time of the request in Unix milliseconds. */
@@ -41,8 +41,8 @@ const MOST_HEADER_CHARACTERS = 7000;
 const MOST_QUESTION_BYTES = 256 * 1024;
 
 /** Encrypts a request as a header. Throws `RangeError` if a user has too many groups for a header. */
-export function sealQuestion(
-  question: PeerQuestion,
+export function encryptRequest(
+  question: PeerMessage,
   key: Buffer,
 ): { readonly header: string; readonly by: SealedBy } {
   const nonce = randomBytes(NONCE_BYTES);
@@ -55,10 +55,10 @@ export function sealQuestion(
 }
 
 /** Decrypts the request in a header; null: it was encrypted with none of the keys. */
-export function openQuestion(
+export function decryptRequest(
   header: string,
   keys: readonly Buffer[],
-): { readonly question: PeerQuestion; readonly by: SealedBy } | null {
+): { readonly question: PeerMessage; readonly by: SealedBy } | null {
   const bytes = Buffer.from(header, 'base64url');
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
   const nonce = bytes.subarray(0, NONCE_BYTES);
@@ -67,7 +67,7 @@ export function openQuestion(
       const text = decrypt(bytes.subarray(NONCE_BYTES), messageKey(key, nonce, 'question'), 0);
       const json = inflateRawSync(text, { maxOutputLength: MOST_QUESTION_BYTES }).toString('utf8');
       // The cast is safe, because only a replica can have encrypted the text.
-      return { question: JSON.parse(json) as PeerQuestion, by: { key, nonce } };
+      return { question: JSON.parse(json) as PeerMessage, by: { key, nonce } };
     } catch {
       // The request was encrypted with another key, or not at all.
     }
@@ -76,7 +76,7 @@ export function openQuestion(
 }
 
 /** Encrypts an answer in chunks. */
-interface AnswerSealer {
+interface ResponseEncryptor {
   readonly seal: (bytes: Buffer) => Buffer;
   /** Returns the last chunk, without which the answer counts as truncated. */
   readonly end: () => Buffer;
@@ -87,7 +87,7 @@ interface AnswerSealer {
  * tag. Its IV is its position, so that no frame can be repeated, moved or removed. The first frame contains the head of
  * the answer; the last one is empty.
  */
-export function createAnswerSealer({ key, nonce }: SealedBy, head: () => AnswerHead): AnswerSealer {
+export function createResponseEncryptor({ key, nonce }: SealedBy, head: () => AnswerHead): ResponseEncryptor {
   const salt = randomBytes(SALT_BYTES);
   const frameKey = messageKey(key, Buffer.concat([nonce, salt]), 'answer');
   let position = 0;

@@ -6,7 +6,7 @@ import type { LedgerEntry } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { type Rejection, rejectionsOf, timedState } from '../../telemetry/timed-state.js';
 import { cleanText } from '../../units/clean-text.js';
-import { type Clock, takeTurns } from '../../units/clock.js';
+import { type Clock, periodicYield } from '../../units/clock.js';
 import { type Instant, instantOrNull } from '../../units/time.js';
 import type { Viewer } from '../access/viewer.js';
 import { SLICE_MS } from '../pacing/paced.js';
@@ -75,7 +75,7 @@ export function createOverviewRows({
   let last: Promise<unknown> = Promise.resolve();
 
   const update = async (): Promise<void> => {
-    const takeTurn = takeTurns(clock, SLICE_MS);
+    const yieldIfDue = periodicYield(clock, SLICE_MS);
     const next = revision + 1;
     const rejections = rejectionsOf(problems(), rejectedSince());
     for (const status of [...ledger.list()]) {
@@ -98,7 +98,7 @@ export function createOverviewRows({
           replicas,
           changed: isSame ? known.changed : next,
         });
-      await takeTurn();
+      await yieldIfDue();
     }
     const gone = [...rows].filter(([key]) => ledger.get(key) === null);
     for (const [key] of gone) rows.delete(key);

@@ -1,7 +1,7 @@
 import type { Answer } from '../../api/answers.js';
 import { overviewRowSchema, overviewSchema } from '../../api/dashboard-schemas.js';
 import { readAnswerOrNull } from '../../api/read-answer.js';
-import { takeTurns } from '../../units/clock.js';
+import { periodicYield } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { SLICE_MS } from '../pacing/paced.js';
 import type { Viewer } from '../access/viewer.js';
@@ -22,7 +22,7 @@ export function writePart({ rows, ...head }: OverviewPart, clock: Clock): Promis
 
 /** Parses a part of another replica in slices of time; null: it is invalid. */
 export async function readPart(body: Buffer, clock: Clock): Promise<OverviewPart | null> {
-  const takeTurn = takeTurns(clock, SLICE_MS);
+  const yieldIfDue = periodicYield(clock, SLICE_MS);
   let head: Answer<typeof headSchema> | null = null;
   const rows = new Map<string, string>();
   for (let start = 0; start < body.length;) {
@@ -39,7 +39,7 @@ export async function readPart(body: Buffer, clock: Clock): Promise<OverviewPart
       rows.set(`${row.namespace}/${row.name}`, text);
     }
     start = end + 1;
-    await takeTurn();
+    await yieldIfDue();
   }
   return head === null ? null : { ...head, rows };
 }
@@ -73,13 +73,13 @@ async function encode(
   rows: ReadonlyMap<string, string>,
   clock: Clock,
 ): Promise<Buffer> {
-  const takeTurn = takeTurns(clock, SLICE_MS);
+  const yieldIfDue = periodicYield(clock, SLICE_MS);
   const texts = [...rows.values()];
   const pieces = [Buffer.from(before)];
   for (let start = 0; start < texts.length; start += ROWS_AT_ONCE) {
     const text = texts.slice(start, start + ROWS_AT_ONCE).join(between);
     pieces.push(Buffer.from(start === 0 ? text : `${between}${text}`));
-    await takeTurn();
+    await yieldIfDue();
   }
   return Buffer.concat([...pieces, Buffer.from(after)]);
 }

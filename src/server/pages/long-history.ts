@@ -1,7 +1,7 @@
 import type { RequestHandler, Response } from 'express';
 import type { Scaler } from '../../scaler/spec.js';
 import type { ScalerPoints } from '../../telemetry/chart-points.js';
-import { takeTurns, type Clock } from '../../units/clock.js';
+import { periodicYield, type Clock } from '../../units/clock.js';
 import { viewerOf } from '../access/viewer.js';
 import { refuse, SLICE_MS } from '../pacing/paced.js';
 import { writeHistory } from './views.js';
@@ -53,7 +53,7 @@ export function showAnyHistory(parts: LongHistoryParts): RequestHandler {
             ? () => refuse(response, answer.why)
             : sending(
                 response,
-                await writeHistory(answer.points, range.stepSeconds, takeTurns(clock, SLICE_MS)),
+                await writeHistory(answer.points, range.stepSeconds, periodicYield(clock, SLICE_MS)),
               );
         queued(send)(request, response, next);
       })

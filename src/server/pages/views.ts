@@ -239,16 +239,16 @@ export function viewForecastLoads(
   };
 }
 
-/** Returns a long history as JSON. `takeTurn` yields to other work between two metrics. */
+/** Returns a long history as JSON. `yieldIfDue` yields to other work between two metrics. */
 export async function writeHistory(
   history: ScalerPoints,
   stepSeconds: number | null,
-  takeTurn: () => Promise<void>,
+  yieldIfDue: () => Promise<void>,
 ): Promise<string> {
   const columns: string[] = [];
   for (let index = 0; index < history.metrics.length; index += 1) {
     columns.push(JSON.stringify(viewMetricColumns(history, index)));
-    await takeTurn();
+    await yieldIfDue();
   }
   const head = JSON.stringify(viewCounts(history, stepSeconds)).slice(0, -1);
   return `${head},"metrics":[${columns.join(',')}]}`;

@@ -132,7 +132,7 @@ async function runRound(): Promise<void> {
   round += 1;
   for (let index = 0; index < fleet.scalers.length; index += 1) {
     recorder.record(fleet.recordOf(index, round));
-    if (index % DECISIONS_AT_ONCE === 0) await nextTurn();
+    if (index % DECISIONS_AT_ONCE === 0) await yieldIfDue();
   }
 }
 
@@ -141,10 +141,10 @@ async function flood(megabytes: number): Promise<void> {
   for (let sent = 0; sent < megabytes * 1000; sent += 1) {
     const at = clock.now();
     feed.publish({ type: 'failure', at, namespace: 'a', name: 'b', subject: 'cpu', failing: true, message });
-    if (sent % 20 === 0) await nextTurn();
+    if (sent % 20 === 0) await yieldIfDue();
   }
 }
 
-function nextTurn(): Promise<void> {
+function yieldIfDue(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

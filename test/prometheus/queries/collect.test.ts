@@ -164,20 +164,20 @@ describe('createReadyQueue', () => {
         queue.add(() => void called.push(number));
       }
     };
-    const nextTurn = (): void => turns.splice(0).forEach((turn) => turn());
-    return { add, called, turns, nextTurn };
+    const yieldIfDue = (): void => turns.splice(0).forEach((turn) => turn());
+    return { add, called, turns, yieldIfDue };
   }
 
   it('calls 3 in a turn, in order, and also those that are added meanwhile', () => {
-    const { add, called, turns, nextTurn } = startQueue(3);
+    const { add, called, turns, yieldIfDue } = startQueue(3);
     add(2);
     add(6);
     const lengths = [called.length];
-    nextTurn();
+    yieldIfDue();
     add(2);
     lengths.push(called.length);
     while (turns.length > 0) {
-      nextTurn();
+      yieldIfDue();
       lengths.push(called.length);
     }
 
@@ -186,9 +186,9 @@ describe('createReadyQueue', () => {
   });
 
   it('calls 3 at once again in the turn after the last ones', () => {
-    const { add, called, turns, nextTurn } = startQueue(3);
+    const { add, called, turns, yieldIfDue } = startQueue(3);
     add(3);
-    nextTurn();
+    yieldIfDue();
     expect(turns).toEqual([]);
     add(4);
 

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import { PEER_HEADER, sealAnswer } from '../../../src/server/fleet/peer-check.js';
-import { openQuestion } from '../../../src/server/fleet/sealed.js';
-import type { PeerQuestion } from '../../../src/server/fleet/sealed.js';
+import { PEER_HEADER, encryptResponse } from '../../../src/server/fleet/peer-check.js';
+import { decryptRequest } from '../../../src/server/fleet/sealed.js';
+import type { PeerMessage } from '../../../src/server/fleet/sealed.js';
 import { listen, shut } from '../../../src/simulator/sockets.js';
 import { PEER_KEYS } from '../fleet/peer-keys.js';
 
@@ -12,7 +12,7 @@ export interface PeerServer {
   /** Headers of the requests, the oldest first. */
   readonly asked: IncomingHttpHeaders[];
   /** What it was asked, as far as its key opens it. */
-  readonly questions: PeerQuestion[];
+  readonly questions: PeerMessage[];
   /** The open answers. */
   readonly answers: ServerResponse[];
   readonly close: () => Promise<void>;
@@ -23,14 +23,14 @@ export async function startPeer(
   { keys = PEER_KEYS }: { readonly keys?: readonly Buffer[] } = {},
 ): Promise<PeerServer> {
   const asked: IncomingHttpHeaders[] = [];
-  const questions: PeerQuestion[] = [];
+  const questions: PeerMessage[] = [];
   const answers: ServerResponse[] = [];
   const server = createServer((request, response) => {
     asked.push(request.headers);
-    const opened = openQuestion(String(request.headers[PEER_HEADER]), keys);
+    const opened = decryptRequest(String(request.headers[PEER_HEADER]), keys);
     if (opened !== null) {
       questions.push(opened.question);
-      sealAnswer(response, opened.by);
+      encryptResponse(response, opened.by);
     }
     answers.push(response);
     response.on('close', () => answers.splice(answers.indexOf(response), 1));

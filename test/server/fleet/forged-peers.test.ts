@@ -8,7 +8,7 @@ import { createApp } from '../../../src/server/app.js';
 import { createEventStreams } from '../../../src/server/event-streams.js';
 import { requestPeer } from '../../../src/server/fleet/ask-peer.js';
 import { type Peer, PEER_HEADER } from '../../../src/server/fleet/peer-check.js';
-import { sealQuestion } from '../../../src/server/fleet/sealed.js';
+import { encryptRequest } from '../../../src/server/fleet/sealed.js';
 import { startServer } from '../../../src/server/server.js';
 import type { RunningServer } from '../../../src/server/server.js';
 import { createRecords } from '../../../src/telemetry/records.js';
@@ -169,7 +169,7 @@ async function ask(
     lastId: null,
     identity: { kind: 'anybody' } as const,
   };
-  const { header } = sealQuestion(question, key);
+  const { header } = encryptRequest(question, key);
   return { header, ...(await send(replica, header)) };
 }
 

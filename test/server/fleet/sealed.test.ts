@@ -1,16 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import {
   createAnswerReader,
-  createAnswerSealer,
-  openQuestion,
+  createResponseEncryptor,
+  decryptRequest,
   readPeerKeys,
-  sealQuestion,
+  encryptRequest,
 } from '../../../src/server/fleet/sealed.js';
-import type { PeerQuestion } from '../../../src/server/fleet/sealed.js';
+import type { PeerMessage } from '../../../src/server/fleet/sealed.js';
 
 const KEY = Buffer.from('k'.repeat(32));
 const OTHER = Buffer.from('o'.repeat(32));
-const QUESTION: PeerQuestion = {
+const QUESTION: PeerMessage = {
   to: 'second',
   atMs: 1000,
   path: '/api/v1/scalers',
@@ -21,19 +21,19 @@ const HEAD = { status: 404, type: 'application/json' };
 
 describe('a sealed question', () => {
   it('is opened by any of the keys of the other replica, and by no other', () => {
-    const { header } = sealQuestion(QUESTION, KEY);
+    const { header } = encryptRequest(QUESTION, KEY);
 
-    expect(openQuestion(header, [OTHER, KEY])?.question).toEqual(QUESTION);
-    expect(openQuestion(header, [OTHER])).toBeNull();
-    expect(openQuestion(header, [])).toBeNull();
+    expect(decryptRequest(header, [OTHER, KEY])?.question).toEqual(QUESTION);
+    expect(decryptRequest(header, [OTHER])).toBeNull();
+    expect(decryptRequest(header, [])).toBeNull();
   });
 
   it('is not opened after a change of any byte', () => {
-    const bytes = Buffer.from(sealQuestion(QUESTION, KEY).header, 'base64url');
+    const bytes = Buffer.from(encryptRequest(QUESTION, KEY).header, 'base64url');
     for (let index = 0; index < bytes.length; index += 1) {
       const changed = Buffer.from(bytes);
       changed[index] = (changed[index] ?? 0) ^ 1;
-      expect(openQuestion(changed.toString('base64url'), [KEY])).toBeNull();
+      expect(decryptRequest(changed.toString('base64url'), [KEY])).toBeNull();
     }
   });
 
@@ -41,7 +41,7 @@ describe('a sealed question', () => {
     const groups = Array.from({ length: 2000 }, (_, index) => `${Math.sin(index)}`);
     const identity = { kind: 'user', user: { username: 'ann', fields: { groups } } } as const;
 
-    expect(() => sealQuestion({ ...QUESTION, identity }, KEY)).toThrow(RangeError);
+    expect(() => encryptRequest({ ...QUESTION, identity }, KEY)).toThrow(RangeError);
   });
 });
 
@@ -49,8 +49,8 @@ function sealedAnswer(): {
   readonly pieces: readonly Buffer[];
   readonly by: Parameters<typeof createAnswerReader>[0];
 } {
-  const { by } = sealQuestion(QUESTION, KEY);
-  const sealer = createAnswerSealer(by, () => HEAD);
+  const { by } = encryptRequest(QUESTION, KEY);
+  const sealer = createResponseEncryptor(by, () => HEAD);
   return { pieces: [sealer.seal(Buffer.from('one')), sealer.seal(Buffer.from('two')), sealer.end()], by };
 }
 

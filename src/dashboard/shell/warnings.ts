@@ -3,15 +3,15 @@ import { plural } from '../ui/numbers.js';
 import { formatAge, formatShort, isOverdue } from '../ui/times.js';
 
 /** A problem of the service itself, which concerns the person on call. */
-export interface Trouble {
+export interface Warning {
   readonly tone: 'bad' | 'warn';
   readonly text: string;
 }
 
 /** Returns problems of the service, the most urgent first. `error`: why `status` is outdated; null: it is current. */
-export function troublesOf(status: ServiceStatus, error: string | null, nowMs: number): readonly Trouble[] {
+export function warningsOf(status: ServiceStatus, error: string | null, nowMs: number): readonly Warning[] {
   const { at, dataSources, kubernetes, leader, identity, replicas, rounds, problems } = status;
-  const found: Trouble[] = [];
+  const found: Warning[] = [];
   const bad = (text: string): void => void found.push({ tone: 'bad', text });
   const warn = (text: string): void => void found.push({ tone: 'warn', text });
   const since = (time: string): string => {

@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ServiceStatus } from '../../../src/api/answers.js';
-import { troublesOf } from '../../../src/dashboard/shell/troubles.js';
+import { warningsOf } from '../../../src/dashboard/shell/warnings.js';
 import { AT, after, failingService, serviceOf } from '../../browser/support/answers.js';
 
 function textsOf(changes: Partial<ServiceStatus>, error: string | null = null): readonly string[] {
-  return troublesOf(serviceOf(changes), error, Date.parse(AT)).map(({ text }) =>
+  return warningsOf(serviceOf(changes), error, Date.parse(AT)).map(({ text }) =>
     text.replace(/\d\d:\d\d|[A-Z][a-z]{2} \d+, \d\d:\d\d/, 'HH:MM'),
   );
 }
 
 const [SOURCE] = failingService().dataSources;
 
-describe('troublesOf', () => {
+describe('warningsOf', () => {
   it('finds none in a healthy service, and with a warning of a document', () => {
     const [, warning] = failingService().problems;
 
