@@ -1,5 +1,7 @@
+import { objectIn, textIn } from '../../kubernetes/api/json.js';
 import { CommandError, type ExitCode } from '../output/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
+import { HPA } from '../reach/source-kinds.js';
 import { createServiceClient } from '../reach/service-client.js';
 import {
   type AdoptContext,
@@ -11,7 +13,7 @@ import {
 } from './adoption.js';
 import { commandFor, nameSource } from './adopt-options.js';
 import { whatDiffers } from './check-source.js';
-import { agreementText, readAgreement } from './agreement.js';
+import { agreementText, isOfScaledObject, readAgreement } from './agreement.js';
 import { whyNotInForce, whyRefused } from './check-switch.js';
 import { type ServiceView, readView } from './confirm-service.js';
 import { localTimes } from '../output/lines.js';
@@ -27,12 +29,12 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   const report = await readAgreement(context, { key, view: view.row, object });
   if (typeof report === 'string')
     throw object === null
-      ? autoscalerGone(context, scaler)
+      ? await autoscalerGone(context, scaler)
       : new CommandError(`no round of ${nameScaler(context, scaler)} was compared yet: ${report}`);
   io.stdout.write(format === 'text' ? localTimes(agreementText(report)) : writeStructured(format, report));
   if (format !== 'text') return 0;
   if (object === null || !scaler.isDryRun) {
-    io.stdout.write(`${goneLines(context, scaler).join('\n')}\n`);
+    io.stdout.write(`${(await goneLines(context, scaler)).join('\n')}\n`);
     return 0;
   }
   const refusal =
@@ -47,20 +49,27 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
 }
 
 /** The error if there is nothing to compare with, because the autoscaler does not exist anymore. */
-function autoscalerGone(context: AdoptContext, scaler: ScalerObject): CommandError {
+async function autoscalerGone(context: AdoptContext, scaler: ScalerObject): Promise<CommandError> {
   const { source } = context;
   const why = scaler.isDryRun
     ? ''
     : `, so there is nothing to compare: ${nameScaler(context, scaler)} scales ${nameWorkload(context, scaler)}`;
   return new CommandError(
-    [`${nameSource(source)} does not exist anymore${why}`, ...goneLines(context, scaler)].join('\n'),
+    [`${nameSource(source)} does not exist anymore${why}`, ...(await goneLines(context, scaler))].join('\n'),
   );
 }
 
-function goneLines(context: AdoptContext, scaler: ScalerObject): readonly string[] {
-  const { source } = context;
+async function goneLines(context: AdoptContext, scaler: ScalerObject): Promise<readonly string[]> {
+  const { source, objects } = context;
+  // The HPA of a ScaledObject scales until Kubernetes deletes it, too.
+  const hpas = scaler.isDryRun && source.kind !== HPA ? await objects.list(HPA) : [];
+  const left = hpas.find((hpa) => isOfScaledObject(hpa, source)) ?? null;
+  const what =
+    left === null
+      ? 'nothing scales'
+      : `HPA ${source.namespace}/${textIn(objectIn(left, 'metadata'), 'name') ?? ''} of ${nameSource(source)} is not deleted yet, and scales`;
   const dryRun = [
-    `${nameScaler(context, scaler)} is in dry run: nothing scales ${nameWorkload(context, scaler)}`,
+    `${nameScaler(context, scaler)} is in dry run: ${what} ${nameWorkload(context, scaler)}`,
     `Switch:   ${commandFor('--switch', source, context)}`,
   ];
   return [...(scaler.isDryRun ? dryRun : []), `Way back: ${commandFor('--undo', source, context)}`];

@@ -127,6 +127,22 @@ describe('adopt of a ScaledObject', () => {
     expect(fixture.counts).toEqual([4]);
   });
 
+  it('that is gone is not reported as if nothing scaled while its HPA still does', async () => {
+    const fixture = await start();
+    const { simulator } = fixture.cluster;
+    await send(simulator, 'PATCH', `${GROUP}/web`, { body: { metadata: { finalizers: [] } } });
+    await send(simulator, 'DELETE', `${GROUP}/web`);
+
+    const before = await fixture.run('--report');
+    await send(simulator, 'DELETE', `${HPA_PATH}/web`);
+    const after = await fixture.run('--report');
+
+    expect(before.stdout).toContain(
+      'scaler shop/web is in dry run: HPA shop/web of ScaledObject shop/web is not deleted yet, and scales deployment shop/web\n',
+    );
+    expect(after.stdout).toContain('scaler shop/web is in dry run: nothing scales deployment shop/web\n');
+  });
+
   it('does not delete one that would restore its original count, and not the HPA of one', async () => {
     const fixture = await start({ restoreToOriginalReplicaCount: true });
 
