@@ -269,7 +269,11 @@ function dryRun(facts: StateFacts): Reason | null {
     outcome.kind === 'dry-run' && outcome.from !== outcome.to
       ? `would scale from ${outcome.from} to ${outcome.to}`
       : `would keep ${decision === null ? 'the replicas' : countOf(decision.currentReplicas, 'replica')}`;
-  if (shadow !== undefined) return { cause: `${change}; ${shadow.beside} wants ${shadow.theirReplicas}` };
+  if (shadow !== undefined) {
+    // The HPA may exist for a while after its ScaledObject.
+    const hpa = shadow.beside.startsWith('ScaledObject ') ? `the HPA of ${shadow.beside}` : shadow.beside;
+    return { cause: `${change}; ${hpa} wants ${shadow.theirReplicas}` };
+  }
   if (other === undefined) return { cause: change };
   return { cause: `${change}; ${other.kind} ${other.namespace}/${other.name} has the same target` };
 }

@@ -239,6 +239,14 @@ export const STATE_CASES: readonly StateCase[] = [
     }),
   ],
   [
+    'a dry run next to the HPA of a ScaledObject',
+    'DryRun',
+    'would keep 4 replicas; the HPA of ScaledObject shop/web wants 5',
+    decided({
+      record: { dryRun: true, shadow: { beside: 'ScaledObject shop/web', theirReplicas: 5, difference: -1 } },
+    }),
+  ],
+  [
     'a dry run next to another document',
     'DryRun',
     'would keep 4 replicas; Scaler shop/other has the same target',

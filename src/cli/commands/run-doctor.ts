@@ -114,8 +114,9 @@ async function readInEffect(
         results: [make.ok(`its last valid version is checked, which ${served.where} has in effect`)],
       };
   }
-  const why = failures.join('; ');
-  return { scalers: [], results: [make.skipped(`the version that is in effect is not known here: ${why}`)] };
+  // Both ways usually reach the same service. The lines after the first one repeat the errors of the document.
+  const why = [...new Set(failures.map((text) => text.split(/:?\n/, 1)[0] ?? text))].join('; ');
+  return { scalers: [], results: [make.skipped(`no version in effect is checked: ${why}`)] };
 }
 
 /** Returns the scaler as the service uses it, or as a string the reason why the service does not have it. */

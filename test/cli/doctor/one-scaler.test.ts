@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Simulator } from '../../../src/simulator/simulator.js';
+import type { Problem } from '../../../src/scaler/problems/problem.js';
+import { createLedger } from '../../../src/telemetry/ledger.js';
 import { createRecords } from '../../../src/telemetry/records.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { apiServer, appOf, cpuSnapshot, listen, recordOf, serviceIn } from '../live-service.js';
@@ -78,7 +80,7 @@ describe('doctor for one scaler', () => {
         expect.objectContaining({
           subject: `shop/${name}`,
           status: 'skipped',
-          message: expect.stringContaining('the version that is in effect is not known here: '),
+          message: expect.stringContaining('no version in effect is checked: '),
         }),
       );
       expect(diagnosis.of('target')).toEqual([]);
@@ -96,9 +98,7 @@ describe('doctor for one scaler', () => {
     expect(of('config').filter(({ status }) => status === 'skipped')).toMatchObject([
       {
         subject: 'shop/wrong',
-        message: expect.stringMatching(
-          /^the version that is in effect is not known here: no Service with the label/,
-        ),
+        message: expect.stringMatching(/^no version in effect is checked: no Service with the label/),
       },
     ]);
   });
@@ -129,6 +129,37 @@ describe('doctor for one scaler', () => {
     });
     expect(of('requests')).toMatchObject({ status: 'ok' });
     expect(of('query')).toMatchObject({ status: 'failed' });
+  });
+
+  it('says once that no version is in effect, without the errors that it has already printed', async () => {
+    const problem: Problem = {
+      code: 'unknown-field',
+      severity: 'error',
+      message: 'spec.maxReplica is not a known field',
+      file: 'web.yaml',
+      place: null,
+      path: 'spec.maxReplica',
+      sourceLine: null,
+      scaler: 'shop/web',
+    };
+    const app = appOf(createLedger(), {}, { problems: () => [problem] });
+    const [service, proxy] = [await listen(app), await listen(apiServer(app, [serviceIn('monitoring')]))];
+
+    const { results } = await diagnosed({
+      prometheus: url,
+      kubernetes: proxy.url,
+      documents: { web: WRONG.replace('name: wrong,', 'name: web,') },
+      config: `server: { port: ${new URL(service.url).port} }`,
+      args: ['shop/web'],
+    });
+    await Promise.all([service.close(), proxy.close()]);
+
+    expect(results.filter(({ status, check }) => status === 'skipped' && check === 'config')).toMatchObject([
+      {
+        message:
+          'no version in effect is checked: the document of shop/web is rejected, and no valid version is in effect',
+      },
+    ]);
   });
 
   it('reads the version in effect through the API server if the service does not run here', async () => {
