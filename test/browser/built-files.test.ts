@@ -51,11 +51,11 @@ describe('the built dashboard', () => {
     expect(sizeOf([...SHELL, part])).toBeLessThan(most);
   });
 
-  it('has less than 124 KB, compressed, for the code that decides', () => {
+  it('has less than 124.5 KB, compressed, for the code that decides', () => {
     const page = [...SHELL, 'scaler-content', 'document-section', 'limit-strip'];
 
-    // 123,000 until a document was checked for annotations without effect.
-    expect(sizeOf(['what-if-panel', 'arithmetic-list'], page)).toBeLessThan(124_000);
+    // 124,000 until a decision named the metrics that are read as 0.
+    expect(sizeOf(['what-if-panel', 'arithmetic-list'], page)).toBeLessThan(124_500);
   });
 
   it('names no hosts but those in the names of SVG', () => {
