@@ -123,7 +123,7 @@ function special(
             current: null,
             desired: null,
             metric: null,
-            state: stateOf('NoData', { cause: 'no series for queue_length' }),
+            state: stateOf('NoData', { cause: 'queue_length: no series' }),
           }
         : { state: stateOf('DryRun', { cause: `would keep ${current} replicas` }) };
     default:
