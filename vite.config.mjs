@@ -16,6 +16,19 @@ const WITHOUT_UNUSED = [
   '@lezer/highlight',
 ].map((find) => ({ find, replacement: UNUSED }));
 
+/** The descriptions of the fields of a document, which the page does not show. */
+const WITHOUT_DESCRIPTIONS = {
+  name: 'without-descriptions',
+  enforce: 'pre',
+  transform: {
+    filter: { id: /\/src\/scaler\/schema\/.*\.ts$/ },
+    handler: (code) => ({
+      code: code.replace(/\bdescription:\s*(?:'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)/g, "description: ''"),
+      map: null,
+    }),
+  },
+};
+
 const COMMON =
   /node_modules\/preact\/|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:icon|links|severities|states|time|numbers|use-|announcer|page-heading|error-boundary)/;
 
@@ -31,6 +44,7 @@ const DASHBOARD = {
   root: 'src/dashboard',
   base: './',
   publicDir: false,
+  plugins: [WITHOUT_DESCRIPTIONS],
   resolve: { alias: WITHOUT_UNUSED },
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   build: {

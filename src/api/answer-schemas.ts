@@ -23,12 +23,14 @@ const OUTCOME_KINDS = [
   'failed',
 ] as const satisfies readonly OutcomeKind[];
 
-const metricIdentity = {
+export const metricIdentity = {
   type: z.enum(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']),
-  metric: z.string().describe('Name of the metric; CONTAINER/NAME for ContainerResource.'),
+  metric: z.string().describe('Name of the metric. For a ContainerResource metric: CONTAINER/NAME.'),
   unit: z
     .enum(['percent', 'average', 'total'])
-    .describe('percent: of the requests; average and total: base units, per pod or for all pods.'),
+    .describe(
+      'Unit of value and target. percent: percent of the requests; average: base units per pod; total: base units for all pods.',
+    ),
 };
 
 export const metricSchema = z.object({
@@ -40,27 +42,30 @@ export const metricSchema = z.object({
   partial: z
     .string()
     .nullable()
-    .describe('Why the value may raise but not lower the count; null: it is a full value, or there is none.'),
+    .describe('Why the value may only raise the replicas; null: the value is complete, or there is none.'),
 });
 
 export const scalerStateSchema = z
   .object({
     name: z.enum(STATE_NAMES),
-    severity: z.enum(SEVERITIES).describe('The most urgent first.'),
-    cause: z.string().nullable().describe('Why, in a few words; null: nothing is special.'),
+    severity: z.enum(SEVERITIES).describe('Severity of the state. The enum lists the most urgent one first.'),
+    cause: z
+      .string()
+      .nullable()
+      .describe('The cause of the state in a few words; null: the state needs no explanation.'),
     since: time
       .nullable()
       .describe(
-        'The first cycle in this state, of this process, or for a Scaler object also of earlier ones; null: unknown.',
+        'Time of the first cycle in this state; null: unknown. Only for a Scaler object, cycles before the start of this process count.',
       ),
-    until: time.nullable().describe('When the state ends; null: that depends on more than time.'),
+    until: time.nullable().describe('When the state ends; null: the end does not depend on time alone.'),
   })
   .describe('What a scaler does, in one word.');
 
 export const limitSchema = z.object({
   limit: limitName,
   reason: z.string(),
-  until: time.nullable().describe('When the limit ends, if known.'),
+  until: time.nullable().describe('When the limit ends; null: unknown.'),
 });
 
 export const outcomeSchema = z
@@ -75,64 +80,75 @@ export const outcomeSchema = z
 const pauseSchema = z.object({
   by: z.enum(['annotation', 'document', 'both']),
   direction: z.enum(['both', 'scale-up', 'scale-down']),
-  until: time.nullable().describe('When the pause ends, if it has an end.'),
-  replicas: count.nullable().describe('Replica count that the target is kept at.'),
+  until: time.nullable().describe('When the pause ends; null: the pause has no end.'),
+  replicas: count.nullable().describe('Replica count that the pause keeps; null: the pause sets no count.'),
   message: z.string(),
 });
 
 const fieldChange = z.object({
-  field: z.string().describe('Such as spec.metrics[0].resource.target.averageUtilization.'),
-  current: z.string().nullable().describe('JSON; null: unset.'),
-  proposed: z.string().describe('JSON.'),
+  field: z
+    .string()
+    .describe('Path of the field, such as spec.metrics[0].resource.target.averageUtilization.'),
+  current: z.string().nullable().describe('The current value as JSON; null: the field is unset.'),
+  proposed: z.string().describe('The proposed value as JSON.'),
 });
 
 export const recommendationSchema = z
   .object({
     at: time.describe('When the back-test ended.'),
-    from: time.describe('Start of the history that it used.'),
+    from: time.describe('Start of the history that the back-test used.'),
     to: time,
     stepSeconds: z.number(),
-    changes: z.array(fieldChange).describe('Empty: keep the document as it is.'),
-    patch: z.string().nullable().describe('JSON merge patch of the document; null: no change.'),
+    changes: z.array(fieldChange).describe('Recommended changes of fields; empty: no change is recommended.'),
+    patch: z
+      .string()
+      .nullable()
+      .describe('JSON merge patch of the document; null: no change is recommended.'),
     isObject: z
       .boolean()
       .describe(
-        'Whether the document is a Scaler object, to which kubectl applies the patch; false: a file.',
+        'true: the document is a Scaler object, to which kubectl can apply the patch; false: the document is a file.',
       ),
-    reason: z.string().describe('What is expected of the change, or why there is none.'),
+    reason: z.string().describe('The expected effect of the change, or why no change is recommended.'),
     saving: z
       .object({ percent: z.number(), lowest: z.number(), highest: z.number() })
       .nullable()
       .describe(
-        'Percent of the pod-hours, and the lowest and highest of single parts of the time; negative: more are needed. null: no change.',
+        'Percent of the pod-hours that the change saves, with the lowest and the highest percentage in a single part of the history. Negative: the change needs more pod-hours; null: no change is recommended.',
       ),
     thetaU: z
       .object({ current: z.number().min(0), proposed: z.number().min(0) })
       .nullable()
-      .describe('Under-provisioning of the document and of the change, in percent; null: no change.'),
+      .describe(
+        'Under-provisioning in percent with the current document and with the change; null: no change is recommended.',
+      ),
   })
-  .describe('What the last back-test of a document has found; it was not applied.');
+  .describe('Result of the last back-test of a document. It is never applied automatically.');
 
 const scalerFields = {
   namespace: z.string(),
   name: z.string(),
   target: z.object({ apiVersion: z.string(), kind: z.string(), name: z.string() }),
-  at: time.describe('Time of the last cycle, which all numbers refer to.'),
+  at: time.describe('Time of the last cycle. All numbers are from this cycle.'),
   state: scalerStateSchema,
   currentReplicas: count.nullable(),
   desiredReplicas: count.nullable(),
-  recommendedReplicas: count.nullable().describe('The largest proposal, before any limit.'),
+  recommendedReplicas: count
+    .nullable()
+    .describe('The largest proposal of the metrics, before any limit is applied.'),
   minReplicas: count.nullable(),
   maxReplicas: count.nullable(),
   reason: z.string().nullable(),
   metrics: z.array(metricSchema),
-  limits: z.array(limitSchema).describe('Limits that changed the result, in the order applied.'),
+  limits: z
+    .array(limitSchema)
+    .describe('Limits that changed the result, in the order in which they were applied.'),
   conditions: z.array(timedConditionSchema),
   outcome: outcomeSchema,
   conflictingWriter: z
     .object({ managers: z.array(z.string()), since: time, message: z.string() })
     .nullable()
-    .describe('Clients that keep replacing the replicas set by promscaler; null: none.'),
+    .describe('Clients that keep replacing the replicas that promscaler sets; null: there are none.'),
   otherScaler: z
     .object({
       kind: z.string(),
@@ -142,79 +158,89 @@ const scalerFields = {
         .string()
         .nullish()
         .describe(
-          'Of a Scaler, in the answer for one scaler: the file of its document; null: an object of the cluster.',
+          'File of the document if the other autoscaler is a Scaler; null: its document is an object of the cluster. Only in the answer for one scaler.',
         ),
       isAlsoObject: z
         .boolean()
         .optional()
-        .describe('Whether the file takes precedence over an object with the same name.'),
+        .describe(
+          'Whether there is also an object with the same name, over which the file takes precedence.',
+        ),
     })
     .nullable()
     .describe(
-      'Another autoscaler with the same target: an HPA, a ScaledObject, or a Scaler that is not in dry run. It is a conflict unless this scaler is in dry run. null: none.',
+      'Another autoscaler with the same target: an HPA, a ScaledObject, or a Scaler that is not in dry run; null: there is none. Unless this scaler is in dry run, the two are in conflict.',
     ),
   shadow: z
     .object({ beside: z.string(), theirReplicas: count, difference: z.int() })
     .nullable()
     .describe(
-      'Dry run next to an HPA: its name, its desired replicas, and desiredReplicas minus those; null: not compared, for example because a metric has no full value.',
+      'In a dry run next to an HPA: the name of the HPA, its desired replicas, and desiredReplicas minus the replicas of the HPA. null: they were not compared, for example because a metric has no complete value.',
     ),
   agreement: z
     .object({
       beside: z.string(),
-      since: time.describe('The first compared cycle since the start of this process.'),
-      rounds: z.int().min(1).describe('Compared cycles with this spec.'),
-      same: count.describe('Cycles of these with the same desired replicas.'),
+      since: time.describe('Time of the first compared cycle since the start of this process.'),
+      rounds: z.int().min(1).describe('Number of compared cycles with this spec.'),
+      same: count.describe(
+        'Number of compared cycles in which scaler and HPA had the same desired replicas.',
+      ),
       largest: z
         .object({
           at: time,
           desiredReplicas: count,
           theirReplicas: count,
-          reason: z.string().describe('Reason of the decision.'),
+          reason: z.string().describe('Reason of the decision in this cycle.'),
         })
         .nullable()
-        .describe('The largest difference, the last one of several; null: no cycle differed.'),
+        .describe('The last cycle with the largest difference; null: there was no difference in any cycle.'),
     })
     .nullable()
     .describe(
-      'Dry run next to an HPA: how many cycles had the same desired replicas; null: none was compared.',
+      'In a dry run next to an HPA: in how many cycles both had the same desired replicas; null: no cycle was compared.',
     ),
   forecast: z
     .object({
       mode: z.enum(['Observe', 'Raise']),
-      replicas: count.nullable().describe('The count that the load to come needs; null: there is none.'),
-      reactive: count.describe('The count without a forecast.'),
+      replicas: count
+        .nullable()
+        .describe('Replica count that the expected load needs; null: the forecast proposes no count.'),
+      reactive: count.describe('Replica count that the decision would have had without a forecast.'),
     })
     .optional()
-    .describe('Only of a document with a forecast, whose metrics were used.'),
-  lastScaleUp: time.nullable().describe('Includes changes before this process started; null: none is known.'),
+    .describe(
+      'Forecast of the decision. Set only if the document has a forecast and the decision used the metrics.',
+    ),
+  lastScaleUp: time
+    .nullable()
+    .describe('Last scale-up, also before the start of this process; null: unknown.'),
   lastScaleDown: time
     .nullable()
-    .describe('Includes changes before this process started; null: none is known.'),
+    .describe('Last scale-down, also before the start of this process; null: unknown.'),
   paused: z.boolean().describe('Whether `pause` is not null.'),
-  pause: pauseSchema.nullable().describe('The pause in effect; null: none.'),
+  pause: pauseSchema.nullable().describe('The pause in effect; null: the scaler is not paused.'),
   dryRun: z.boolean(),
   recommendation: recommendationSchema
     .optional()
     .describe(
-      'Unset: this version of the document was not back-tested yet, or recommendations are disabled.',
+      'Result of the last back-test. Unset: this version of the document was not back-tested yet, or recommendations are disabled.',
     ),
 };
 
 export const scalerSchema = z
   .object(scalerFields)
-  .describe('The state of a scaler. null means unknown, never 0.');
+  .describe('The state of a scaler. A number that is null is unknown, never 0.');
 
 const problemSchema = z.object({
   severity: z
     .enum(['error', 'warning'])
-    .describe('error: the document is rejected, and its last valid version stays in effect.'),
+    .describe('With error, the document is rejected and its last valid version stays in effect.'),
   code: z.string(),
   message: z.string(),
   file: z
     .string()
     .nullable()
-    .describe('File, or scalers.promscaler.dev/NAMESPACE/NAME for an object of the cluster.'),
+    .describe('File of the document, or scalers.promscaler.dev/NAMESPACE/NAME for an object of the cluster.'),
   line: z.int().min(1).nullable(),
   path: z.string().describe('Path of the field in the document; empty for the whole document.'),
   scaler: z.string().nullable().describe('NAMESPACE/NAME of the document; null: unknown.'),
@@ -222,45 +248,56 @@ const problemSchema = z.object({
 
 export const scalerListSchema = z.object({
   version: z.string().describe('Version of the service.'),
-  leader: z.boolean().describe('false: no replica leads, or one that did not answer: rows are missing.'),
+  leader: z
+    .boolean()
+    .describe('false: rows are missing, because no replica leads or the leader did not answer.'),
   unreachable: z
     .array(z.string())
     .optional()
-    .describe('With sharding or from a standby: replicas that did not answer, whose scalers are missing.'),
+    .describe(
+      'Replicas that did not answer, so that their scalers are missing. Set only with sharding, or if a standby answers.',
+    ),
   problems: z
     .array(problemSchema)
-    .describe('Current problems of the documents of all namespaces: errors first, at most 100.'),
-  items: z.array(scalerSchema).describe('Ordered by namespace and name.'),
+    .describe('Current problems of the documents of all namespaces, at most 100. Errors come first.'),
+  items: z.array(scalerSchema).describe('The scalers, ordered by namespace and name.'),
   continue: z
     .string()
     .nullable()
-    .describe('Parameter `continue` of the next page; null: this is the last page.'),
+    .describe('Value of the parameter `continue` for the next page; null: this is the last page.'),
 });
 
 export const scalerDetailSchema = z.object({
   ...scalerFields,
   document: documentSchema,
-  decision: decisionSchema.nullable().describe('null: the target could not be read.'),
+  decision: decisionSchema
+    .nullable()
+    .describe('The last decision; null: there is no decision, because the target could not be read.'),
   generation: count
     .nullable()
     .describe(
-      'metadata.generation of the Scaler object that the decision was made for; null: a file, or unknown.',
+      'metadata.generation of the Scaler object for which the decision was made; null: unknown, or the document is a file.',
     ),
   newestGeneration: count
     .nullable()
-    .describe('metadata.generation of the newest version; null: a file, or unknown.'),
-  file: z.string().nullish().describe('File of the document; null: an object of the cluster.'),
+    .describe(
+      'metadata.generation of the newest version of the Scaler object; null: unknown, or the document is a file.',
+    ),
+  file: z
+    .string()
+    .nullish()
+    .describe('File of the document; null: the document is an object of the cluster.'),
   documentText: z
     .string()
     .nullish()
     .describe(
-      'The newest version of the document as its file has it, with comments; null: an object, or more than 20,000 characters.',
+      'Text of the newest version of the document in its file, with comments; null: the document is an object, or the text has more than 20,000 characters.',
     ),
   rejectedChanges: z
     .array(fieldChange)
     .optional()
     .describe(
-      'Fields in which the newest version, if it is rejected, differs from the one in effect, at most 50.',
+      'If the newest version of the document is rejected: the fields in which it differs from the version in effect, at most 50.',
     ),
   doctor: z
     .string()
@@ -269,26 +306,28 @@ export const scalerDetailSchema = z.object({
   queries: z
     .array(
       z.object({
-        path: z.string().describe('Path in the document: spec.metrics[0] or spec.maxReplicasFrom.'),
-        query: z.string().describe('PromQL, with a value for each variable.'),
+        path: z
+          .string()
+          .describe('Path of the field with the query, such as spec.metrics[0] or spec.maxReplicasFrom.'),
+        query: z.string().describe('The query in PromQL, with a value for each variable.'),
         graphUrl: z
           .string()
           .nullable()
           .describe(
-            'The query in the UI of its data source; null: prometheus.NAME.externalUrl of the config is unset.',
+            'URL of the query in the UI of its data source; null: prometheus.NAME.externalUrl of the service config is unset.',
           ),
       }),
     )
     .optional()
-    .describe('The queries of the document, for a person to try.'),
+    .describe('The queries of the document, which a person can try in Prometheus.'),
   rejections: z
     .array(problemSchema)
     .describe(
-      'Errors of the newest version, which is rejected: the decision is that of the last valid one, or, with the code duplicate-document, that of the file with the same name. Empty: the newest version is in effect.',
+      'Why the newest version of the document is rejected; empty: the newest version is in effect. Until it is valid, decisions use the last valid version. With the code duplicate-document, they use the file with the same name.',
     ),
   seconds: z
     .object({ observe: z.number().min(0), decide: z.number().min(0), act: z.number().min(0) })
-    .describe('Duration of the phases of the last cycle.'),
+    .describe('Durations of the phases of the last cycle, in seconds.'),
 });
 
 export const decisionEntrySchema = z
@@ -301,71 +340,27 @@ export const decisionEntrySchema = z
     conditions: z.array(conditionSchema),
     decision: pastDecisionSchema.nullable(),
   })
-  .describe('Consecutive cycles with the same result; the decision is that of the last cycle.');
+  .describe('Consecutive cycles with the same result, and the decision of the last of these cycles.');
 
 export const decisionListSchema = z.object({
-  items: z.array(decisionEntrySchema).describe('Newest first.'),
+  items: z.array(decisionEntrySchema).describe('The decisions, newest first.'),
   continue: z
     .string()
     .nullable()
-    .describe('Parameter `continue` of the next page; null: this is the last page.'),
+    .describe('Value of the parameter `continue` for the next page; null: this is the last page.'),
   keptFrom: time.describe('Time of the oldest retained decision.'),
 });
 
 export const errorSchema = z.object({ error: z.string().describe('Human-readable message.') });
-
-const column = z.array(count.nullable());
-
-export const historySchema = z
-  .object({
-    namespace: z.string(),
-    name: z.string(),
-    stepSeconds: z.number().nullable().describe('The step of the points; null: as retained.'),
-    keptFrom: time
-      .nullable()
-      .describe('The oldest point that is retained, whether requested or not; null: none, or unknown.'),
-    at: z.array(time).describe('Oldest first. Every other column has the same length.'),
-    currentReplicas: column,
-    desiredReplicas: column,
-    recommendedReplicas: column,
-    minReplicas: column,
-    maxReplicas: column,
-    readyPods: column.describe('Pods that are ready, except terminating ones.'),
-    metrics: z.array(
-      z.object({
-        ...metricIdentity,
-        value: z.array(z.number().nullable()),
-        target: z.array(z.number().nullable()),
-      }),
-    ),
-  })
-  .describe('Columns for charts. null means unknown at that instant, never 0.');
-
-const loads = z.array(z.number().nullable());
-
-export const forecastLoadsSchema = z
-  .object({
-    namespace: z.string(),
-    name: z.string(),
-    metric: z.string().describe('The metric of the forecast.'),
-    at: z
-      .array(time)
-      .describe('Oldest first, up to an hour from now. Every other column has the same length.'),
-    load: loads.describe('The load of all pods, in base units; null: unknown, or still to come.'),
-    low: loads.describe('The lowest load at this time on earlier days, scaled to the load of today.'),
-    expected: loads.describe(
-      'The quantile that the forecast plans with. Until now: the forecast as of the time when a pod had to be started.',
-    ),
-    high: loads.describe('The highest load at this time on earlier days, scaled to the load of today.'),
-  })
-  .describe('Columns for a chart of the load and its forecast.');
 
 const about = { at: time, namespace: z.string(), name: z.string() };
 
 export const eventSchemas = {
   connected: z
     .object({})
-    .describe('The start of a stream. If it has an id, that is the id of the last event before.'),
+    .describe(
+      'The start of a stream. If this message has an id, it is the id of the last event before the stream.',
+    ),
   decision: z
     .object({
       ...about,
@@ -380,21 +375,21 @@ export const eventSchemas = {
       subject: z
         .string()
         .describe(
-          'AbleToScale, ScalingActive, TargetReached, MetricsUnique, ConflictingWriter, `change`, or TYPE/NAME of a metric.',
+          'What fails: AbleToScale, ScalingActive, TargetReached, MetricsUnique, ConflictingWriter, `change`, or TYPE/NAME of a metric.',
         ),
       failing: z.boolean().describe('false: the failure has ended.'),
       message: z.string(),
     })
-    .describe('A metric has no value, a scaler cannot scale, or such a failure has ended.'),
+    .describe('A metric has no value, a scaler cannot scale, or one of these failures has ended.'),
   recommendation: z
     .object({ ...about, message: z.string() })
-    .describe('A nightly back-test recommends another change of the document than before.'),
+    .describe('A nightly back-test recommends another change of the document than the last back-test.'),
   reload: z
     .object({ at: time, scalers: count.nullable(), errors: count.nullable() })
     .describe(
-      'The documents were reloaded: number of scalers in effect and of errors. null: the client may not see all namespaces.',
+      'The documents were reloaded. The numbers are the scalers in effect and the errors; null: the client may not see all namespaces.',
     ),
   gap: z
     .object({ at: time })
-    .describe('Events between the Last-Event-ID and this one are lost: list the scalers again.'),
+    .describe('The events between Last-Event-ID and this event are lost: list the scalers again.'),
 };

@@ -23,29 +23,34 @@ const conditionFields = {
 
 export const conditionSchema = z
   .object(conditionFields)
-  .describe('A condition, as of a HorizontalPodAutoscaler.');
+  .describe('A condition, in the form of the conditions of a HorizontalPodAutoscaler.');
 
 export const timedConditionSchema = z
-  .object({ ...conditionFields, lastTransitionTime: time.describe('When the status last changed.') })
-  .describe('A condition with the time of its last change of status.');
+  .object({ ...conditionFields, lastTransitionTime: time.describe('Time of the last change of the status.') })
+  .describe('A condition with the time of the last change of its status.');
 
 const measuredCapacity = z
   .object({
-    value: z.number().describe('The load that a pod carries, above 0.'),
-    low: z.number().describe('The lowest of the days.'),
-    high: z.number().describe('The highest of the days.'),
-    days: z.int().min(0).describe('Days with a value, at most 3; 0: only the last hour has a value.'),
-    at: time.describe('When it was read.'),
+    value: z.number().describe('Load that a pod carries, above 0.'),
+    low: z.number().describe('Lowest value of a day.'),
+    high: z.number().describe('Highest value of a day.'),
+    days: z
+      .int()
+      .min(0)
+      .describe('Number of days with a value, at most 3; 0: only the last hour has a value.'),
+    at: time.describe('When the capacity was read.'),
     drift: z
       .object({
         since: time,
-        before: z.number().describe('The load that a pod carried before.'),
+        before: z.number().describe('Load that a pod carried before.'),
         oldestPod: time.nullable().describe('When the oldest ready pod started.'),
       })
       .optional()
-      .describe('Set while pods carry less than 90 %, or more than 110 %, of what they did before.'),
+      .describe(
+        'Change of the capacity. Set while a pod carries less than 90 % or more than 110 % of the load that it carried before.',
+      ),
   })
-  .describe('What capacity.auto has measured.');
+  .describe('Capacity of a pod, as measured by capacity.auto.');
 
 export const metricResultSchema = z
   .object({
@@ -53,12 +58,12 @@ export const metricResultSchema = z
     proposal: count.nullable().describe('Replica count that this metric proposes.'),
     current: z
       .object({
-        averageUtilization: z.number().optional().describe('Percent of the requests.'),
+        averageUtilization: z.number().optional().describe('Usage in percent of the requests.'),
         averageValue: z.number().optional(),
         value: z.number().optional(),
       })
-      .describe('Current values, in base units.'),
-    ratio: z.number().nullable().describe('Usage divided by target.'),
+      .describe('Current values of the metric, in base units.'),
+    ratio: z.number().nullable().describe('Usage divided by the target.'),
     error: z.string().nullable().describe('Why the metric has no proposal.'),
     partial: z.string().nullable().describe('Why the data is incomplete: it may scale up but not down.'),
     readAsZero: z
@@ -71,20 +76,27 @@ export const metricResultSchema = z
       .object({
         mode: z.enum(['atLeast', 'exact', 'currentReplicasIfHigher']),
         replicas: count,
-        since: time.describe('Since when the metric has had no value.'),
+        since: time.describe('Time since which the metric has had no value.'),
         error: z.string(),
       })
       .optional()
-      .describe('The fallback, if it is the proposal.'),
-    capacity: z.number().optional().describe('The measured capacity of a pod, if it was the target.'),
+      .describe('The fallback. Set if the proposal of the metric is that of the fallback.'),
+    capacity: z
+      .number()
+      .optional()
+      .describe('The measured capacity of a pod. Set if the capacity was used as the target.'),
     measuredCapacity: measuredCapacity.optional(),
     saturation: z
       .object({
         why: z.string(),
-        replicas: count.nullable().describe('The proposal of a saturation step; null: it has no effect.'),
+        replicas: count
+          .nullable()
+          .describe(
+            'Replicas that the saturation step proposes; null: there is no step, or it changes nothing.',
+          ),
       })
       .optional()
-      .describe('Only of a metric with saturation.'),
+      .describe('The saturation step. Set only for a metric with saturation.'),
   })
   .describe('The result of one metric.');
 
@@ -94,31 +106,45 @@ export const limitStepSchema = z
     from: count,
     to: count,
     reason: z.string(),
-    until: time.nullable().describe('When the limit ends, if known.'),
+    until: time.nullable().describe('When the limit ends; null: unknown.'),
   })
-  .describe('A step that changed the count.');
+  .describe('A limit that changed the replica count.');
 
 const decisionFields = {
   currentReplicas: count,
   desiredReplicas: count,
   action: z.enum(['scale-up', 'scale-down', 'none']),
   reason: z.string(),
-  recommendedReplicas: count.nullable().describe('The largest proposal, before any limit.'),
+  recommendedReplicas: count
+    .nullable()
+    .describe('The largest proposal of the metrics, before any limit is applied.'),
   minReplicas: count,
   maxReplicas: count,
-  metrics: z.array(metricResultSchema).describe('In the order of the document; empty if no metric was used.'),
-  limits: z.array(limitStepSchema).describe('In the order applied.'),
+  metrics: z
+    .array(metricResultSchema)
+    .describe('Results of the metrics in the order of the document; empty: the decision used no metric.'),
+  limits: z
+    .array(limitStepSchema)
+    .describe('Limits that changed the result, in the order in which they were applied.'),
   conditions: z.array(conditionSchema),
   forecast: z
     .object({
-      replicas: count.nullable().describe('The count that the load to come needs; null: `why` says why not.'),
+      replicas: count
+        .nullable()
+        .describe(
+          'Replica count that the expected load needs; null: the forecast proposes no count, for the reason in `why`.',
+        ),
       why: z.string(),
-      isUsed: z.boolean().describe('Whether it may raise the recommendation.'),
-      reactive: count.describe('The count without a forecast.'),
-      spentPercent: z.number().describe('What it added in 3 days, in percent of the replicas without it.'),
+      isUsed: z.boolean().describe('Whether the forecast may raise the recommendation.'),
+      reactive: count.describe('Replica count that the decision would have had without a forecast.'),
+      spentPercent: z
+        .number()
+        .describe(
+          'Replicas that the forecast added in 3 days, in percent of the replicas without the forecast.',
+        ),
     })
     .optional()
-    .describe('Only of a document with a forecast.'),
+    .describe('The forecast. Set only if the document has a forecast.'),
 };
 
 export const pastDecisionSchema = z.object(decisionFields).describe('A decision without its state.');
@@ -150,7 +176,7 @@ export const stateSchema = z
         stepTo: count.optional(),
       })
       .optional()
-      .describe('Since when usage has been at the limits of the pods, and the last saturation step.'),
+      .describe('Time since which usage has been at the limits of the pods, and the last saturation step.'),
     forecast: z
       .object({
         at: time,
@@ -175,13 +201,15 @@ export const stateSchema = z
       })
       .optional()
       .describe(
-        'The last minutes of the load, the count without a forecast, pod-seconds of 3 days, and the last raises.',
+        'Data of the forecast: the load of the last minutes, the replica count without the forecast, the pod-seconds of 3 days, and the last raises.',
       ),
     documentChangedAt: time
       .optional()
-      .describe('When the document last changed, while a result of a decision before that is in use.'),
+      .describe(
+        'Time of the last change of the document. Set while a result from before the change is in use.',
+      ),
   })
-  .describe('State that a decision keeps for the next one.');
+  .describe('State that a decision keeps for the next decision.');
 
 export const decisionSchema = z
   .object({ ...decisionFields, state: stateSchema })
@@ -206,7 +234,7 @@ const podSchema = z.object({
   cpuLimit: z
     .string()
     .optional()
-    .describe('Only in the snapshot of a document with saturation or a forecast.'),
+    .describe('CPU limit of the pod. Set only if the document has saturation or a forecast.'),
 });
 
 const partial = z.string().optional();
@@ -226,7 +254,7 @@ const sampleSchema = z.union([
   z.object({
     at: time,
     values: z.array(z.number()),
-    backlog: z.number().optional().describe('The sum of the series of backlog.query.'),
+    backlog: z.number().optional().describe('The sum of the values of backlog.query.'),
     capacity: z.number().optional().describe('The value of capacity.query.'),
     measuredCapacity: measuredCapacity.optional(),
     partial,
@@ -234,7 +262,7 @@ const sampleSchema = z.union([
   z.object({
     error: z.string(),
     kind: z.enum(ERROR_KINDS),
-    reason: z.enum(FAILURE_REASONS).optional().describe('Why there is no answer.'),
+    reason: z.enum(FAILURE_REASONS).optional().describe('Why the query has no usable answer.'),
   }),
 ]);
 
@@ -261,7 +289,9 @@ export const snapshotSchema = z
         unusable: z.string().nullable(),
       })
       .optional()
-      .describe('What earlier days show about the load to come; only of a document with a forecast.'),
+      .describe(
+        'Loads of earlier days, from which the load is forecast. Set only if the document has a forecast.',
+      ),
     state: stateSchema,
   })
   .describe('The input of a decision; `promscaler decide` reads it.');

@@ -3,8 +3,6 @@ import {
   decisionListSchema,
   errorSchema,
   eventSchemas,
-  forecastLoadsSchema,
-  historySchema,
   limitSchema,
   metricSchema,
   outcomeSchema,
@@ -27,6 +25,8 @@ import {
 } from './decision-schemas.js';
 
 import {
+  forecastLoadsSchema,
+  historySchema,
   overviewRowSchema,
   overviewSchema,
   scalerEventListSchema,

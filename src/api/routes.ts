@@ -37,7 +37,7 @@ const OF_SCALER = [
   { name: 'name', in: 'path', description: 'name of the scaler', schema: { type: 'string' } },
 ] as const satisfies readonly Parameter[];
 
-const CONTINUE = query('continue', '`continue` of the previous page', { type: 'string' });
+const CONTINUE = query('continue', 'value of `continue` in the previous page', { type: 'string' });
 
 const BAD_REQUEST: RouteAnswer = {
   description: 'a parameter is invalid; the message names it',
@@ -46,7 +46,7 @@ const BAD_REQUEST: RouteAnswer = {
 };
 
 const NOT_FOUND: RouteAnswer = {
-  description: 'the scaler does not exist, or no data of it is retained',
+  description: 'the scaler does not exist, or no data of the scaler is retained',
   mediaType: 'application/json',
   schema: 'Error',
 };
@@ -94,7 +94,7 @@ const TABLE = [
   {
     id: 'listDecisions',
     path: '/api/v1/scalers/{namespace}/{name}/decisions',
-    summary: 'The last decisions, newest first; consecutive cycles with the same result are one row',
+    summary: 'The last decisions, newest first. Consecutive cycles with the same result are one row',
     parameters: [
       ...OF_SCALER,
       query('limit', 'maximum number of rows; a response has at most about 1 MiB', integer(LIMITS.decisions)),
@@ -115,7 +115,7 @@ const TABLE = [
       ...OF_SCALER,
       query(
         'at',
-        'return the input of the decision in effect at this time; of consecutive cycles with the same result, the last one',
+        'return the input of the decision in effect at this time. For consecutive cycles with the same result, this is the input of the last cycle',
         {
           type: 'string',
           format: 'date-time',
@@ -127,7 +127,7 @@ const TABLE = [
   {
     id: 'showHistory',
     path: '/api/v1/scalers/{namespace}/{name}/history',
-    summary: 'Replicas and metrics over the last hours or, from Prometheus, days, for charts',
+    summary: 'Replicas and metrics for charts: of the last hours or, from Prometheus, of the last days',
     parameters: [
       ...OF_SCALER,
       query('source', '`prometheus`: read the metrics that Prometheus has scraped from this service', {
@@ -135,31 +135,40 @@ const TABLE = [
         enum: ['memory', 'prometheus'],
         default: 'memory',
       }),
-      query('since', 'return points from this time on; default with `source=prometheus`: a day ago', {
-        type: 'string',
-        format: 'date-time',
-      }),
+      query(
+        'since',
+        'return only points from this time on (default with `source=prometheus`: the last day)',
+        {
+          type: 'string',
+          format: 'date-time',
+        },
+      ),
       query('limit', 'return the newest N points', integer(LIMITS.points)),
-      query('step', 'seconds; one point per step, with the last replica counts and the mean of each metric', {
-        type: 'integer',
-        minimum: LIMITS.step.least,
-        maximum: LIMITS.step.most,
-      }),
+      query(
+        'step',
+        'step in seconds. Each point has the last replica counts and the mean of each metric within its step',
+        {
+          type: 'integer',
+          minimum: LIMITS.step.least,
+          maximum: LIMITS.step.most,
+        },
+      ),
     ],
     answers: {
       200: json('the columns', 'History'),
       400: BAD_REQUEST,
       404: NOT_FOUND,
-      503: json('Prometheus failed or has no such series', 'Error'),
+      503: json('Prometheus failed, or has no series of this scaler', 'Error'),
     },
   },
   {
     id: 'showForecast',
     path: '/api/v1/scalers/{namespace}/{name}/forecast',
-    summary: 'The load of the last hours with what a forecast expected, and what it expects of the next hour',
+    summary:
+      'The load of the last hours, the load that the forecast had expected, and its forecast for the next hour',
     parameters: [
       ...OF_SCALER,
-      query('since', 'return points from this time on', { type: 'string', format: 'date-time' }),
+      query('since', 'return only points from this time on', { type: 'string', format: 'date-time' }),
     ],
     answers: { 200: json('the columns', 'ForecastLoads'), 400: BAD_REQUEST, 404: NOT_FOUND },
   },
@@ -173,10 +182,12 @@ const TABLE = [
   {
     id: 'showOverview',
     path: '/api/v1/overview',
-    summary: 'All scalers in short form, or those that changed since an earlier answer',
+    summary: 'All scalers in short form, or only the scalers that changed after an earlier answer',
     parameters: [
       query('namespace', 'return only scalers of this namespace', { type: 'string' }),
-      query('since', '`revision` of an earlier answer: return only what has changed', { type: 'string' }),
+      query('since', 'value of `revision` in an earlier answer: return only what has changed since', {
+        type: 'string',
+      }),
     ],
     answers: { 200: json('the rows', 'Overview'), 400: BAD_REQUEST },
   },
@@ -195,14 +206,15 @@ const TABLE = [
       {
         name: 'Last-Event-ID',
         in: 'header',
-        description: 'id of the last received event; later events are sent first',
+        description:
+          'id of the last event that the client received. The stream starts with the events after this event',
         schema: { type: 'string' },
       },
     ],
     answers: {
       200: {
         description:
-          'Events `connected`, `decision`, `failure`, `recommendation`, `reload` and `gap`, with ConnectedEvent, DecisionEvent, FailureEvent, RecommendationEvent, ReloadEvent and GapEvent as data; a comment every 15 s. A client that does not read is disconnected.',
+          'Events `connected`, `decision`, `failure`, `recommendation`, `reload` and `gap`, with ConnectedEvent, DecisionEvent, FailureEvent, RecommendationEvent, ReloadEvent and GapEvent as data. A comment is sent every 15 s. A client that does not read is disconnected.',
         mediaType: 'text/event-stream',
       },
       503: json('the maximum number of streams is open', 'Error'),

@@ -73,7 +73,7 @@ class ReadingError extends Error {
 function abortedDocument(file: string, cause: unknown): ReadDocument {
   const why =
     errorCode(cause) === 'ERR_WORKER_OUT_OF_MEMORY'
-      ? `it takes more than ${MEMORY_MIB} MiB of memory`
+      ? `reading takes more than ${MEMORY_MIB} MiB of memory`
       : cause instanceof ReadingError
         ? cause.message
         : null;
@@ -100,7 +100,7 @@ function requestAnswer(
     const onError = (error: unknown): void => fail(error instanceof Error ? error : new Error(String(error)));
     const onExit = (): void => fail(new ReadingError('the worker thread exited'));
     const onStop = (): void => fail(new ReadingError('the service stops'));
-    const late = (): void => fail(new ReadingError(`it takes longer than ${DEADLINE_MS / 1000} s`));
+    const late = (): void => fail(new ReadingError(`reading takes longer than ${DEADLINE_MS / 1000} s`));
     const cancel = clock.after(DEADLINE_MS, late);
     const forget = onAbort(signal, onStop);
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);

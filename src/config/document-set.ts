@@ -142,7 +142,7 @@ function pathProblems(read: ReadPath, last: DocumentSet): readonly Problem[] {
       unplacedProblem({ code: 'unreadable', message: `reading ${name}: ${why ?? ''}` }, name),
     ),
     ...mounts.map(({ name }) => {
-      const message = `${name} is a subPath mount, which Kubernetes never updates: mount the directory`;
+      const message = `${name} is a subPath mount, which Kubernetes never updates: mount the whole directory`;
       return unplacedProblem({ code: 'not-updated', message }, name);
     }),
   ];

@@ -113,7 +113,7 @@ async function listDirectory(directory: Directory, listing: GrowingListing): Pro
         typeof seen === 'string' ? { ...at, stats: null, error: seen } : { ...at, stats: seen, error: null },
       );
     if (listing.files.length > MAX_DOCUMENTS)
-      throw new Error(`it has more than ${MAX_DOCUMENTS} document files`);
+      throw new Error(`the path has more than ${MAX_DOCUMENTS} document files`);
   }
 }
 

@@ -160,11 +160,11 @@ function checkCapacity(capacity: Capacity): (one: ReadObject) => readonly Proble
     documents -= 1;
     length -= own;
     if (documents < 0) {
-      const message = `there are more than ${MAX_DOCUMENTS} documents, files and objects together: this one is not used`;
+      const message = `there are more than ${MAX_DOCUMENTS} documents, files and objects together: this object is not used`;
       return [problemOf(document, 'yaml-count', message)];
     }
     if (length >= 0) return [];
-    const message = `all documents together have more than ${MAX_TOTAL_LENGTH} characters (64 MiB): this one is not used`;
+    const message = `all documents together have more than ${MAX_TOTAL_LENGTH} characters (64 MiB): this object is not used`;
     return [problemOf(document, 'yaml-size', message)];
   };
 }
@@ -172,7 +172,7 @@ function checkCapacity(capacity: Capacity): (one: ReadObject) => readonly Proble
 function duplicateOf(document: ReadDocument, file: string, other: ReadDocument | undefined): Problem {
   const place = other?.place ?? null;
   const line = place === null ? '' : `:${place.line}`;
-  const message = `${document.key ?? ''} is also in ${file}${line}: files take precedence, this object is not used`;
+  const message = `${document.key ?? ''} is also in ${file}${line}: a file takes precedence, so that this object is not used`;
   return problemOf(document, 'duplicate-document', message);
 }
 

@@ -65,7 +65,8 @@ export async function readPathContents(
 function withinDeadline<T>(clock: Clock | null, work: Promise<T>): Promise<T> {
   if (clock === null) return work;
   return new Promise((resolve, reject) => {
-    const late = (): void => reject(new Error(`reading it takes longer than ${PATH_DEADLINE_MS / 1000} s`));
+    const late = (): void =>
+      reject(new Error(`reading the path takes longer than ${PATH_DEADLINE_MS / 1000} s`));
     const cancel = clock.after(PATH_DEADLINE_MS, late);
     work.then(resolve, reject).finally(cancel);
   });

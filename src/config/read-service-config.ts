@@ -37,7 +37,7 @@ export function readServiceConfig(text: string, file: string, path: string = fil
   const [document, second] = eachYamlDocument(text, file);
   if (document === undefined) return { config: resolveServiceConfig({}, path), problems: [] };
   if (second !== undefined) {
-    const message = 'a service config is one YAML document, this is the second one';
+    const message = 'a service config must be one YAML document, but this is the second document of the file';
     return {
       config: null,
       problems: [redactProblem(second.locate(finding('wrong-settings', [], message)), null)],

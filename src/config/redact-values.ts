@@ -91,7 +91,7 @@ function syntaxMessage({ code, message }: Problem): string {
     case 'yaml-tag':
       return 'a tag is not supported; only plain YAML is read';
     case 'yaml-alias':
-      return 'an alias is not supported: write out the value';
+      return 'an alias is not supported: write the value instead';
     case 'yaml-version':
       return 'kubectl and Helm read this value differently: write a number without a leading zero, and a string in quotes';
     case 'yaml-syntax':

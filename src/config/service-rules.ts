@@ -25,7 +25,7 @@ export function checkServiceRules(config: Loose<ServiceInput>, isBroken: IsBroke
     source === undefined ? [] : checkSource(source, ['prometheus', name], isBroken),
   );
   if (config.prometheus !== undefined && sources.length === 0 && !isBroken(['prometheus'])) {
-    findings.push(finding('wrong-settings', ['prometheus'], 'prometheus has no data source'));
+    findings.push(finding('wrong-settings', ['prometheus'], 'the field prometheus must have a data source'));
   }
   return [
     ...findings,
@@ -130,7 +130,7 @@ function checkResourceWindows(source: Loose<SourceInput>, path: Path): readonly 
     const query = source.resourceQueries?.[resource] ?? RESOURCE_QUERIES[resource];
     if (listVariables(query).every(({ name }) => name !== 'window')) return [];
     const place = [...path, 'resourceWindows', resource];
-    const message = `${formatPath(place)} has no effect: the ${resource} query takes $window, which is ${formatPath([...path, 'resourceWindowSeconds'])}`;
+    const message = `${formatPath(place)} has no effect, because the ${resource} query uses $window: set ${formatPath([...path, 'resourceWindowSeconds'])} instead`;
     return [finding('resource-window', place, message)];
   });
 }
@@ -184,7 +184,9 @@ function checkAuth(
     tokenReview === undefined
       ? 'neither bearerTokenFile nor tokenReview'
       : 'both bearerTokenFile and tokenReview';
-  return [finding('wrong-settings', path, `server.auth has ${which}, must have one of them`)];
+  return [
+    finding('wrong-settings', path, `server.auth has ${which}, must have exactly one of the two fields`),
+  ];
 }
 
 /**
@@ -198,7 +200,7 @@ function checkSharding({ sharding, leaderElection, state }: Loose<ServiceInput>)
     ...(state?.enabled === false ? ['state'] : []),
   ];
   return disabled.map((name) => {
-    const message = `${name}.enabled is false, must not be while sharding.enabled is true`;
+    const message = `${name}.enabled is false, must be true while sharding.enabled is true`;
     return finding('wrong-settings', [name, 'enabled'], message);
   });
 }
@@ -261,7 +263,7 @@ function checkReceiver(receiver: Loose<ReceiverInput>, path: Path, isBroken: IsB
     void findings.push({ ...finding('wrong-settings', path, `${formatPath(path)} ${message}`), at: 'key' });
   // If the URL is invalid, that is already reported.
   const isKnown = !isBroken([...path, 'url']) && !isBroken([...path, 'urlFile']);
-  if (isKnown && (url === undefined) === (urlFile === undefined)) report('must have one of url and urlFile');
+  if (isKnown && (url === undefined) === (urlFile === undefined)) report('must have either url or urlFile');
   if (format === 'slack' && url !== undefined)
     report('must have urlFile: the URL of a Slack webhook is a secret');
   return [...findings, ...checkTls(tls, [...path, 'tls'])];
@@ -269,6 +271,6 @@ function checkReceiver(receiver: Loose<ReceiverInput>, path: Path, isBroken: IsB
 
 function checkTls(tls: Loose<SourceInput>['tls'], path: Path): readonly Finding[] {
   if (tls === undefined || (tls.certFile === undefined) === (tls.keyFile === undefined)) return [];
-  const message = `${formatPath(path)} needs both certFile and keyFile, or neither`;
+  const message = `${formatPath(path)} must have both certFile and keyFile, or neither of the two`;
   return [{ ...finding('wrong-settings', path, message), at: 'key' }];
 }

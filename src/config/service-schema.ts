@@ -10,19 +10,19 @@ const kind = z.enum(['rescale', 'failure', 'recommendation']);
 export const receiver = z.strictObject({
   format: z.enum(['json', 'slack', 'alertmanager']).optional().meta({
     description:
-      'Body of a request. json: a list of events; slack: a message for an incoming webhook of Slack, Mattermost or Rocket.Chat; alertmanager: alerts for the API v2 of Alertmanager.',
+      'Format of the body of a request. json: a list of events; slack: a message for an incoming webhook of Slack, Mattermost or Rocket.Chat; alertmanager: alerts for the API v2 of Alertmanager.',
     default: SERVICE_DEFAULTS.notificationFormat,
   }),
   url: url.optional().meta({
     description:
-      'URL of the receiver, if it is not a secret. For alertmanager the URL of the server. Required unless urlFile is set.',
+      'URL of the receiver, or of the server for the format alertmanager. Required unless urlFile is set.',
   }),
   urlFile: filePath.optional().meta({
     description:
-      'File with the URL of the receiver, which is a secret if it contains a token, such as a webhook of Slack. It is read again when it changes.',
+      'File with the URL of the receiver, for a URL that is secret because it contains a token, such as a webhook of Slack. The file is read again when it changes.',
   }),
   bearerTokenFile: filePath.optional().meta({
-    description: 'File with a bearer token. It is read again when it changes.',
+    description: 'File with a bearer token. The file is read again when it changes.',
   }),
   tls: receiverTls,
   events: z
@@ -35,7 +35,7 @@ export const receiver = z.strictObject({
       default: [...SERVICE_DEFAULTS.notificationEvents],
     }),
   namespaces: z.array(labelName).optional().meta({
-    description: 'Namespaces of the scalers whose events are sent. Empty: all.',
+    description: 'Namespaces of the scalers whose events are sent. An empty list selects all namespaces.',
     default: [],
   }),
   timeoutSeconds: seconds(1, 60).optional().meta({
@@ -43,7 +43,8 @@ export const receiver = z.strictObject({
     default: SERVICE_DEFAULTS.notificationTimeoutSeconds,
   }),
   maxPerMinute: z.int().min(1).max(600).optional().meta({
-    description: 'Maximum number of requests per minute, retries included. A request has up to 50 events.',
+    description:
+      'Maximum number of requests per minute, including retries. A request contains up to 50 events.',
     default: SERVICE_DEFAULTS.notificationsPerMinute,
   }),
 });
@@ -52,7 +53,8 @@ export type ReceiverInput = z.infer<typeof receiver>;
 
 const kubernetes = z.strictObject({
   namespaces: z.array(labelName).optional().meta({
-    description: 'Namespaces to watch and scale. Documents of other namespaces are rejected. Empty: all.',
+    description:
+      'Namespaces to watch and scale. Documents of other namespaces are rejected. An empty list selects all namespaces.',
     default: [],
   }),
   kubeconfig: filePath.optional().meta({
@@ -75,7 +77,7 @@ const scalers = z.strictObject({
     }),
   customResources: z.boolean().optional().meta({
     description:
-      'Whether to read scaler documents from Scaler objects in the cluster, too. Requires the CustomResourceDefinition.',
+      'Whether to also read scaler documents from Scaler objects in the cluster. This requires the CustomResourceDefinition.',
     default: SERVICE_DEFAULTS.customResources,
   }),
 });
@@ -83,57 +85,57 @@ const scalers = z.strictObject({
 const auth = z.strictObject({
   bearerTokenFile: filePath.optional().meta({
     description:
-      'File with a bearer token that clients of the API must send, relative to this file. It is read again when it changes.',
+      'File with a bearer token that clients of the API must send, relative to this file. The token is read again when the file changes.',
   }),
   tokenReview: z.literal(true).optional().meta({
     description:
-      'Checks the bearer token of each client with a TokenReview of the API server, and by SubjectAccessReviews which namespaces it may see: those in which it may `get` `scalers.promscaler.dev`.',
+      'Authentication by TokenReview: the API server checks the bearer token of each client. A client sees the namespaces in which SubjectAccessReviews allow it to `get` `scalers.promscaler.dev`.',
   }),
 });
 
 const server = z.strictObject({
   host: address.optional().meta({
     description:
-      'IP address to listen on. 0.0.0.0 and :: are all addresses. Default: all addresses in a pod, 127.0.0.1 elsewhere.',
+      'IP address to listen on. 0.0.0.0 and :: select all addresses. Default: all addresses in a pod, 127.0.0.1 elsewhere.',
   }),
   port: z.int().min(0).max(65_535).optional().meta({
-    description: 'Port to listen on. 0: any free port.',
+    description: 'Port to listen on. The value 0 selects any free port.',
     default: SERVICE_DEFAULTS.port,
   }),
   allowedHosts: z.array(hostName).max(100).optional().meta({
     description:
-      'Additional host names to accept in requests, such as that of an Ingress; `*.example.com` matches any first label. IP addresses, names without a dot, names of Services that end in .svc or .svc.cluster.local, and the names of the API server are always allowed. Requests with other names are answered with status 421.',
+      'Additional host names to accept in requests, such as the host name of an Ingress; `*.example.com` matches any first label. IP addresses, names without a dot, names of Services that end in .svc or .svc.cluster.local, and the names of the API server are always allowed. Requests with other names are answered with status 421.',
     default: [],
   }),
   auth: auth.optional().meta({
     description:
-      'Authentication of clients of the API, the pages below /api/v1: one of the two fields. Probes, /metrics and the files of the dashboard are not protected. Default: none, every client may read everything.',
+      'Authentication of clients of the API, by exactly one of the two fields. It protects the pages below /api/v1, but not the probes, /metrics and the files of the dashboard. Default: every client may read everything.',
   }),
   peerKeyFile: filePath.optional().meta({
     description:
-      'File with a key of at least 32 characters that all replicas share, relative to this file. It encrypts and authenticates requests between replicas, so that each replica answers for all scalers. A file of several lines has several keys: the first one is used, all are accepted. It is read again when it changes. Default: none, replicas do not query each other.',
+      'File with a key of at least 32 characters that all replicas share, relative to this file. The key encrypts and authenticates requests between replicas, so that each replica answers for all scalers. Each line of the file is a key: the first key is used, and all keys are accepted. The file is read again when it changes. Default: replicas do not query each other.',
   }),
   dashboard: z.boolean().optional().meta({
-    description: 'Whether to serve the dashboard at `/`. It reads the API of the same port.',
+    description: 'Whether to serve the dashboard at `/`. The dashboard reads the API of the same port.',
     default: SERVICE_DEFAULTS.dashboard,
   }),
   groupLabel: labelKey.optional().meta({
     description:
-      'Label of the metadata of the documents, such as `team` or `app.kubernetes.io/part-of`, by which the dashboard can group scalers. Default: none.',
+      'Label in the metadata of the documents, such as `team` or `app.kubernetes.io/part-of`, by which the dashboard can group scalers. Default: no groups.',
   }),
 });
 
 const state = z.strictObject({
   enabled: z.boolean().optional().meta({
     description:
-      'Whether to persist the state in the ConfigMaps promscaler-state-00 to -15 of the namespace of the service. If not, stabilization windows restart with the process. Default: true in a pod, false elsewhere.',
+      'Whether to persist the state in the ConfigMaps promscaler-state-00 to -15 of the namespace of the service. Without persistence, stabilization windows restart with the process. Default: true in a pod, false elsewhere.',
   }),
 });
 
 const leaderElection = z.strictObject({
   enabled: z.boolean().optional().meta({
     description:
-      'Whether to elect a leader. Set false only for a single replica. Default: true in a cluster, false elsewhere.',
+      'Whether to elect a leader. Disable the election only for a single replica. Default: true in a cluster, false elsewhere.',
   }),
   leaseDurationSeconds: seconds(1, 3600).optional().meta({
     description: 'Seconds without a renewal after which another replica may take over the Lease.',
@@ -154,7 +156,7 @@ const leaderElection = z.strictObject({
 const sharding = z.strictObject({
   enabled: z.boolean().optional().meta({
     description:
-      'Whether to divide the scalers among all replicas, instead of one leader that scales all. Requires leader election and persisted state, which are then enabled by default.',
+      'Whether to divide the scalers among all replicas, instead of electing one leader that scales all. Sharding requires leader election and persisted state, which it enables by default.',
     default: SERVICE_DEFAULTS.sharding,
   }),
 });
@@ -162,7 +164,7 @@ const sharding = z.strictObject({
 const metrics = z.strictObject({
   detail: z.enum(['full', 'summary']).optional().meta({
     description:
-      'summary: omits the values, targets and proposals of single metrics, the pods and the ends of limits, for thousands of scalers. The dashboard of a scaler needs full.',
+      'Series of each scaler. full: all series; summary, for thousands of scalers: no values, targets and proposals of single metrics, no pods and no ends of limits. The charts of the dashboard need full.',
     default: SERVICE_DEFAULTS.metricsDetail,
   }),
 });
@@ -170,11 +172,11 @@ const metrics = z.strictObject({
 const record = z.strictObject({
   path: filePath.meta({
     description:
-      'File to append the decisions to, relative to this file, in an existing directory. Older files are PATH.1, PATH.2 and so on. Each replica needs its own.',
+      'File to which the decisions are appended, relative to this file, in an existing directory. Older files are PATH.1, PATH.2 and so on. Each replica needs its own file.',
   }),
   which: z.enum(['changes', 'all']).optional().meta({
     description:
-      'changes: decisions that change the replicas, or that would if nothing held the change; all: the decisions of every round.',
+      'Decisions to record. changes: decisions that change the replicas or whose change was held; all: the decisions of every round.',
     default: SERVICE_DEFAULTS.recordWhich,
   }),
   maxFileBytes: z
@@ -187,7 +189,7 @@ const record = z.strictObject({
       default: SERVICE_DEFAULTS.recordMaxFileBytes,
     }),
   maxFiles: z.int().min(1).max(1000).optional().meta({
-    description: 'Maximum number of files. The oldest is deleted.',
+    description: 'Maximum number of files. Then the oldest file is deleted.',
     default: SERVICE_DEFAULTS.recordMaxFiles,
   }),
 });
@@ -195,11 +197,11 @@ const record = z.strictObject({
 const recommendations = z.strictObject({
   enabled: z.boolean().optional().meta({
     description:
-      'Whether to back-test each document every night and to report a change of its settings that would have saved pod-hours. Nothing is applied.',
+      'Whether to back-test each document every night and to report a change of its settings that would have saved pod-hours. The change is never applied automatically.',
     default: SERVICE_DEFAULTS.recommendations,
   }),
   days: z.int().min(2).max(30).optional().meta({
-    description: 'Days of history to back-test on.',
+    description: 'Number of days of history that a back-test uses.',
     default: SERVICE_DEFAULTS.recommendationDays,
   }),
   schedule: z.string().min(1).max(200).optional().meta({
@@ -212,7 +214,7 @@ const recommendations = z.strictObject({
   }),
   spreadMinutes: z.int().min(1).max(1440).optional().meta({
     description:
-      'The back-tests start one at a time within this many minutes after the start of the schedule. Documents that are not reached come first the next night.',
+      'Minutes after the start of the schedule in which back-tests may start, one at a time. The next night begins with the documents that were not back-tested.',
     default: SERVICE_DEFAULTS.recommendationSpreadMinutes,
   }),
   cpuPercent: z.int().min(1).max(100).optional().meta({
@@ -220,7 +222,8 @@ const recommendations = z.strictObject({
     default: SERVICE_DEFAULTS.recommendationCpuPercent,
   }),
   events: z.boolean().optional().meta({
-    description: 'Whether a recommended change that differs from the last one is also a Kubernetes Event.',
+    description:
+      'Whether to also write a Kubernetes Event for a recommended change that differs from the last recommended change.',
     default: SERVICE_DEFAULTS.recommendationEvents,
   }),
 });
@@ -241,48 +244,54 @@ export const serviceSchema = z
     prometheus: z
       .record(labelName, source.meta({ description: 'One data source.' }))
       .optional()
-      .meta({ description: 'Data sources by name. Metrics without a source use the one named default.' }),
+      .meta({
+        description:
+          'Data sources by name. Metrics without the field source use the data source named default.',
+      }),
     recoveryHoldMaxSeconds: seconds(0, 86_400).optional().meta({
-      description: 'Maximum seconds for which scale-down is held after metrics recover.',
+      description: 'Maximum number of seconds for which scale-down is held after metrics have recovered.',
       default: SERVICE_DEFAULTS.recoveryHoldMaxSeconds,
     }),
     kubernetes: kubernetes.optional().meta({
       description:
-        'Connection to the API server. Default: the service account of the pod, else $KUBECONFIG, else ~/.kube/config.',
+        'Connection to the API server. Default: the service account of the pod; outside of a pod $KUBECONFIG, otherwise ~/.kube/config.',
     }),
     scalers: scalers.optional().meta({ description: 'Sources of the scaler documents.' }),
-    server: server.optional().meta({ description: 'HTTP server of promscaler: probes, metrics, API.' }),
+    server: server
+      .optional()
+      .meta({ description: 'HTTP server of promscaler, for probes, metrics, API and dashboard.' }),
     metrics: metrics.optional().meta({ description: 'Series of scalers at `/metrics`.' }),
     state: state.optional().meta({
-      description: 'State that survives a restart: last changes, windows, changes in progress.',
+      description: 'State that survives a restart: last changes, windows and changes in progress.',
     }),
     leaderElection: leaderElection.optional().meta({
       description:
-        'Leader election by the Lease `promscaler` in the namespace of the service: only its holder scales.',
+        'Leader election by the Lease `promscaler` in the namespace of the service. Only the holder of the Lease scales.',
     }),
     sharding: sharding.optional().meta({
       description:
-        'Sharding: division of the scalers among the replicas, with one Lease per replica. The times of leaderElection apply.',
+        'Sharding: division of the scalers among the replicas, with one Lease per replica. The durations of leaderElection also apply to these Leases.',
     }),
     defaults: defaultsSchema.optional().meta({
       description:
-        'Defaults for all documents: any field of spec. Fields of a document take precedence, key by key.',
+        'Default values for any field of spec in all documents. A value in a document takes precedence, key by key.',
     }),
     record: record.optional().meta({
       description:
-        'Decision record: each decision with its snapshot and outcome as a line of JSON, for explain --file and backtest --replay. Default: none.',
+        'Decision record: a file in which each line is the JSON of a decision with its snapshot and outcome, for explain --file and backtest --replay. Default: decisions are not recorded.',
     }),
     notifications: z
       .record(labelName, receiver.meta({ description: 'One receiver.' }))
       .optional()
       .meta({
         description:
-          'Receivers of notifications about rescales and failures, by name: at most 10. Best effort; alerts on the metrics are the reliable way. Default: none.',
+          'Receivers of notifications about rescales and failures, by name, at most 10. A notification can be lost; for reliable alerts, use alerting rules on the metrics. Default: no receivers.',
       }),
     recommendations: recommendations.optional().meta({
-      description: 'Recommendations for the settings of the documents, from back-tests on their last days.',
+      description:
+        'Recommendations for the settings of the documents, from back-tests on the history of the last days.',
     }),
-    log: log.optional().meta({ description: 'Log on standard output.' }),
+    log: log.optional().meta({ description: 'Log that is written to standard output.' }),
   })
   .meta({ title: 'promscaler service config' });
 

@@ -17,10 +17,10 @@ function tls({ server, risk }: TlsTexts) {
       description: 'File with the trusted CA certificates. Default: the CA certificates of the system.',
     }),
     certFile: filePath.optional().meta({
-      description: 'File with the client certificate. Required together with keyFile.',
+      description: 'File with the client certificate. It requires the field keyFile.',
     }),
     keyFile: filePath.optional().meta({
-      description: 'File with the key of the client certificate. Required together with certFile.',
+      description: 'File with the key of the client certificate. It requires the field certFile.',
     }),
     serverName: z
       .string()
@@ -45,10 +45,10 @@ export const receiverTls = tls({ server: 'receiver', risk: 'read the notificatio
 const oauth2 = z.strictObject({
   tokenUrl: url.meta({ description: 'URL of the token endpoint.' }),
   clientId: z.string().min(1).meta({
-    description: 'Client ID, sent with the secret by HTTP basic authentication.',
+    description: 'Client ID. It is sent with the client secret by HTTP basic authentication.',
   }),
   clientSecretFile: filePath.meta({
-    description: 'File with the client secret. It is read again for each token.',
+    description: 'File with the client secret. The file is read again for each token.',
   }),
   scopes: z.array(word).optional().meta({ description: 'Scopes to request.', default: [] }),
   endpointParams: z.record(z.string().min(1), z.string()).optional().meta({
@@ -70,13 +70,14 @@ const sigv4 = z.strictObject({
   }),
   credentialsFile: filePath.optional().meta({
     description:
-      'Credentials file in the format of `aws configure`. It is read again every five minutes. Default: the AWS credential provider chain.',
+      'Credentials file in the format of `aws configure`. The file is read again every five minutes. Default: the AWS credential provider chain.',
   }),
 });
 
 const azure = z.strictObject({
   clientId: word.optional().meta({
-    description: 'Client ID of the identity. Default: $AZURE_CLIENT_ID, or the only identity of the machine.',
+    description:
+      'Client ID of the identity. Default: $AZURE_CLIENT_ID, otherwise the only identity of the machine.',
   }),
   tenantId: word.optional().meta({ description: 'Tenant ID. Default: $AZURE_TENANT_ID.' }),
   cloud: z.enum(['public', 'usgovernment', 'china']).optional().meta({
@@ -101,18 +102,18 @@ const signIn = {
 const basicAuth = z.strictObject({
   username: z.string().min(1).meta({ description: 'User name.' }),
   passwordFile: filePath.meta({
-    description: 'File with the password. It is read again when it changes.',
+    description: 'File with the password. The file is read again when it changes.',
   }),
 });
 
 const resourceQueries = z.strictObject({
   cpu: z.string().min(1).optional().meta({
     description:
-      'CPU usage in cores by namespace, pod and container. With VictoriaMetrics, the default is a different query.',
+      'Query of the CPU usage in cores by namespace, pod and container. With VictoriaMetrics, the default is a different query.',
     default: RESOURCE_QUERIES.cpu,
   }),
   memory: z.string().min(1).optional().meta({
-    description: 'Memory usage in bytes by namespace, pod and container.',
+    description: 'Query of the memory usage in bytes by namespace, pod and container.',
     default: RESOURCE_QUERIES.memory,
   }),
 });
@@ -132,16 +133,17 @@ export const source = z.strictObject({
     .min(1)
     .optional()
     .meta({
-      description: 'URLs of servers with the same data. A query goes to the next one if one fails.',
+      description:
+        'URLs of servers with the same data. If a server fails, its queries are sent to the next server.',
       default: [SERVICE_DEFAULTS.url],
     }),
   externalUrl: url.optional().meta({
     description:
-      'URL of the Prometheus UI in a browser. The dashboard and `explain` link to the queries of a scaler there. Default: no links.',
+      'URL of the Prometheus UI in a browser, for links from the dashboard and `explain` to the queries of a scaler. Default: no links.',
   }),
   flavor: z.enum(['prometheus', 'thanos', 'mimir', 'victoriametrics']).optional().meta({
     description:
-      'Kind of server. Sets the parameters that prevent partial responses, and the default CPU query. If unset, VictoriaMetrics is detected by its responses.',
+      'Kind of the server. It determines the parameters that prevent partial responses, and the default CPU query. If this field is unset, VictoriaMetrics is detected by its responses.',
     default: SERVICE_DEFAULTS.flavor,
   }),
   timeoutSeconds: seconds(1, 300).optional().meta({
@@ -154,36 +156,36 @@ export const source = z.strictObject({
   }),
   maxQueriesPerNamespace: z.int().min(1).max(100_000).optional().meta({
     description:
-      'Maximum number of distinct queries of one namespace in a round. Further ones fail without being sent. Resource queries, which are merged for all namespaces, do not count. Default: no limit.',
+      'Maximum number of distinct queries of one namespace in a round. Further queries fail without being sent. Resource queries do not count, because one query serves all namespaces. Default: no limit.',
   }),
   maxQuerySecondsPerNamespace: z.int().min(1).max(100_000).optional().meta({
     description:
-      'Maximum time in seconds that the queries of one namespace may take in a round, added up. Further ones fail without being sent; time above the limit is deducted from the next rounds. Default: no limit.',
+      'Maximum total duration in seconds of the queries of one namespace in a round. Further queries fail without being sent, and the excess is deducted from the next rounds. Default: no limit.',
   }),
   maxAnswerBytes: z.int().min(65_536).max(268_435_456).optional().meta({
     description:
-      'Maximum size of an answer in bytes, after decompression. A larger answer is rejected as it arrives. All answers being received may have three times this size.',
+      'Maximum size of an answer in bytes, after decompression. A larger answer is rejected while it is received. All answers that are being received may together have three times this size.',
     default: SERVICE_DEFAULTS.maxAnswerBytes,
   }),
   maxSeries: z.int().min(1).max(1_000_000).optional().meta({
-    description: 'Maximum number of series in an answer. An answer with more is rejected.',
+    description: 'Maximum number of series in an answer. An answer with more series is rejected.',
     default: SERVICE_DEFAULTS.maxSeries,
   }),
   scrapeIntervalSeconds: seconds(1, 3600).optional().meta({
     description:
-      'Scrape interval of the server. It limits the age of samples in resource queries, and how long the server may not answer before scale-down is held as after a gap.',
+      'Scrape interval of the server in seconds. It determines the maximum age of samples in resource queries, and the length of an outage of the server after which scale-down is held.',
     default: SERVICE_DEFAULTS.scrapeIntervalSeconds,
   }),
   maxSampleAgeSeconds: seconds(0, 86_400).optional().meta({
     description:
-      'Maximum age of the newest samples for a scale-down. 0: not checked. Default: follows from the scrape interval and the range of each selector.',
+      'Maximum age in seconds of the newest samples for a scale-down. With 0, the age is not checked. Default: computed from the scrape interval and the range of each selector.',
   }),
   headers: z.record(headerName, headerValue).optional().meta({
-    description: 'HTTP headers of each query, such as X-Scope-OrgID.',
+    description: 'HTTP headers to send with each query, such as X-Scope-OrgID.',
     default: {},
   }),
   bearerTokenFile: filePath.optional().meta({
-    description: 'File with a bearer token. It is read again when it changes.',
+    description: 'File with a bearer token. The file is read again when it changes.',
   }),
   basicAuth: basicAuth.optional().meta({ description: 'Authenticate by user name and password.' }),
   ...signIn,
@@ -191,7 +193,7 @@ export const source = z.strictObject({
   resourceWindowSeconds: seconds(1, 86_400)
     .optional()
     .meta({
-      description: `Range of resource queries ($window), at least ${SERVICE_DEFAULTS.scrapesInWindow} scrape intervals. Default: ${SERVICE_DEFAULTS.scrapesInWindow} scrape intervals of the series, at least ${windowOfInterval(0)}. Until their interval is known, ${SERVICE_DEFAULTS.scrapesInWindow} times \`scrapeIntervalSeconds\`, or ${SERVICE_DEFAULTS.resourceWindowSeconds} if that is unset.`,
+      description: `Range of resource queries ($window) in seconds, at least ${SERVICE_DEFAULTS.scrapesInWindow} scrape intervals. Default: ${SERVICE_DEFAULTS.scrapesInWindow} measured scrape intervals, and at least ${windowOfInterval(0)}. Before the interval is measured, the default is ${SERVICE_DEFAULTS.scrapesInWindow} times \`scrapeIntervalSeconds\`, or ${SERVICE_DEFAULTS.resourceWindowSeconds} if \`scrapeIntervalSeconds\` is unset.`,
     }),
   resourceQueries: resourceQueries.optional().meta({
     description: 'Queries for Resource and ContainerResource metrics. Variables: $namespaces and $window.',
@@ -200,7 +202,7 @@ export const source = z.strictObject({
     description: 'Ranges in seconds of resource queries without $window, such as those of recording rules.',
   }),
   namespaces: z.array(labelName).optional().meta({
-    description: 'Namespaces whose documents may use the data source. Empty: all.',
+    description: 'Namespaces whose documents may use the data source. An empty list allows all namespaces.',
     default: [],
   }),
 });

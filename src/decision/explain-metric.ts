@@ -33,11 +33,12 @@ function answerText({ spec, sample, result }: JudgedMetric, snapshot: Snapshot):
     return `${errorKindOf(sample.failure)}: ${describeFailure(sample.failure)}${sinceText(spec, snapshot)}${fallback}`;
   if (result.readAsZero !== undefined)
     return `${describeFailure(result.readAsZero)}: read as 0, as the document specifies`;
-  const kind = sample.partial === null ? 'value' : `partial (${sample.partial}: can scale up but not down)`;
+  const kind =
+    sample.partial === null ? 'value' : `partial (${sample.partial}: the metric can scale up but not down)`;
   const facts = [kind, ageText(sample.at, snapshot.now), ...extentOf(sample), ...measuredText(spec, sample)];
   return result.error === null
     ? facts.join(', ')
-    : `${facts.join(', ')}; not usable: ${describeFailure(result.error)}${fallback}`;
+    : `${facts.join(', ')}; the value is not usable: ${describeFailure(result.error)}${fallback}`;
 }
 
 /** Returns a clause about the capacity that `capacity.auto` has measured; empty: the metric has no `capacity.auto`. */

@@ -147,7 +147,7 @@ function podClauses(metric: Proposed, snapshot: Snapshot): string {
   const kept = toleranceClause(metric, snapshot, { ...readingOf(arithmetic), pods: specReplicas });
   if (kept !== null) return `${aside}${kept}`;
   if (keptBy === 'direction' && read(readingOf(arithmetic)) !== specReplicas)
-    return `${aside}, which must not reverse the direction`;
+    return `${aside}, and these pods must not reverse the direction`;
   const over = overPods(pods, specReplicas, filledUsage === null ? 'ready pod' : 'pod');
   return `${aside}${over}${binaryClause(metric)}`;
 }
@@ -259,11 +259,11 @@ function podFormula(metric: Proposed, snapshot: Snapshot): string {
 }
 
 function filledText(ratio: number, { missing, unready }: PodGroups): string {
-  if (ratio < 1) return `${missing.length} missing counted at the target value`;
-  if (ratio === 1) return `${missing.length} missing not counted`;
+  if (ratio < 1) return `${countOf(missing.length, 'missing pod')} counted at the target value`;
+  if (ratio === 1) return `${countOf(missing.length, 'missing pod')} not counted`;
   const both = [
-    ...(missing.length === 0 ? [] : [`${missing.length} missing`]),
-    ...(unready.length === 0 ? [] : [`${unready.length} unready`]),
+    ...(missing.length === 0 ? [] : [countOf(missing.length, 'missing pod')]),
+    ...(unready.length === 0 ? [] : [countOf(unready.length, 'unready pod')]),
   ];
   return `${both.join(' and ')} counted as idle`;
 }

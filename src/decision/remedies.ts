@@ -122,7 +122,7 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
   const { namespace, conditions, conflictingWriter, otherScaler } = scaler;
   if (otherScaler !== null) {
     const isAdoptable = adopt(scaler, '') !== null;
-    const compare = patch(scaler, 'Or compare the two first, in dry run', { dryRun: true });
+    const compare = patch(scaler, 'Or compare both first, in dry run', { dryRun: true });
     return [
       ...(otherScaler.kind === 'Scaler' ? [deleteThis(scaler)] : []),
       deleteOther(otherScaler),
@@ -153,15 +153,15 @@ function deleteThis(scaler: TroubledScaler): Remedy {
   const { generation, rejections } = scaler;
   const file = generation === null ? (scaler.file ?? 'its file') : null;
   const isAlsoObject = rejections.some(isUnusedObject);
-  return deleteScaler('Keep one of the two. To keep the other', { ...scaler, file, isAlsoObject });
+  return deleteScaler('Keep one of the two scalers. To keep the other', { ...scaler, file, isAlsoObject });
 }
 
 function deleteOther(other: OtherScaler): Remedy {
   const { kind, namespace, name } = other;
-  if (kind === 'Scaler') return deleteScaler('To keep this one', other);
+  if (kind === 'Scaler') return deleteScaler('To keep this scaler', other);
   const resource = kind === 'HorizontalPodAutoscaler' ? 'hpa' : kind.toLowerCase();
   const snippet = kubectl(namespace, 'delete', resource, name);
-  return { text: `To keep this one, delete ${kind} ${namespace}/${name}`, snippet };
+  return { text: `To keep this scaler, delete ${kind} ${namespace}/${name}`, snippet };
 }
 
 /**
@@ -191,7 +191,7 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   if (isOfDocument && other !== null && report !== null)
     return [
       { text: `Compare with ${other.kind} ${other.namespace}/${other.name}`, snippet: report },
-      { text: 'Delete it and apply the decisions, in one step with a way back', snippet: handOver },
+      { text: `Replace the ${other.kind} in one step, which adopt --undo reverts`, snippet: handOver },
     ];
   return [
     ...(other === null ? [] : makeWay(other)),
@@ -205,7 +205,7 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
 function makeWay(other: OtherScaler): readonly Remedy[] {
   const { kind, namespace, name, file } = other;
   if (kind !== 'Scaler') return [deleteOther(other)];
-  const dryRun = `To let this one scale, put ${namespace}/${name} in dry run`;
+  const dryRun = `To let this scaler scale, put ${namespace}/${name} in dry run`;
   return [
     { text: 'Compare with the scaler of the target', snippet: command(`promscaler explain ${keyOf(other)}`) },
     typeof file === 'string'
@@ -274,7 +274,7 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
     return [{ text: raise('the value of spec.maxReplicasFrom'), snippet: query }];
   const meanwhile = keepRecommended(scaler, recommendedReplicas, maxReplicas);
   if (own !== maxReplicas)
-    return [meanwhile, { text: `Raise the maximum of ${maxReplicas}: a schedule sets it`, snippet: null }];
+    return [meanwhile, { text: `Raise the maximum of ${maxReplicas}, which a schedule sets`, snippet: null }];
   if (generation !== null || !hasAnnotations(scaler)) {
     const raised = patch(scaler, raise('spec.maxReplicas'), { maxReplicas: recommendedReplicas });
     return generation === null ? [meanwhile, raised] : [raised];

@@ -134,7 +134,7 @@ const RULES: readonly Rule[] = [
   { state: 'NoTarget', when: 'the target or its pods cannot be read', find: noTarget },
   {
     state: 'NoAutoscaler',
-    when: 'the scaler is in dry run, and the autoscaler that it was made from no longer scales the target: nothing does',
+    when: 'the scaler is in dry run, and the autoscaler that it was made from no longer scales the target, so that nothing scales it',
     find: ({ conditions }) => heldBy(conditions, ['NoAutoscaler']),
   },
   {
@@ -148,7 +148,7 @@ const RULES: readonly Rule[] = [
     when: 'pods have no node, crash, have not been ready for 300 s, or their rollout is stuck',
     find: (facts) => unreached(facts, isFailing),
   },
-  { state: 'NoData', when: 'a metric has no value, or the fallback replaces it', find: noData },
+  { state: 'NoData', when: 'a metric has no value, or the fallback replaces the value', find: noData },
   {
     state: 'AtMaximum',
     when: 'the metrics recommend more than the maximum in effect or the ceiling of `maxReplicasFrom`, and the bounds are not equal',
@@ -161,7 +161,7 @@ const RULES: readonly Rule[] = [
   },
   {
     state: 'Fixed',
-    when: 'a person has set the target to 0, or equal bounds below the recommendation',
+    when: 'a person has set the target to 0 replicas, or has set equal bounds that are below the recommendation',
     find: fixed,
   },
   {
@@ -325,7 +325,7 @@ function fixed({ decision, conditions }: StateFacts): Reason | null {
   if (currentReplicas === 0 && active?.reason === 'ScalingDisabled')
     return { cause: 'the target was set to 0 replicas' };
   if (minReplicas !== maxReplicas || !wantsMore(decision)) return null;
-  return { cause: `${recommendedReplicas} recommended, minReplicas and maxReplicas are ${maxReplicas}` };
+  return { cause: `${recommendedReplicas} recommended, but minReplicas and maxReplicas are ${maxReplicas}` };
 }
 
 function atMinimum({ decision }: StateFacts): Reason | null {
@@ -334,7 +334,7 @@ function atMinimum({ decision }: StateFacts): Reason | null {
   const isThere = currentReplicas === minReplicas && desiredReplicas === minReplicas;
   if (!isThere || recommendedReplicas > minReplicas) return null;
   if (recommendedReplicas === minReplicas)
-    return { cause: `${minReplicas} recommended, the minimum in effect` };
+    return { cause: `${minReplicas} recommended, which is the minimum in effect` };
   return boundBy(decision, 'min_replicas', `minReplicas is ${minReplicas}`);
 }
 

@@ -65,7 +65,7 @@ const FUNCTIONS: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-export const NEEDS_METRICSQL = 'it needs a data source with flavor: victoriametrics';
+export const NEEDS_METRICSQL = 'the query needs a data source with flavor: victoriametrics';
 
 /** Returns whether only MetricsQL has a function of this name, not PromQL. */
 export function isMetricsqlFunction(name: string): boolean {

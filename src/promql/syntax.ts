@@ -85,7 +85,7 @@ function problemsOf(
   { isMetricsql = false }: SyntaxOptions,
 ): readonly SyntaxProblem[] {
   const { unknownFunctions, errorNode, text } = parsed;
-  const needs = isMetricsql ? 'it cannot be checked here' : NEEDS_METRICSQL;
+  const needs = isMetricsql ? 'the query cannot be checked here' : NEEDS_METRICSQL;
   if (WITH_TEMPLATE.test(query)) {
     return [warning(query.search(/\S/), `a WITH template is MetricsQL: ${needs}`)];
   }
@@ -103,7 +103,7 @@ function checkLiterals(query: string): readonly SyntaxProblem[] {
   return newerLiterals(query).map(({ text, offset, write, isDuration }) =>
     warning(
       offset,
-      `${text} ${isDuration ? 'has no unit' : 'is a duration used as a number'}: Prometheus before 2.54 rejects it. Write ${write}`,
+      `${text} ${isDuration ? 'has no unit' : 'is a duration used as a number'}: Prometheus before 2.54 rejects this. Write ${write}`,
     ),
   );
 }
@@ -117,15 +117,18 @@ function asMetricsql(query: string, problem: SyntaxProblem, isMetricsql: boolean
   if (metricsql !== null) {
     const { offset, word } = metricsql;
     const message = `${word === ',' ? 'a trailing comma' : `"${word}"`} is MetricsQL`;
-    if (isMetricsql) return warning(offset, `${message}: it cannot be checked here`);
+    if (isMetricsql) return warning(offset, `${message}: the query cannot be checked here`);
     return { ...problem, offset, message: `${message}: ${NEEDS_METRICSQL}` };
   }
   const token = NEXT_TOKEN.exec(query.slice(problem.offset))?.[0] ?? '';
   const isForeign = problem.message === `unexpected "${token}"` && /^[\w$,:([{"'`]/.test(token);
   if (isMetricsql && !isForeign)
-    return { ...problem, message: problem.message.replace(NEEDS_METRICSQL, 'it cannot be checked here') };
+    return {
+      ...problem,
+      message: problem.message.replace(NEEDS_METRICSQL, 'the query cannot be checked here'),
+    };
   if (!isMetricsql) return problem;
-  return warning(problem.offset, `${problem.message}; as MetricsQL it cannot be checked here`);
+  return warning(problem.offset, `${problem.message}; as MetricsQL, the query cannot be checked here`);
 }
 
 function problemAt(query: string, text: string, node: SyntaxNode): SyntaxProblem {

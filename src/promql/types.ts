@@ -122,7 +122,7 @@ function checkModifier({ node, operands, from }: ExpressionOf<'wrapped'>, contex
   if (modifier === undefined || inner === undefined) return;
   const isModified = inner.form === 'wrapped' && MODIFIERS.has(inner.node);
   if (isModified || ['selector', 'range', 'subquery'].includes(inner.form)) return;
-  const message = `${modifier} applies to a selector or subquery, not to ${excerpt(context.query, inner)}: write it inside the parentheses`;
+  const message = `${modifier} applies to a selector or subquery, not to ${excerpt(context.query, inner)}: write ${modifier} inside the parentheses`;
   context.problems.push({ message, offset: from, isMetricsql: true });
 }
 
@@ -246,7 +246,7 @@ function hintFor(
   if (wanted === 'range' && type === 'vector')
     return expression.form === 'selector'
       ? `: write ${shown}[5m]`
-      : ': apply it to a selector such as x[5m] first';
+      : ': apply the function to a selector such as x[5m]';
   if (wanted === 'vector' && type === 'range')
     return ': use a function of ranges such as rate() or avg_over_time()';
   if (wanted === 'vector' && type === 'scalar' && expected.length === 1)

@@ -40,7 +40,7 @@ export function ignoredOfDocument(
     key,
     advice: /pause/i.test(key)
       ? `promscaler reads a pause from the workload. To pause it: promscaler pause ${namespace}/${name}`
-      : 'promscaler does not know it',
+      : 'promscaler does not know this annotation',
   }));
 }
 
@@ -55,7 +55,10 @@ export function ignoredOfTarget(
   return keys.filter(isOfTarget).flatMap((key): readonly IgnoredAnnotation[] => {
     if (key === PAUSE_ANNOTATIONS.reason && !keys.some((one) => one !== key && PAUSES.has(one)))
       return [
-        { key, advice: `without ${PAUSE_ANNOTATIONS.paused}, it pauses nothing. To pause: ${command}` },
+        {
+          key,
+          advice: `an annotation of a pause has an effect only with ${PAUSE_ANNOTATIONS.paused}. To pause: ${command}`,
+        },
       ];
     if (PAUSES.has(key)) return [];
     const guess = nearest(key.slice(PREFIX.length), PAUSE_NAMES);
@@ -64,7 +67,7 @@ export function ignoredOfTarget(
         key,
         advice:
           guess === null
-            ? 'promscaler does not know it'
+            ? 'promscaler does not know this annotation'
             : `did you mean ${PREFIX}${guess}? To pause: ${command}`,
       },
     ];

@@ -30,7 +30,9 @@ export function evidenceLines({ changes, thetaU, from, to, at }: Evidence): read
     ...changes.map(changeText),
     ...(thetaU === null
       ? []
-      : [`risk: theta_U ${percent(thetaU.current)} -> ${percent(thetaU.proposed)} in the scored parts`]),
+      : [
+          `risk: theta_U ${percent(thetaU.current)} -> ${percent(thetaU.proposed)} in the parts of the history that score the change`,
+        ]),
     `evidence: ${from} to ${to}, back-tested at ${at}`,
   ];
 }

@@ -121,7 +121,8 @@ describe('createBackgroundReader', () => {
     expect((await first)[0]?.problems).toMatchObject([
       {
         code: 'yaml-size',
-        message: 'reading a.yaml: it takes longer than 60 s; documents that were not read stay unchanged',
+        message:
+          'reading a.yaml: reading takes longer than 60 s; documents that were not read stay unchanged',
       },
     ]);
     expect(await read(documentsOf(200), reader)).toHaveLength(200);

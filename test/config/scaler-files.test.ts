@@ -211,7 +211,7 @@ describe('load', () => {
 
     expect(namesOf(loaded)).toEqual(['a 10']);
     expect(codesOf(loaded)).toEqual(['duplicate-document']);
-    expect(loaded.problems[0]?.message).toContain('keeps a version that is in effect');
+    expect(loaded.problems[0]?.message).toContain('a version that is already in effect stays in effect');
   });
 
   it('removes a document that was deleted from a readable directory', async () => {

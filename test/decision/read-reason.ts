@@ -24,7 +24,7 @@ export function readReason(reason: string): ReadReason | null {
   const said = SAID.exec(clauses)?.groups;
   const exact = said?.['binary'] ?? said?.['most'];
   if (exact !== undefined) return { count: BigInt(exact), recommended };
-  if (/, within the tolerance of|, which must not reverse the direction/.test(clauses)) {
+  if (/, within the tolerance of|, and these pods must not reverse the direction/.test(clauses)) {
     return { count: current, recommended };
   }
   if (total !== undefined) return { count: divideUp(milli(total), milli(target)), recommended };

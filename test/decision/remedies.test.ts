@@ -312,7 +312,7 @@ describe('what to do about the state of a scaler', () => {
     const [first] = await remediesFor(NAMED.find(({ state }) => state === 'Conflict')?.what ?? '');
 
     expect(first).toBe(
-      'To keep this one, delete HorizontalPodAutoscaler shop/web: kubectl delete -n shop hpa web',
+      'To keep this scaler, delete HorizontalPodAutoscaler shop/web: kubectl delete -n shop hpa web',
     );
   });
 
@@ -322,9 +322,9 @@ describe('what to do about the state of a scaler', () => {
       name: 'web',
     });
 
-    expect(first).toMatch(/^To keep this one, delete HorizontalPodAutoscaler/);
+    expect(first).toMatch(/^To keep this scaler, delete HorizontalPodAutoscaler/);
     expect(second).toBe(
-      `Or compare the two first, in dry run: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":true}}'`,
+      `Or compare both first, in dry run: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":true}}'`,
     );
   });
 
@@ -340,7 +340,7 @@ describe('what to do about the state of a scaler', () => {
 
     expect(lines).toEqual([
       `Compare with ${kind} shop/web: promscaler adopt ${name} -n shop --report`,
-      `Delete it and apply the decisions, in one step with a way back: promscaler adopt ${name} -n shop --switch`,
+      `Replace the ${kind} in one step, which adopt --undo reverts: promscaler adopt ${name} -n shop --switch`,
     ]);
   });
 
@@ -426,7 +426,7 @@ describe('what to do about the state of a scaler', () => {
 
     expect(lines.slice(0, 2)).toEqual([
       'Compare with the scaler of the target: promscaler explain shop/other',
-      `To let this one scale, put shop/other in dry run, here or in its file: kubectl patch -n shop scalers.promscaler.dev other --type=merge -p '{"spec":{"dryRun":true}}'`,
+      `To let this scaler scale, put shop/other in dry run, here or in its file: kubectl patch -n shop scalers.promscaler.dev other --type=merge -p '{"spec":{"dryRun":true}}'`,
     ]);
     expect(lines[2]).toMatch(/^Then apply the decisions/);
     expect(lines).toHaveLength(3);
@@ -440,8 +440,8 @@ describe('what to do about the state of a scaler', () => {
     });
 
     expect(lines).toEqual([
-      'Keep one of the two. To keep the other, delete shop/web: kubectl delete -n shop scalers.promscaler.dev web',
-      'To keep this one, delete shop/other (or its file): kubectl delete -n shop scalers.promscaler.dev other',
+      'Keep one of the two scalers. To keep the other, delete shop/web: kubectl delete -n shop scalers.promscaler.dev web',
+      'To keep this scaler, delete shop/other (or its file): kubectl delete -n shop scalers.promscaler.dev other',
     ]);
   });
 
@@ -460,8 +460,8 @@ describe('what to do about the state of a scaler', () => {
     });
 
     expect(lines.slice(0, 2)).toEqual([
-      'Keep one of the two. To keep the other, remove shop/web from web.yaml, and delete the object of this name: kubectl delete -n shop scalers.promscaler.dev web',
-      'To keep this one, remove shop/other from other.yaml, and delete the object of this name: kubectl delete -n shop scalers.promscaler.dev other',
+      'Keep one of the two scalers. To keep the other, remove shop/web from web.yaml, and delete the object of this name: kubectl delete -n shop scalers.promscaler.dev web',
+      'To keep this scaler, remove shop/other from other.yaml, and delete the object of this name: kubectl delete -n shop scalers.promscaler.dev other',
     ]);
     expect(lines).toHaveLength(4);
   });
@@ -477,11 +477,11 @@ describe('what to do about the state of a scaler', () => {
     const ofObject = await remediesFor(what, { otherScaler: { ...other, file: null, isAlsoObject: false } });
 
     expect(ofFile).toEqual([
-      'Keep one of the two. To keep the other, remove shop/web from web.yaml',
-      'To keep this one, remove shop/other from other.yaml',
+      'Keep one of the two scalers. To keep the other, remove shop/web from web.yaml',
+      'To keep this scaler, remove shop/other from other.yaml',
     ]);
     expect(ofObject[1]).toBe(
-      'To keep this one, delete shop/other: kubectl delete -n shop scalers.promscaler.dev other',
+      'To keep this scaler, delete shop/other: kubectl delete -n shop scalers.promscaler.dev other',
     );
   });
 

@@ -143,7 +143,7 @@ describe('a saturation step', () => {
     expect(decideOn({ state, served: 110 }).desiredReplicas).toBe(15);
     expect(decideOn({ state, served: 90 }).desiredReplicas).toBe(15);
     expect(decideOn({ state, served: 110 }).metrics[0]?.saturation?.why).toContain(
-      'but the served load is 110, 100 before',
+      'but the served load has only changed from 100 to 110',
     );
   });
 

@@ -72,12 +72,12 @@ describe('checkSyntax', () => {
   });
 
   it.each([
-    ['rate(x[30])', 7, '[30] has no unit: Prometheus before 2.54 rejects it. Write [30s]'],
-    ['rate(x[ 1.5 ])', 8, '1.5 has no unit: Prometheus before 2.54 rejects it. Write 1500ms'],
-    ['x offset 30', 9, '30 has no unit: Prometheus before 2.54 rejects it. Write 30s'],
-    ['x offset -30', 10, '30 has no unit: Prometheus before 2.54 rejects it. Write 30s'],
-    ['max_over_time(x[1h:30])', 19, '30 has no unit: Prometheus before 2.54 rejects it. Write 30s'],
-    ['x > 5m', 4, '5m is a duration used as a number: Prometheus before 2.54 rejects it. Write 300'],
+    ['rate(x[30])', 7, '[30] has no unit: Prometheus before 2.54 rejects this. Write [30s]'],
+    ['rate(x[ 1.5 ])', 8, '1.5 has no unit: Prometheus before 2.54 rejects this. Write 1500ms'],
+    ['x offset 30', 9, '30 has no unit: Prometheus before 2.54 rejects this. Write 30s'],
+    ['x offset -30', 10, '30 has no unit: Prometheus before 2.54 rejects this. Write 30s'],
+    ['max_over_time(x[1h:30])', 19, '30 has no unit: Prometheus before 2.54 rejects this. Write 30s'],
+    ['x > 5m', 4, '5m is a duration used as a number: Prometheus before 2.54 rejects this. Write 300'],
   ])('warns about a unit in %j that Prometheus requires or rejects before 2.54', (query, offset, message) => {
     expect(checkSyntax(query)).toEqual([{ severity: 'warning', offset, message }]);
     expect(checkSyntax(query, { isMetricsql: true })).toEqual([]);
@@ -108,7 +108,7 @@ describe('checkSyntax', () => {
     for (const query of ['x default default', 'keep_last_value(x)', 'WITH (a = 1) a', 'x > 8Ki limit'])
       for (const { severity, message } of checkSyntax(query, { isMetricsql: true })) {
         expect(severity).toBe('warning');
-        expect(message).toMatch(/ is MetricsQL: it cannot be checked here$/);
+        expect(message).toMatch(/ is MetricsQL: the query cannot be checked here$/);
       }
   });
 

@@ -163,7 +163,7 @@ const CONFIGURATIONS: readonly PublicConfiguration[] = [
         { averageValue: '500m' },
       ),
     ],
-    findings: [['latency-target', 'whether 3 or 30 are running. Write target: { value: 500m }']],
+    findings: [['latency-target', 'whether 3 or 30 pods are running. Write target: { value: 500m }']],
     fixed: {
       metrics: [
         external(
@@ -253,7 +253,12 @@ describe('validate on expressions of dashboards as a target', () => {
       { averageValue: 80 },
       'at most 2 pods of 20',
     ],
-    ['the requests that failed, of all requests', FAILED, { averageValue: '10m' }, 'this proposes 3 pods'],
+    [
+      'the requests that failed, of all requests',
+      FAILED,
+      { averageValue: '10m' },
+      'the metric proposes 3 pods',
+    ],
   ])('names a ratio as averageValue: %s', (_, query, target, part) => {
     const problems = problemsOf({ maxReplicas: 20, metrics: [external('m', query, target)] });
 

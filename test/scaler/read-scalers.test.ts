@@ -174,7 +174,7 @@ describe('refuseDuplicates', () => {
 
     expect(documents.map(({ scaler }) => scaler?.name ?? null)).toEqual([null, 'one', null, 'two']);
     expect(messages(documents)).toEqual([
-      'one: shop/a is also in two:3: the service uses neither, and keeps a version that is in effect; a file takes precedence over a Scaler object',
+      'one: shop/a is also in two:3: the service uses neither, and a version that is already in effect stays in effect; a file takes precedence over a Scaler object',
     ]);
   });
 

@@ -115,14 +115,16 @@ describe('MetricsQL', () => {
     const problems = problemsOf('external', query);
 
     expect(problems.map(({ code }) => code)).toEqual([expect.stringMatching(/^query-(?:syntax|type)$/)]);
-    expect(problems[0]?.message).toMatch(/MetricsQL.*it needs a data source with flavor: victoriametrics/);
+    expect(problems[0]?.message).toMatch(
+      /MetricsQL.*the query needs a data source with flavor: victoriametrics/,
+    );
   });
 
   it.each([...errors, ...warnings])('is a warning with flavor: victoriametrics: %s', (query) => {
     const problems = problemsOf('external', query, { flavor: 'victoriametrics' });
 
     expect(problems.map(({ code }) => code)).toEqual(['query-unknown']);
-    expect(problems[0]?.message).toMatch(/MetricsQL.*it cannot be checked here/);
+    expect(problems[0]?.message).toMatch(/MetricsQL.*the query cannot be checked here/);
   });
 
   it('is checked for zeros instead of missing data, too', () => {

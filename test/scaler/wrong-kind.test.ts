@@ -103,7 +103,7 @@ describe('a field that the cluster sets in an object', () => {
       ['warning', 'system-fields', 'metadata.uid'],
     ]);
     expect(problems[0]?.message).toBe(
-      'metadata.uid, metadata.resourceVersion, metadata.generation, metadata.creationTimestamp, metadata.managedFields, metadata.ownerReferences, metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"] and status are set by the cluster and ignored here: remove them',
+      'metadata.uid, metadata.resourceVersion, metadata.generation, metadata.creationTimestamp, metadata.managedFields, metadata.ownerReferences, metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"] and status are set by the cluster and ignored here: remove these fields',
     );
   });
 

@@ -90,13 +90,13 @@ export const BOUND_CASES: readonly StateCase[] = [
   [
     'more than equal bounds',
     'Fixed',
-    '6 recommended, minReplicas and maxReplicas are 4',
+    '6 recommended, but minReplicas and maxReplicas are 4',
     decided({ percent: 90, spec: { minReplicas: 4, maxReplicas: 4 } }),
   ],
   [
     'equal bounds',
     'AtMinimum',
-    '4 recommended, the minimum in effect',
+    '4 recommended, which is the minimum in effect',
     decided({ spec: { minReplicas: 4, maxReplicas: 4 } }),
   ],
   [

@@ -162,10 +162,10 @@ function byKey({ scalers }: LoadedScalers): ReadonlyMap<string, unknown> {
 }
 
 const EFFECTS: Readonly<Record<RejectionEffect, string>> = {
-  'last-valid': 'the last valid one remains in effect',
+  'last-valid': 'the last valid version remains in effect',
   none: 'no valid version is in effect',
   file: 'the file with the same name is in effect',
-  unknown: 'the last valid one, if any, remains in effect',
+  unknown: 'the last valid version, if any, remains in effect',
 };
 
 interface Rejected {

@@ -30,7 +30,9 @@ export function explainLines(explanation: Explanation): readonly string[] {
     '',
     ...restrictionLines(explanation),
     '',
-    explanation.status === null ? 'Conditions' : 'Conditions (for: since the last change of the status)',
+    explanation.status === null
+      ? 'Conditions'
+      : 'Conditions, each with its status and the time since the status last changed',
     ...conditionLines(explanation),
     '',
     ...changeLines(explanation),
@@ -99,13 +101,13 @@ function versionLines(status: ExplainedStatus | null): readonly string[] {
     unusedObject.length === 0
       ? []
       : [
-          'document: this decision is that of a file; the object with the same name is not used:',
+          'document: the decision uses a file; the Scaler object with the same name is ignored:',
           ...unusedObject.map((message) => `  ${message}`),
         ];
   if (rejections.length > 0) {
     const newest = generation === null ? 'the newest version' : `generation ${newestGeneration ?? ''}`;
-    const inEffect = generation === null ? 'the last valid one' : `generation ${generation}`;
-    const head = `document: ${newest} is rejected, this decision is of ${inEffect}:`;
+    const inEffect = generation === null ? 'the last valid version' : `generation ${generation}`;
+    const head = `document: this decision uses ${inEffect}, because ${newest} is rejected:`;
     return [head, ...rejections.map((message) => `  ${message}`), ...unused];
   }
   if (generation === null) return unused;
@@ -157,8 +159,8 @@ function ceilingLines(snapshot: Snapshot): readonly string[] {
   const why = ceiling === null ? whyNoCeiling(snapshot.maxReplicasFrom) : ceiling.error;
   const value =
     ceiling === null
-      ? 'none, only maxReplicas applies'
-      : `${ceiling.replicas}${ceiling.error === null ? '' : ', the last value'}`;
+      ? 'none, so that only maxReplicas limits the replicas'
+      : `${ceiling.replicas}${ceiling.error === null ? '' : ', which is the last value'}`;
   return [`Ceiling: ${value}, of ${from}${why === null ? '' : `: ${why}`}`];
 }
 
@@ -179,7 +181,7 @@ function forecastLines({ snapshot, decision }: Explanation): readonly string[] {
   const metric = metrics[settings.metric];
   const text =
     forecast === undefined
-      ? 'none: no metric was evaluated'
+      ? 'none, because no metric was evaluated'
       : `${forecast.replicas ?? 'none'}: ${forecast.why}`;
   const spent =
     forecast === undefined

@@ -127,8 +127,10 @@ function windows({ snapshot, decision, now }: Explanation): readonly Restriction
   const up = upscaleForbiddenUntil(context);
   const down = downscaleForbiddenUntil(context);
   return [
-    ...(up === null ? [] : [['no scale-up', `${untilText(up, now)}: the upscale window`] as const]),
-    ...(down === null ? [] : [['no scale-down', `${untilText(down, now)}: the downscale window`] as const]),
+    ...(up === null ? [] : [['no scale-up', `${untilText(up, now)}: the upscale forbidden window`] as const]),
+    ...(down === null
+      ? []
+      : [['no scale-down', `${untilText(down, now)}: the downscale forbidden window`] as const]),
   ];
 }
 

@@ -56,15 +56,15 @@ function partLines(spec: MetricSpec): readonly string[] {
   return [
     ...(backlog === undefined
       ? []
-      : [labeled('backlog', `${oneLine(backlog.query)}, worked off in ${backlog.drainSeconds} s`)]),
+      : [labeled('backlog', `${oneLine(backlog.query)}, to process in ${backlog.drainSeconds} s`)]),
     ...(capacityQuery === undefined ? [] : [labeled('per pod', oneLine(capacityQuery))]),
     ...(autoCapacity === undefined ? [] : [labeled('per pod', autoText(autoCapacity))]),
   ];
 }
 
 function autoText({ mode, servedQuery, errorsQuery }: AutoCapacity): string {
-  const errors = errorsQuery === undefined ? '' : `, without times of errors: ${oneLine(errorsQuery)}`;
-  return `auto, mode ${mode}: the most of ${oneLine(servedQuery)} per ready pod in 3 days${errors}`;
+  const errors = errorsQuery === undefined ? '' : `, except while there are errors: ${oneLine(errorsQuery)}`;
+  return `auto, mode ${mode}: the highest value of ${oneLine(servedQuery)} per ready pod in 3 days${errors}`;
 }
 
 export function oneLine(query: string): string {

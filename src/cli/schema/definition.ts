@@ -70,7 +70,8 @@ function objectSchema(): JsonSchema {
   const { properties } = documentJsonSchema();
   const spec: unknown = isPlainObject(properties) ? properties['spec'] : undefined;
   return {
-    description: 'Configuration for scaling one workload. promscaler reads it and writes its status.',
+    description:
+      'Configuration for scaling one workload. promscaler reads this object and writes its status.',
     type: 'object',
     required: ['spec'],
     properties: {
@@ -146,7 +147,7 @@ const FIELD_RULES: SchemaAdditions = {
       rule('has(self.start) || has(self.dates)', 'a schedule must have start and end, or dates'),
       rule(
         'has(self.minReplicas) || has(self.maxReplicas)',
-        'a schedule must have minReplicas or maxReplicas: it has no effect otherwise',
+        'a schedule must have minReplicas or maxReplicas, because it has no effect otherwise',
       ),
       rule(
         '!has(self.minReplicas) || !has(self.maxReplicas) || self.minReplicas <= self.maxReplicas',

@@ -13,7 +13,7 @@ function object(
   return { description, type: 'object', ...(required.length === 0 ? {} : { required }), properties };
 }
 
-const CURRENT = object('Current value of the metric. An unknown value is absent.', {
+const CURRENT = object('Current value of the metric. Absent: the value is unknown.', {
   averageUtilization: count('Average usage in percent of the requests.'),
   averageValue: quantity('Average value per pod.'),
   value: quantity('Value for all pods together.'),
@@ -34,8 +34,8 @@ const CURRENT_METRIC = object(
       container: text('Name of the container.'),
       current: CURRENT,
     }),
-    pods: object('Query with one series per pod.', { metric: METRIC, current: CURRENT }),
-    object: object('Query with one series.', {
+    pods: object('Metric of a query that returns one series per pod.', { metric: METRIC, current: CURRENT }),
+    object: object('Metric of a query that returns exactly one series.', {
       metric: METRIC,
       describedObject: object('Object that the metric describes.', {
         apiVersion: text('GROUP/VERSION of the object.'),
@@ -44,13 +44,16 @@ const CURRENT_METRIC = object(
       }),
       current: CURRENT,
     }),
-    external: object('Query whose series are added up.', { metric: METRIC, current: CURRENT }),
+    external: object('Metric of a query. The values of its series are added up.', {
+      metric: METRIC,
+      current: CURRENT,
+    }),
   },
   ['type'],
 );
 
 const CONDITION = object(
-  'One aspect of the current state.',
+  'Condition: one aspect of the current state of the scaler.',
   {
     type: text(
       'Type of the condition: Accepted (the document is valid and in effect), Ready (its target can be scaled), or a condition of the last decision: AbleToScale, ScalingActive, ScalingLimited, Held, TargetReached, MetricsUnique, ForecastUseful.',
@@ -80,21 +83,21 @@ export const STATUS_SCHEMA: JsonSchema = object('Current state of the scaler. On
     'The state in one word, such as OK, AtMaximum, NoData, Conflict, Paused, Stabilizing or AtMinimum.',
   ),
   stateSince: time('When the state began.'),
-  cause: text('Why, in a few words. Absent: nothing is special.'),
+  cause: text('The cause of the state in a few words. Absent: the state needs no explanation.'),
   currentReplicas: count('Replicas of the target.'),
   desiredReplicas: count('Result of the last decision.'),
   minReplicas: count('Lower bound in effect, of the document or a schedule.'),
   maxReplicas: count('Upper bound in effect, of the document or a schedule.'),
   reference: text('Kind and name of the target in effect, as a column of kubectl get scalers.'),
   lastScaleTime: time(
-    'When promscaler last changed the replicas for this object, truncated to seconds. Absent: not yet.',
+    'When promscaler last changed the replicas for this object, truncated to seconds. Absent: promscaler has not changed them yet.',
   ),
   targets: text(
-    'Metrics with their current values and targets, as a column of kubectl get scalers; updated with each change of the counts, otherwise at most once a minute.',
+    'Metrics with their current values and targets, as a column of kubectl get scalers. They are updated with each change of the counts, otherwise at most once a minute.',
   ),
   currentMetrics: {
     description:
-      'Current values of the metrics, updated with each change of the counts, otherwise at most once a minute.',
+      'Current values of the metrics. They are updated with each change of the counts, otherwise at most once a minute.',
     type: 'array',
     'x-kubernetes-list-type': 'atomic',
     items: CURRENT_METRIC,

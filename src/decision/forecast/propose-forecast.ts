@@ -49,13 +49,13 @@ export function proposeForecast({ now, forecast, history, load, minutes, maxRepl
   const { seasons, leadSeconds } = history;
   if (!hasRise(seasons, now, leadSeconds)) {
     const rising = `${seasons.filter(isRising).length} of ${countOf(seasons.length, 'earlier day')}`;
-    return silent(`the load of ${rising} rises by a quarter from this time, two thirds needed`);
+    return silent(`the load rises by a quarter after this time on ${rising}; two thirds are needed`);
   }
   const level = levelOf(minutes);
   const scaled = seasons.map((season) => ({ season, ...scale(season, level) }));
   scaled.sort((a, b) => a.load - b.load);
   const chosen = scaled[rankOf(forecast, scaled.length)];
-  if (chosen === undefined) return silent('the quantile is outside of the earlier days');
+  if (chosen === undefined) return silent('no earlier day has the quantile');
   const expected = Math.min(chosen.load, ABOVE_HIGHEST * history.highest);
   const needed = podsFor(expected, load.ofPod);
   const replicas = Math.min(maxReplicas, needed);
@@ -140,10 +140,10 @@ function whyUnknown({ unusable, seasons }: LoadHistory, minutes: readonly LoadMi
   if (unusable !== null) return unusable;
   if (seasons.length < FEWEST_SEASONS) {
     const days = countOf(seasons.length, 'earlier day');
-    return `${days} with the load of this time, at least ${FEWEST_SEASONS} needed`;
+    return `the load at this time is known for ${days}; at least ${FEWEST_SEASONS} are needed`;
   }
   return minutes.length < FEWEST_MINUTES
-    ? `the load of ${countOf(minutes.length, 'minute')} is known, at least ${FEWEST_MINUTES} needed`
+    ? `the load is known for ${countOf(minutes.length, 'minute')}; at least ${FEWEST_MINUTES} are needed`
     : null;
 }
 

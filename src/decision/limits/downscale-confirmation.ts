@@ -21,7 +21,7 @@ export const confirmDownscale: Limit = (replicas, context) => {
   const passed = Math.max(0, (now - first) / 1000);
   if (lacking > 0 || enoughAt > now) {
     const count = Math.min(proposals.length, asked.decisions);
-    const reason = `confirmed by ${count} of ${asked.decisions} decisions in ${Math.min(passed, asked.seconds)} of ${asked.seconds} s${sinceChange(first, context.state)}`;
+    const reason = `the scale-down is confirmed by ${count} of ${asked.decisions} decisions in ${Math.min(passed, asked.seconds)} of ${asked.seconds} s${sinceChange(first, context.state)}`;
     const until = latest(enoughAt, addSeconds(now, Math.max(0, lacking) * spec.syncPeriodSeconds));
     return { to: current, reason, until };
   }

@@ -97,7 +97,7 @@ function limitToMinReplicas(replicas: number, { spec, bounds }: LimitContext): L
 function limitToCeiling(replicas: number, { spec, current, ceiling }: LimitContext): Limited | null {
   if (ceiling === null || replicas <= current || replicas <= ceiling.replicas) return null;
   const query = excerpt(spec.maxReplicasFrom?.query ?? '');
-  const last = ceiling.error === null ? '' : `, the last value: ${ceiling.error}`;
+  const last = ceiling.error === null ? '' : `, which was its last value: ${ceiling.error}`;
   const kept = ceiling.replicas < current ? '; a ceiling never scales down' : '';
   return {
     to: Math.max(current, ceiling.replicas),
@@ -165,7 +165,7 @@ function applyScaleUpLimit(replicas: number, context: LimitContext): Limited | n
   const { factor, minimum } = context.spec.scaleUpLimit;
   return {
     to: limit,
-    reason: `from ${context.current} at most max(${minimum}, ${factor} times) at once`,
+    reason: `one scale-up from ${context.current} reaches at most max(${minimum}, ${factor} x ${context.current})`,
     until: null,
   };
 }

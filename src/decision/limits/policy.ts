@@ -33,7 +33,7 @@ export function policyLimit(replicas: number, context: LimitContext): PolicyLimi
   const direction = replicas > current ? 1 : -1;
   const rules = direction === 1 ? spec.behavior.scaleUp : spec.behavior.scaleDown;
   if (rules.selectPolicy === 'Disabled') {
-    return { replicas: current, reason: `selectPolicy Disabled in ${fieldOf(direction)}`, until: null };
+    return { replicas: current, reason: `selectPolicy is Disabled in ${fieldOf(direction)}`, until: null };
   }
   const { policy, limit } = select(rules, direction, context);
   const events = recentEvents(policy, direction, context);

@@ -92,9 +92,11 @@ function whyUnready(pod: Pod, rule: ReadinessRule): string | null {
   if (pod.startTime === null) return 'not started';
   const changedAt = pod.readyChangedAt ?? YEAR_ONE;
   if (addSeconds(pod.startTime, rule.cpuInitializationPeriodSeconds) > rule.now) {
-    if (!pod.ready) return 'not ready while it starts';
+    if (!pod.ready) return 'starting and not ready yet';
     const isWhole = rule.sampledAt >= addSeconds(changedAt, rule.windowSeconds);
-    return isWhole ? null : `ready for less than one window of ${rule.windowSeconds} s when it was measured`;
+    return isWhole
+      ? null
+      : `ready for less than one window of ${rule.windowSeconds} s when its usage was measured`;
   }
   return !pod.ready && isNeverReady(pod.startTime, changedAt, rule) ? 'never been ready' : null;
 }

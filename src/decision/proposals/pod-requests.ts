@@ -65,7 +65,8 @@ function describeMissing(
   resource: string,
 ): string {
   const more = all.length === 1 ? '' : ` and ${all.length - 1} more`;
-  if (kind === 'no container') return `no container ${containers.join(', ')} (pod ${pod}${more})`;
+  if (kind === 'no container')
+    return `pod ${pod}${more} ${more === '' ? 'has' : 'have'} no container ${containers.join(', ')}`;
   if (containers.length === 0)
     return `pod ${pod}${more} ${more === '' ? 'requests' : 'request'} no ${resource}`;
   const subject =

@@ -59,13 +59,13 @@ export function stepOnSaturation(
   const state = { ...before, since, step };
   const full = `${percent} % of the limits since ${formatInstant(since)}`;
   if (step !== null)
-    return raised(base, { state, to: step.to, why: `${full}, step of ${formatInstant(step.at)}` });
+    return raised(base, { state, to: step.to, why: `${full}, with the step of ${formatInstant(step.at)}` });
   const { served } = sample;
   const whyNot = whyNoStep({ since, served, before: before.served, usage }, context);
   if (whyNot !== null || served === undefined) return told(base, state, `${full}, ${whyNot ?? ''}`);
   const to = ceilCount(settings.factor * ready);
   const why = `${full}, ${settings.factor} x ${countOf(ready, 'ready pod')}`;
-  if (to <= target.specReplicas) return told(base, state, `${why} are ordered`);
+  if (to <= target.specReplicas) return told(base, state, `${why} are already requested`);
   return raised(base, { state: { since, served, step: { at: now, to } }, to, why });
 }
 
@@ -96,7 +96,7 @@ function whyNoStep(
   if (now < waitsUntil) return `no step before ${formatInstant(waitsUntil)}`;
   if (!usage.isWhole) return 'no step before all ready pods have been ready for a whole window';
   if (served === undefined || before === null) return 'but the change in served load is unknown';
-  return served > GROWTH * before ? null : `but the served load is ${served}, ${before} before`;
+  return served > GROWTH * before ? null : `but the served load has only changed from ${before} to ${served}`;
 }
 
 function isUnderWay(

@@ -36,14 +36,15 @@ export const LIMIT_LABELS: Readonly<Record<LimitName, string>> = {
 /** When a limit ends for which no time is known (`until` null). */
 export const LIMIT_ENDS: Readonly<Record<LimitName, string>> = {
   untrusted_metric: 'until every metric has a complete value',
-  stabilization: 'until these recommendations have left the window',
+  stabilization: 'until the recommendations that keep the count are older than the window',
   recovery_hold: 'until the metrics have had values for long enough',
-  downscale_confirmation: 'until these decisions have left the window',
-  policy: 'until its period allows more',
-  scale_up_limit: 'for this step: the next one starts from the new count',
-  step_limit: 'for this step: the next one starts from the new count',
-  min_replicas: 'a bound of the document',
+  downscale_confirmation:
+    'until the decisions that keep the count are older than downscaleConfirmation.seconds',
+  policy: 'until the period of the policy allows more',
+  scale_up_limit: 'for one change: the next change starts from the new count',
+  step_limit: 'for one change: the next change starts from the new count',
+  min_replicas: 'while the document or a schedule has this bound',
   max_replicas_from: 'until the query of maxReplicasFrom returns more',
-  max_replicas: 'a bound of the document',
-  forbidden_window: 'until the window is over',
+  max_replicas: 'while the document or a schedule has this bound',
+  forbidden_window: 'until the forbidden window is over',
 };

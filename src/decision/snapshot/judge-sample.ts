@@ -52,13 +52,14 @@ function errorOfParts(metric: MetricSpec, sample: ValuesSample): ErrorSample | n
   if (metric.type !== 'Object' && metric.type !== 'External') return null;
   const { backlog, partial } = sample;
   if (metric.backlog !== undefined) {
-    if (backlog === undefined) return errorSample('missing', 'there is no backlog');
+    if (backlog === undefined) return errorSample('missing', 'the backlog has no value');
     const { error } = judgeValues([backlog]);
     if (error !== null) return errorSample(error.failure.reason, `backlog: ${error.failure.message}`);
   }
   if (metric.capacityQuery === undefined && metric.autoCapacity?.mode !== 'Use') return null;
   const capacity = capacityOf(metric, sample);
-  if (capacity === undefined) return partial === null ? errorSample('missing', 'there is no capacity') : null;
+  if (capacity === undefined)
+    return partial === null ? errorSample('missing', 'the capacity has no value') : null;
   return capacity > 0 && Number.isFinite(capacity)
     ? null
     : errorSample('invalid', `the capacity is ${capacity}, must be above 0`);
@@ -124,7 +125,9 @@ function faultOf(value: number): string {
 }
 
 export function seriesCountError({ type }: MetricSpec, count: number): string | null {
-  return type === 'Object' && count !== 1 ? `${count} series, an Object metric needs exactly one` : null;
+  return type === 'Object' && count !== 1
+    ? `the query returned ${count} series, but an Object metric needs exactly one`
+    : null;
 }
 
 /** Returns whether the document reads a failure as 0 (`onMissing: zero`, `onNaN: zero`). */

@@ -213,7 +213,7 @@ function readSample(field: Field): Sample {
   const given = readMap(field);
   const [form, second] = FORMS.filter((name) => given.get(name)?.value !== undefined);
   if (form === undefined || second !== undefined) {
-    throw new JsonShapeError(field, 'one with containers, pods, values or error, and only one of them');
+    throw new JsonShapeError(field, 'an object with exactly one of containers, pods, values and error');
   }
   if (form === 'error') return readErrorSample(field);
   if (form === 'values') {
@@ -253,7 +253,7 @@ function readSample(field: Field): Sample {
 function readCeiling(field: Field): ValuesSample | ErrorSample {
   const sample = readSample(field);
   if (sample.form === 'values' || sample.form === 'error') return sample;
-  throw new JsonShapeError(field, 'one with values or error');
+  throw new JsonShapeError(field, 'an object with values or error');
 }
 
 function readRate(

@@ -87,7 +87,7 @@ function findPlaceholders(value: unknown, path: Path): readonly Finding[] {
   if (value === PLACEHOLDER) {
     const what =
       formatPath(path) === 'spec.paused'
-        ? 'complete or delete what is commented out below, then remove the field'
+        ? 'complete or delete the fields that are commented out below, then remove this field'
         : 'replace it';
     const message = `${formatPath(path)} is ${PLACEHOLDER}, a placeholder of promscaler import: ${what}`;
     return [finding('placeholder', path, message)];
@@ -194,7 +194,7 @@ function removeSystemFields(value: unknown): {
   const names = present.map(formatPath);
   const last = names.pop() ?? '';
   const subject = names.length === 0 ? `${last} is` : `${names.join(', ')} and ${last} are`;
-  const message = `${subject} set by the cluster and ignored here: remove ${names.length === 0 ? 'it' : 'them'}`;
+  const message = `${subject} set by the cluster and ignored here: remove ${names.length === 0 ? 'the field' : 'these fields'}`;
   const found: Finding = { code: 'system-fields', message, path: first, at: 'key', offset: null };
   return { value: present.reduce(without, value), findings: [found] };
 }

@@ -12,7 +12,7 @@ export function readPlain(value: unknown): {
   const findings: Finding[] = [];
   const copy = (item: unknown, path: Path): unknown => {
     if (path.length >= MAX_DEPTH && typeof item === 'object' && item !== null) {
-      findings.push(finding('too-deep', path, `nested deeper than ${MAX_DEPTH} levels`));
+      findings.push(finding('too-deep', path, `the document is nested deeper than ${MAX_DEPTH} levels`));
       return undefined;
     }
     if (Array.isArray(item)) return item.map((entry: unknown, index) => copy(entry, [...path, index]));

@@ -39,7 +39,7 @@ export function checkWakeUp(
   const name = scaleTargetRef?.name;
   if (first === undefined || !queries.every(({ query }) => usesPods(query) || selectsPodsOf(name, query)))
     return [];
-  const message = `${formatPath(first.path)} is about the workload's own pods and has no value without them, but ${zero} is 0: at 0 replicas, the workload never starts again. Query work that waits elsewhere, such as the length of a queue or requests at the Ingress`;
+  const message = `${formatPath(first.path)} measures the pods of the workload and has no value without pods, but ${zero} is 0: from 0 replicas, the workload never starts again. Query work that waits outside of the pods, such as the length of a queue or requests at the Ingress`;
   return [finding('never-wakes-up', first.path, message)];
 }
 

@@ -57,7 +57,7 @@ function checkSource(
   const known = service.sources.find(({ name }) => name === source);
   if (known === undefined) {
     const hint = didYouMean(source, names);
-    const message = `${formatPath(path)}: there is no data source ${source}; the service config has ${names.join(', ')}${hint}`;
+    const message = `${formatPath(path)}: there is no data source ${source}; the data sources of the service config are ${names.join(', ')}${hint}`;
     return [finding('unknown-source', path, message)];
   }
   if (typeof namespace !== 'string' || known.namespaces.length === 0 || known.namespaces.includes(namespace))

@@ -78,7 +78,7 @@ function checkBounds(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   );
   const zero = findZero(spec);
   if (zero !== null && !total && !isBroken(['spec', 'metrics'])) {
-    const message = `${formatPath(zero)} is 0, which needs an Object or External metric: without pods no other metric has a value`;
+    const message = `${formatPath(zero)} is 0, which needs an Object or External metric, because other metrics have no value without pods`;
     findings.push(finding('scale-to-zero', zero, message));
   }
   return zero === null ? findings : [...findings, ...checkWakeUp(spec, formatPath(zero))];
@@ -123,7 +123,7 @@ function checkScaleUpLimit(spec: LooseSpec, isBroken: IsBroken): readonly Findin
   if (spec.scaleUpLimitFactor !== 1 || minimum > minReplicas) return [];
   const message =
     `spec.scaleUpLimitFactor is 1 and the scaleUpLimitMinimum of ${minimum} is not above minReplicas (${minReplicas}): ` +
-    'this never scales up';
+    'the workload is never scaled up';
   return [finding('never-scales-up', ['spec', 'scaleUpLimitFactor'], message)];
 }
 
@@ -134,7 +134,7 @@ function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Findi
   const window = behavior?.scaleDown?.stabilizationWindowSeconds;
   const path = stabilizationPath(window !== undefined, downscaleStabilizationSeconds !== undefined);
   const cause = path.at(-1) === 'preset' ? `spec.preset ${preset}` : `${formatPath(path)} 0`;
-  const message = `${cause} disables stabilization: a single low result scales down immediately; downscaleConfirmation: {} requires three in a row`;
+  const message = `${cause} disables stabilization: a single low result scales down immediately; downscaleConfirmation: {} requires three low results in a row`;
   return [finding('unconfirmed-scale-down', path, message)];
 }
 
@@ -170,7 +170,7 @@ function checkRanges(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
     const range = query === undefined ? 0 : largestWrittenRangeSeconds(query);
     if (member === undefined || range <= window) return [];
     const path = ['spec', 'metrics', index, member, 'query'];
-    const message = `${formatPath(path)} has a range of ${range} s, longer than the stabilization window of scale-downs (${window} s): while its samples are incomplete, all values in the window may be too low`;
+    const message = `${formatPath(path)} has a range of ${range} s, longer than the stabilization window of scale-downs (${window} s): while the range lacks samples, all values within the stabilization window may be too low`;
     return [finding('range-above-stabilization', path, message)];
   });
 }
@@ -214,7 +214,7 @@ function metricKey(metric: Loose<MetricInput>): string | null {
 }
 
 function duplicate(path: Path, key: string, first: number): Finding {
-  const message = `${formatPath(path)} is ${key}, like spec.metrics[${first}]: set another metric.name in one of them`;
+  const message = `${formatPath(path)} is ${key}, which is also spec.metrics[${first}]: set another metric.name in one of the two metrics`;
   return finding('duplicate-metric', path, message);
 }
 
@@ -272,7 +272,7 @@ function checkDeletionCostTarget({ scaleTargetRef }: Loose<SpecInput>): readonly
     isApps && kind === 'StatefulSet'
       ? 'a StatefulSet removes the pod with the highest ordinal first'
       : `no controller reads the deletion cost of the pods of a ${kind}`;
-  const message = `${formatPath(DELETION_COST)} is for a Deployment or ReplicaSet: ${why}`;
+  const message = `${formatPath(DELETION_COST)} has an effect only for a Deployment or ReplicaSet: ${why}`;
   return [{ ...finding('deletion-cost-target', DELETION_COST, message), at: 'key' }];
 }
 
@@ -297,7 +297,7 @@ function checkFallback(spec: Loose<SpecInput>, isBroken: IsBroken): readonly Fin
     return [finding('replica-bounds', path, message)];
   }
   if (mode !== 'exact') return [];
-  const message = `spec.fallback.mode is exact: a missing metric may scale down to ${replicas}`;
+  const message = `spec.fallback.mode is exact, so that a metric without a value may scale down to ${replicas}`;
   return [finding('missing-scales-down', [...FALLBACK, 'mode'], message)];
 }
 

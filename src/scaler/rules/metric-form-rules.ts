@@ -34,7 +34,7 @@ export function checkMetricForm(
         finding(
           'missing-field',
           [...path, member],
-          `${name}.${member} is missing, type is ${TYPE_OF_MEMBER[member]}`,
+          `${name}.${member} is missing, although type is ${TYPE_OF_MEMBER[member]}`,
         ),
       ];
     }
@@ -81,7 +81,7 @@ function checkTarget(
       finding(
         'contradicting-type',
         [...path, old],
-        `${formatPath([...path, old])} and ${name} are two forms of one target: remove one of them`,
+        `${formatPath([...path, old])} and ${name} are two forms of one target: remove one of the two`,
       ),
     ];
   }

@@ -78,7 +78,7 @@ const checkGauge: Check = ({ path, query }) => {
   const gauge = rateOfGauge(query);
   if (gauge === null) return null;
   const queryPath = [...path, 'query'];
-  const message = `${formatPath(queryPath)}: ${gauge.metric} is a gauge, and its rate is how fast it changes: with 500 waiting all the time, the metric is 0. Write avg_over_time(${gauge.metric}{...}[1m])`;
+  const message = `${formatPath(queryPath)}: ${gauge.metric} is a gauge, and rate returns how fast a gauge changes: while it stays at 500, the metric is 0. Write avg_over_time(${gauge.metric}{...}[1m])`;
   return [{ ...finding('rate-of-gauge', queryPath, message), offset: gauge.from }];
 };
 
@@ -91,7 +91,7 @@ const checkReach: Check = ({ measure, amount, path, target, written }, spec) => 
   const instead = isPercent
     ? `${quantityText(amount / 100)}, or multiply the query by 100`
     : quantityText(0.8 * most);
-  const message = `${formatPath(field)} is ${written}, but ${metric} is at most ${decimal(most)} in this query: this never scales up. Write ${instead}`;
+  const message = `${formatPath(field)} is ${written}, but ${metric} is at most ${decimal(most)} in this query, so that the metric never scales up. Write ${instead}`;
   return [finding('never-scales-up', field, message)];
 };
 
@@ -107,9 +107,9 @@ const checkAverage: Check = ({ member, target, measure, path, written, amount },
   const what = kind === 'ratio' ? 'a ratio' : kind === 'latency' ? 'a latency' : 'an average over the pods';
   const limit =
     most === null
-      ? 'at three times the target this proposes 3 pods, whether 3 or 30 are running'
-      : `this proposes at most ${countOf(Math.ceil(most / amount), 'pod')} of ${spec.maxReplicas ?? 'maxReplicas'}`;
-  const message = `${formatPath(field)}: the query returns ${what}, which averageValue divides by ${written} to get the replicas: ${limit}. Write target: { value: ${written} }, which multiplies the replicas by value/target`;
+      ? 'at three times the target, the metric proposes 3 pods, whether 3 or 30 pods are running'
+      : `the metric proposes at most ${countOf(Math.ceil(most / amount), 'pod')} of ${spec.maxReplicas ?? 'maxReplicas'}`;
+  const message = `${formatPath(field)}: the query returns ${what}. With averageValue, the replicas are the result divided by ${written}: ${limit}. Write target: { value: ${written} }, which multiplies the replicas by result / ${written}`;
   return [finding(kind === 'latency' ? 'latency-target' : 'average-as-total', field, message)];
 };
 
@@ -127,7 +127,7 @@ const checkTotal: Check = ({ member, target, measure, path, written }, { maxRepl
   if (target !== 'value' || !(isLoad || isSumOfRatios)) return null;
   const field = [...path, 'target', 'value'];
   const end = maxReplicas === undefined ? 'maxReplicas' : `maxReplicas (${maxReplicas})`;
-  const message = `${formatPath(field)}: the query returns a total, which does not fall when pods are added, and value multiplies the replicas by value/target in each decision: at three times the target 1, 3, 9, ... up to ${end}. Write target: { averageValue: ${written} }`;
+  const message = `${formatPath(field)}: the query returns a total, which does not fall when pods are added. With value, each decision multiplies the replicas by result / target: at three times the target 1, 3, 9, ... up to ${end}. Write target: { averageValue: ${written} }`;
   return [finding('total-as-value', field, message)];
 };
 
@@ -148,7 +148,7 @@ function checkAlone(spec: LooseSpec, metrics: readonly Queried[]): readonly Find
   if (latency === undefined || isReported(latency) || metrics.some(({ measure }) => measure.kind === 'ratio'))
     return [];
   const path = [...latency.path, 'query'];
-  const message = `${formatPath(path)} is a latency, the only metric: it grows without limit once the pods are full, up to maxReplicas (${maxReplicas}), and does not fall below the duration of one request, however many pods are added. Add the requests in progress as the first metric, such as sum(rate(http_request_duration_seconds_sum{...}[2m])) with an averageValue`;
+  const message = `${formatPath(path)} is a latency, and the only metric. Once the pods are full, a latency grows without limit and scales up to maxReplicas (${maxReplicas}); it never falls below the duration of one request. Add the requests in progress as the first metric, such as sum(rate(http_request_duration_seconds_sum{...}[2m])) with an averageValue`;
   return [finding('latency-target', path, message)];
 }
 
@@ -158,7 +158,7 @@ const GPU_BUSY =
 
 function ofBusyGpu({ path, measure }: Queried): Finding {
   const queryPath = [...path, 'query'];
-  const message = `${formatPath(queryPath)}: ${measure.metric} is the time in which a GPU is busy, and no metric is the load: a batch of one request keeps a GPU as busy as a batch of 100. Query the load: the requests in progress, running plus waiting, with the requests that one pod serves at a time as the averageValue`;
+  const message = `${formatPath(queryPath)}: ${measure.metric} is the time in which a GPU is busy, which does not show the load: a batch of one request keeps a GPU as busy as a batch of 100. Query the requests in progress, running and waiting, with the requests that one pod serves at a time as the averageValue`;
   return finding('gpu-utilization', queryPath, message);
 }
 
@@ -182,7 +182,7 @@ function ofWaiting(
     rule === undefined
       ? 'a rate of requests, such as sum(rate(REQUESTS_TOTAL{...}[1m])), with the requests per second of one pod as the averageValue'
       : `the load: sum(${metric}{...}) + sum(${metric.replace(rule[0], rule[1])}{...}), with the requests that one pod serves at a time as the averageValue`;
-  const message = `${formatPath(queryPath)}: ${metric} is the depth of a queue without the load: ${decimal(amount * maxReplicas)} waiting requests propose ${maxReplicas === 1 ? 'the only pod' : `all ${countOf(maxReplicas, 'pod')}`}, whatever they serve per second, and an empty queue proposes minReplicas (${minReplicas}) while all pods are busy. Query ${load}`;
+  const message = `${formatPath(queryPath)}: ${metric} is the depth of a queue, and no metric is the load: ${decimal(amount * maxReplicas)} waiting requests propose ${maxReplicas === 1 ? 'the only pod' : `all ${countOf(maxReplicas, 'pod')}`}, and an empty queue proposes minReplicas (${minReplicas}) even if all pods are busy. Query ${load}`;
   return finding('queue-without-load', queryPath, message);
 }
 
@@ -194,7 +194,7 @@ function checkRange({ path, query }: Queried, { podStart }: LooseSpec): readonly
   const range = largestWrittenRangeSeconds(query);
   if (start === undefined || range <= start) return [];
   const queryPath = [...path, 'query'];
-  const message = `${formatPath(queryPath)} has a range of ${range} s, longer than the ${start} s in which pods start (spec.podStart): a rise of the load is seen in full after ${range} s. Write a range of at most [${start}s], at least four scrape intervals`;
+  const message = `${formatPath(queryPath)} has a range of ${range} s, longer than the ${start} s in which pods start (spec.podStart): the metric shows a rise of the load in full only after ${range} s. Write a range of at most [${start}s] and at least four scrape intervals`;
   return [finding('range-above-pod-start', queryPath, message)];
 }
 
@@ -225,7 +225,7 @@ function checkSpeed({
   const isSlower = start > periodSeconds && steps > 1;
   if (seconds <= LONGEST_SCALE_UP_SECONDS && !isSlower) return [];
   const path = ['spec', 'behavior', 'scaleUp', 'policies', 0];
-  const message = `${formatPath(path)} adds one pod per ${periodSeconds} s: from ${minReplicas} to ${countOf(maxReplicas, 'pod')} takes ${inMinutes(seconds)}, and each pod also has to start${isSlower ? `, which takes ${start} s (spec.podStart)` : ''}, while the backlog grows. Add a second policy (the larger change applies): { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
+  const message = `${formatPath(path)} adds one pod per ${periodSeconds} s: from ${minReplicas} to ${countOf(maxReplicas, 'pod')} takes ${inMinutes(seconds)}, and each pod has to start, too${isSlower ? `, which takes ${start} s (spec.podStart)` : ''}, while the backlog grows. Add a second policy (the larger change applies): { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
   return [finding('slow-scale-up', path, message)];
 }
 
@@ -260,11 +260,11 @@ export function checkSaturation(
     const shown = formatPath(path);
     const findings = checkAmountQuery(saturation.served?.query, queryPath, { hasObject: false, isMetricsql });
     if (name === 'memory') {
-      const message = `${shown} is for cpu: a pod at its memory limit is killed, so that usage does not hide load`;
+      const message = `${shown} is only for cpu: a pod at its memory limit is killed, so that its memory usage hides no load`;
       return [...findings, { ...finding('contradicting-type', path, message), at: 'key' }];
     }
     if (podStart !== undefined || isBroken(['spec', 'podStart'])) return findings;
-    const message = `spec.podStart is missing: ${shown} scales up once usage has been at the limits for half of it. Write podStart: {} to learn it from the pods`;
+    const message = `spec.podStart is missing: ${shown} scales up once usage has been at the limits for half of the pod start time. Write podStart: {} to measure this time from the pods`;
     return [...findings, finding('missing-field', ['spec', 'podStart'], message)];
   });
 }

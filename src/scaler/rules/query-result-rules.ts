@@ -52,7 +52,7 @@ export function checkTypes(placed: LocatedQuery): readonly Finding[] {
   const findings = facts.problems.map((problem): Finding => {
     const mayPass = problem.isMetricsql && isMetricsql;
     const note = problem.isMetricsql
-      ? ` (as MetricsQL ${mayPass ? 'it cannot be checked here' : NEEDS_METRICSQL})`
+      ? ` (as MetricsQL ${mayPass ? 'the query cannot be checked here' : NEEDS_METRICSQL})`
       : '';
     const message = `${name}: ${problem.message}${note}`;
     return { ...finding(mayPass ? 'query-unknown' : 'query-type', path, message), offset: problem.offset };
@@ -60,8 +60,8 @@ export function checkTypes(placed: LocatedQuery): readonly Finding[] {
   if (findings.length > 0 || (facts.type !== 'range' && facts.type !== 'string')) return findings;
   const message =
     facts.type === 'string'
-      ? `${name}: the query returns a string, a metric is a number`
-      : `${name}: the query returns a range vector, a metric needs an instant vector: wrap it in rate(...) or avg_over_time(...), or remove the range`;
+      ? `${name}: the query returns a string, but a metric needs a number`
+      : `${name}: the query returns a range vector, but a metric needs an instant vector: wrap the query in rate(...) or avg_over_time(...), or remove the range`;
   return [finding('query-type', path, message)];
 }
 
@@ -103,7 +103,7 @@ export function checkPodLabel({ query, path }: Pick<LocatedQuery, 'query' | 'pat
         : isPod(other)
           ? `${other} is not the label of a pod, write by (pod)`
           : `where ${other} names the pod, write label_replace(..., "pod", "$1", "${other}", "(.+)")`;
-  const message = `${formatPath(path)}: its result has no label "pod", so no series belongs to a pod: ${instead}`;
+  const message = `${formatPath(path)}: the result of the query has no label "pod", so no series belongs to a pod: ${instead}`;
   return [finding('no-pod-label', path, message)];
 }
 
@@ -120,7 +120,7 @@ function checkSelectorLabels(
   const path = [...body, 'metric', 'selector'];
   const report = (label: string, selectorPath: Path, at: 'key' | 'value'): readonly Finding[] => {
     if (mayHave(labels, label)) return [];
-    const message = `${formatPath(selectorPath)}: no series of the result has the label ${JSON.stringify(label)}, so none matches: keep the label, as in by (${label})${didYouMean(label, [...labels.names])}`;
+    const message = `${formatPath(selectorPath)}: no series of the result has the label ${JSON.stringify(label)}, so no series matches the selector: keep the label, as in by (${label})${didYouMean(label, [...labels.names])}`;
     return [{ ...finding('selector-label', selectorPath, message), at }];
   };
   const labelFindings = Object.keys(selector?.matchLabels ?? {}).flatMap((label) =>
@@ -147,7 +147,7 @@ function checkFilter(
     return [];
   const { operator, operatorFrom } = whole;
   const instead = member === 'pods' ? '' : `, or write ${operator} bool for 1 and 0`;
-  const message = `${formatPath(path)}: where the comparison ${operator} is false, the metric is missing, which never scales down: remove it${instead}`;
+  const message = `${formatPath(path)}: while the comparison ${operator} is false, the metric has no value and never scales down: remove the comparison${instead}`;
   return [{ ...finding('comparison-filters', path, message), offset: operatorFrom }];
 }
 

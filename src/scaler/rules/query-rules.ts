@@ -76,7 +76,7 @@ function checkQuery(
   const name = formatPath(queryPath);
   if (body.query === undefined) {
     if (isBroken(queryPath)) return [];
-    const message = `${name} is missing: add the PromQL query that returns this metric; no metrics API is used`;
+    const message = `${name} is missing: add the PromQL query that returns this metric, because promscaler uses no metrics API`;
     return [{ ...finding('missing-query', queryPath, message), at: 'key' }];
   }
   const findings = [
@@ -116,7 +116,7 @@ function checkBacklog(body: LooseBody, path: Path, options: QueryOptions): reado
           finding(
             'contradicting-type',
             [...path, zero],
-            `${formatPath([...path, zero])} is zero, which would ignore ${formatPath([...path, 'backlog'])}: remove it`,
+            `${formatPath([...path, zero])} is zero, which would ignore ${formatPath([...path, 'backlog'])}: remove the field`,
           ),
         ]),
   ];
@@ -134,8 +134,8 @@ function checkCapacity({ capacity }: LooseBody, path: Path, options: QueryOption
   const name = formatPath(path);
   const problem =
     query === undefined
-      ? finding('missing-field', path, `${name} has neither query nor auto: set one of them`)
-      : finding('contradicting-type', path, `${name} has both query and auto: remove one of them`);
+      ? finding('missing-field', path, `${name} has neither the field query nor auto: set one of the two`)
+      : finding('contradicting-type', path, `${name} has both fields query and auto: remove one of the two`);
   return [...queries, { ...problem, at: 'key' }];
 }
 
@@ -218,7 +218,7 @@ function checkVariables(query: string, path: Path, hasObject: boolean): readonly
       const message = `${formatPath(path)}: $${name} is not a variable; the variables are ${known}${hint}`;
       findings.push({ ...finding('unknown-variable', path, message), offset });
     } else if (name === 'object' && !hasObject) {
-      const message = `${formatPath(path)}: $object is the name of describedObject, which is not set`;
+      const message = `${formatPath(path)}: the variable $object is the name of describedObject, but describedObject is not set`;
       findings.push({ ...finding('object-variable', path, message), offset });
     }
   }
@@ -248,8 +248,8 @@ function checkMissingPolicy(body: LooseBody, path: Path): readonly Finding[] {
   return (['onMissing', 'onNaN'] as const)
     .filter((field) => body[field] === 'zero')
     .map((field) => {
-      const what = field === 'onMissing' ? 'no series' : 'NaN';
-      const message = `${formatPath([...path, field])} is zero: ${what} counts as the value 0, and may scale down`;
+      const what = field === 'onMissing' ? 'a query without series' : 'NaN';
+      const message = `${formatPath([...path, field])} is zero: ${what} counts as 0, which may scale down`;
       return finding('missing-is-zero', [...path, field], message);
     });
 }

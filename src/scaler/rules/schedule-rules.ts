@@ -174,7 +174,7 @@ function checkExceptions({ exceptions, start }: LooseSchedule, path: Path): read
   });
   if ((exceptions ?? []).length > 0 && start === undefined) {
     const at = [...path, 'exceptions'];
-    const message = `${formatPath(at)} has no effect without start: dates have no exceptions`;
+    const message = `${formatPath(at)} has no effect without start: exceptions apply only to periods of start and end`;
     findings.push(finding('schedule-times', at, message));
   }
   return findings;
@@ -195,7 +195,7 @@ function checkDates({ dates }: LooseSchedule, timeZone: string, path: Path): rea
     if (parsed !== null && parsed.start < parsed.end) return [];
     if (parsed !== null) {
       const times = `${range.start} to ${range.end}`;
-      const message = `${formatPath(at)} (${times}) is skipped by a clock change in ${timeZone}: it is never active`;
+      const message = `${formatPath(at)} (${times}) is skipped by a clock change in ${timeZone}: this period is never active`;
       return [finding('schedule-left-out', at, message)];
     }
     const message = `${formatPath([...at, 'end'])} is ${range.end}, must be later than its start (${range.start})`;

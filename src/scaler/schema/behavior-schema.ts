@@ -12,7 +12,7 @@ interface DirectionTexts {
 const policy = z.strictObject({
   type: z.enum(['Pods', 'Percent']).meta({ description: 'Unit of value.' }),
   value: z.int().min(1).max(MAX_REPLICAS).meta({
-    description: 'Maximum change within the period, in pods or percent.',
+    description: 'Maximum change of the replicas within the period, in pods or in percent.',
   }),
   periodSeconds: seconds(1, 1800).meta({ description: 'Length of the period in seconds.' }),
 });
@@ -22,7 +22,7 @@ function scalingRules(texts: DirectionTexts) {
     stabilizationWindowSeconds: seconds(0, 3600).optional().meta(texts.stabilizationWindowSeconds),
     selectPolicy: z.enum(['Max', 'Min', 'Disabled']).optional().meta({
       description:
-        'Policy that applies: Max, the one that allows the largest change, or Min, the smallest. Disabled: no scaling in this direction.',
+        'Policy that applies. Max: the policy that allows the largest change; Min: the policy that allows the smallest change; Disabled: there is no scaling in this direction.',
       default: BUILT_IN.selectPolicy,
     }),
     policies: z.array(policy).min(1).max(MAX_POLICIES).optional().meta(texts.policies),
@@ -35,7 +35,8 @@ function scalingRules(texts: DirectionTexts) {
 
 const scaleUp = scalingRules({
   stabilizationWindowSeconds: {
-    description: 'Scale up to the lowest recommendation of the last N seconds.',
+    description:
+      'Length of the window in seconds. A scale-up goes to the lowest recommendation within this window.',
     default: BUILT_IN.scaleUpStabilizationWindowSeconds,
   },
   policies: {
@@ -46,7 +47,7 @@ const scaleUp = scalingRules({
 const scaleDown = scalingRules({
   stabilizationWindowSeconds: {
     description:
-      'Scale down to the highest recommendation of the last N seconds. Default: spec.downscaleStabilizationSeconds.',
+      'Length of the window in seconds. A scale-down goes to the highest recommendation within this window. Default: spec.downscaleStabilizationSeconds.',
   },
   policies: { description: 'Limits on the change within a period. Default: 100 percent in 15 seconds.' },
 });

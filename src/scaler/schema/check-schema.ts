@@ -82,7 +82,7 @@ function isNarrower(issue: z.core.$ZodIssue, than: z.core.$ZodIssue): boolean {
 const KEDA_FIELDS = [
   [
     'spec.triggers',
-    '; write a prometheus trigger as a metric: metrics: [{ external: { query: QUERY, target: { averageValue: THRESHOLD } } }]',
+    '; write the trigger prometheus as a metric: metrics: [{ external: { query: QUERY, target: { averageValue: THRESHOLD } } }]',
   ],
   ['spec.cooldownPeriod', '; use cooldownSeconds'],
   ['spec.pollingInterval', '; use syncPeriodSeconds'],
@@ -90,7 +90,10 @@ const KEDA_FIELDS = [
 ] as const;
 
 const FOREIGN_FIELDS: ReadonlyMap<string, string> = new Map([
-  ['kind', '; this is a scaler document: name its file or directory in scalers.paths of the service config'],
+  [
+    'kind',
+    '; this file is a scaler document: name the file or its directory in scalers.paths of the service config',
+  ],
   [
     'spec.targetCPUUtilizationPercentage',
     '; write it as a metric: metrics: [{ resource: { name: cpu, target: { averageUtilization: 80 } } }]',
@@ -99,7 +102,10 @@ const FOREIGN_FIELDS: ReadonlyMap<string, string> = new Map([
 ]);
 
 const MISPLACED_FIELDS: ReadonlyMap<string, string> = new Map([
-  ['activation', '; only object and external metrics have one: without pods, a pods metric has no value'],
+  [
+    'activation',
+    '; only object and external metrics have this field, because other metrics have no value without pods',
+  ],
 ]);
 
 /**
@@ -123,7 +129,7 @@ const MOST_PARENTS = 3;
 function misplaced(schema: z.core.$ZodType, key: string): string {
   const parents = parentsOf(schema, key, '');
   const isTold = parents.length > 0 && parents.length <= MOST_PARENTS;
-  return isTold ? `; it is a field of ${parents.join(', ')}` : '';
+  return isTold ? `; the field belongs in ${parents.join(', ')}` : '';
 }
 
 /** Returns the paths of the objects with this field, such as `spec.metrics[].external`. */

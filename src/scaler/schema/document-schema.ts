@@ -20,28 +20,28 @@ export const API_VERSION = 'promscaler.dev/v1';
 const HPA = PRESETS.hpa;
 
 function otherPresets(field: keyof PresetValues): string {
-  return `Presets chpa: ${String(PRESETS.chpa[field])}, hpa-1.11: ${String(PRESETS['hpa-1.11'][field])}.`;
+  return `Default in preset chpa: ${String(PRESETS.chpa[field])}, in hpa-1.11: ${String(PRESETS['hpa-1.11'][field])}.`;
 }
 
 const targetRef = z.strictObject({
   apiVersion: apiVersion.optional().meta({
-    description: 'GROUP/VERSION of the workload. Any version of the group selects it.',
+    description: 'GROUP/VERSION of the workload. Only the group is used to find the workload.',
     default: BUILT_IN.targetApiVersion,
   }),
   kind: kind.optional().meta({
-    description: 'Kind of the workload. Not DaemonSet.',
+    description: 'Kind of the workload. DaemonSet is not allowed.',
     default: BUILT_IN.targetKind,
   }),
   name: objectName.meta({ description: 'Name of the workload.' }),
 });
-const TARGET_REF = { description: 'Workload to scale: any resource with a /scale subresource.' };
+const TARGET_REF = { description: 'Workload to scale. Its resource must have a /scale subresource.' };
 
 const maxReplicas = z.int().min(1).max(MAX_REPLICAS);
-const MAX_REPLICAS_FIELD = { description: 'Maximum number of replicas, at least minReplicas.' };
+const MAX_REPLICAS_FIELD = { description: 'Maximum number of replicas. It must be at least minReplicas.' };
 
 const downscaleConfirmation = z.strictObject({
   seconds: seconds(0, 3600).optional().meta({
-    description: 'Seconds during which every decision must have been below the current replicas.',
+    description: 'Seconds for which every decision must have been below the current replicas.',
     default: BUILT_IN.confirmationSeconds,
   }),
   decisions: z.int().min(2).max(100).optional().meta({
@@ -53,14 +53,14 @@ const downscaleConfirmation = z.strictObject({
 /** All fields are optional, because `{}` means unset. rules/check-rules.ts reports missing ones. */
 const fallback = z.strictObject({
   afterSeconds: seconds(0, 86_400).optional().meta({
-    description: 'Seconds that a metric must have been without a value. Required.',
+    description: 'Seconds without a value of a metric after which the fallback is used. Required.',
   }),
   replicas: z.int().min(0).max(MAX_REPLICAS).optional().meta({
-    description: 'Replicas to use in place of the metric, within the bounds. Required.',
+    description: 'Replicas that the fallback proposes in place of the metric, within the bounds. Required.',
   }),
   mode: z.enum(['atLeast', 'exact', 'currentReplicasIfHigher']).optional().meta({
     description:
-      'atLeast only raises the replicas, exact also lowers them, currentReplicasIfHigher keeps a higher current count.',
+      'atLeast: the fallback only raises the replicas; exact: it also lowers them; currentReplicasIfHigher: it keeps a higher current count.',
     default: BUILT_IN.fallbackMode,
   }),
 });
@@ -71,7 +71,8 @@ const podDeletionCost = z.strictObject({
     description: 'PromQL query that returns one series per pod, with the label pod. Required.',
   }),
   order: z.enum(['ascending', 'descending']).optional().meta({
-    description: 'ascending: remove the pods with the smallest values first; descending: the largest.',
+    description:
+      'ascending: a scale-down first removes the pods with the smallest values; descending: those with the largest.',
     default: BUILT_IN.deletionOrder,
   }),
   source: labelName.optional().meta({
@@ -84,7 +85,7 @@ const podDeletionCost = z.strictObject({
 const maxReplicasFrom = z.strictObject({
   query: promql.optional().meta({
     description:
-      'PromQL query that returns a number of replicas; its series are added up. Variables: $namespace, $name, $pods. Required.',
+      'PromQL query that returns a number of replicas. The values of its series are added up. Variables: $namespace, $name, $pods. Required.',
   }),
   source: labelName.optional().meta({
     description: 'Name of the data source in the service config.',
@@ -95,18 +96,18 @@ const maxReplicasFrom = z.strictObject({
 const podStart = z.strictObject({
   seconds: seconds(1, 3600).optional().meta({
     description:
-      'Seconds from the creation of a pod until it is ready. Default: measured from the start on the node, for 95 percent of the pods of the workload.',
+      'Seconds from the creation of a pod until the pod is ready. Default: the measured time in which 95 percent of the pods of the workload became ready after their start on a node.',
   }),
 });
 
 const forecast = z.strictObject({
   metric: z.string().min(1).max(253).optional().meta({
     description:
-      'Name of the metric whose load is forecast; for ContainerResource CONTAINER/NAME. Default: the first metric with a total load. Memory and targets of type Value have no total load.',
+      'Name of the metric whose load is forecast, or CONTAINER/NAME for a ContainerResource metric. Default: the first metric with a total load. Metrics of memory and metrics with a target of type Value have no total load.',
   }),
   mode: z.enum(['Observe', 'Raise']).optional().meta({
     description:
-      'Observe only calculates, explains and exports the forecast. Raise lets it raise the replicas.',
+      'Observe: the forecast is only calculated, explained and exported. Raise: the forecast also raises the replicas.',
     default: BUILT_IN.forecastMode,
   }),
   lookback: z
@@ -114,16 +115,17 @@ const forecast = z.strictObject({
     .regex(/^([3-9]|[12]\d|3[0-5])d$/, 'must be a number of days from 3d to 35d')
     .optional()
     .meta({
-      description: 'How far back the loads of earlier days are read, 3d to 35d.',
+      description: 'Time before now from which the loads of earlier days are read, 3d to 35d.',
       default: BUILT_IN.forecastLookback,
     }),
   quantile: z.number().min(0.01).max(1).optional().meta({
-    description: 'Quantile of the loads at the same local time of the earlier days.',
+    description:
+      'Quantile of the loads of earlier days at the same local time that is taken as the expected load.',
     default: BUILT_IN.forecastQuantile,
   }),
   fillPercent: z.int().min(50).max(100).optional().meta({
     description:
-      'Usage in percent of the requests that ready pods may have when the load arrives, for a target of type Utilization below it. Pods of other targets may be at their target.',
+      'Usage, in percent of the requests, that ready pods may have when the load arrives. It applies to a target of type Utilization with a lower value. With any other target, the pods may be at the target.',
     default: BUILT_IN.forecastFillPercent,
   }),
   lead: z
@@ -135,35 +137,37 @@ const forecast = z.strictObject({
     .optional()
     .meta({
       description:
-        'How long before the load to start pods, 1s to 9999s, 166m or 2h. auto: the pod start time of the workload plus the window of the query.',
+        'Time before an expected load at which the pods for this load are started, at least 1s, at most 9999s, 166m or 2h. auto: the pod start time of the workload plus the window of the query.',
       default: BUILT_IN.forecastLead,
     }),
   timeZone: z.string().min(1).max(64).optional().meta({
-    description: 'IANA time zone in which to compare times of day, such as Europe/Berlin.',
+    description: 'IANA time zone in which times of day are compared, such as Europe/Berlin.',
     default: BUILT_IN.timeZone,
   }),
   budgetPercent: z.number().min(0).max(100).optional().meta({
     description:
-      'Replicas that the forecast may add, in percent of the replicas without a forecast, as the mean of 3 days.',
+      'Replicas that the forecast may add on average over 3 days, in percent of the replicas without the forecast.',
     default: BUILT_IN.forecastBudgetPercent,
   }),
 });
 
-const CHPA_LIMIT_WITH_BEHAVIOR = 'With behavior, applies only if the document or the preset sets it.';
+const CHPA_LIMIT_WITH_BEHAVIOR =
+  'If behavior is set, this field has an effect only if the document or the preset also sets this field.';
 
 /** Optional fields of `spec`, which a document or `defaults` of the service config can set. */
 const defaultableFields = {
   preset: z.enum(['hpa', 'chpa', 'hpa-1.11']).optional().meta({
-    description: 'Set of defaults: of the current HPA, of CHPA, or of the HPA before Kubernetes 1.12.',
+    description:
+      'Set of defaults. hpa: those of the current HPA; chpa: those of CHPA; hpa-1.11: those of the HPA before Kubernetes 1.12.',
     default: BUILT_IN.preset,
   }),
   minReplicas: z.int().min(0).max(MAX_REPLICAS).optional().meta({
-    description: 'Minimum number of replicas. 0 requires an Object or External metric.',
+    description: 'Minimum number of replicas. The value 0 requires an Object or External metric.',
     default: BUILT_IN.minReplicas,
   }),
   maxReplicasFrom: maxReplicasFrom.optional().meta({
     description:
-      'Ceiling for scale-up from a query, such as free GPUs, below maxReplicas. Never scales down. {}: none.',
+      'Query whose value limits scale-ups below maxReplicas, such as the number of pods for which there are GPUs. It never scales down. The value {} removes a ceiling that the service config sets.',
     default: {},
   }),
   metrics: z
@@ -171,11 +175,11 @@ const defaultableFields = {
     .max(MAX_METRICS)
     .optional()
     .meta({
-      description: `Metrics to scale on. The largest proposal wins. Default, also for []: CPU at ${BUILT_IN.cpuUtilizationPercent} percent of the requests.`,
+      description: `Metrics to scale on. The largest proposal of a metric is used. Default, also for the value []: CPU at ${BUILT_IN.cpuUtilizationPercent} percent of the requests.`,
     }),
   behavior: behavior.optional().meta({
     description:
-      'Scaling rules for each direction, as in autoscaling/v2. {} differs from unset: it enables the default policies.',
+      'Scaling rules for each direction, as in autoscaling/v2. The value {} enables the default policies; without this field, there are no policies.',
   }),
   tolerance: toleranceValue.optional().meta({
     description: 'Fraction by which a metric may differ from its target without scaling.',
@@ -187,7 +191,7 @@ const defaultableFields = {
     .max(MAX_REPLICAS)
     .optional()
     .meta({
-      description: `Maximum factor by which one scale-up may multiply the replicas. ${CHPA_LIMIT_WITH_BEHAVIOR}`,
+      description: `Largest factor by which one scale-up may multiply the replicas. ${CHPA_LIMIT_WITH_BEHAVIOR}`,
       default: BUILT_IN.scaleUpLimitFactor,
     }),
   scaleUpLimitMinimum: z
@@ -196,36 +200,36 @@ const defaultableFields = {
     .max(MAX_REPLICAS)
     .optional()
     .meta({
-      description: `Replicas that a scale-up may always reach, regardless of the factor. ${CHPA_LIMIT_WITH_BEHAVIOR}`,
+      description: `Number of replicas that a scale-up may always reach, regardless of scaleUpLimitFactor. ${CHPA_LIMIT_WITH_BEHAVIOR}`,
       default: BUILT_IN.scaleUpLimitMinimum,
     }),
   upscaleForbiddenWindowSeconds: seconds(0, 86_400)
     .optional()
     .meta({
-      description: `Seconds without scale-up after the last change. ${otherPresets('upscaleForbiddenWindowSeconds')}`,
+      description: `Seconds without a scale-up after the last scale-up, or after any change (see forbiddenWindowsSince). ${otherPresets('upscaleForbiddenWindowSeconds')}`,
       default: HPA.upscaleForbiddenWindowSeconds,
     }),
   downscaleForbiddenWindowSeconds: seconds(0, 86_400)
     .optional()
     .meta({
-      description: `Seconds without scale-down after the last change. ${otherPresets('downscaleForbiddenWindowSeconds')}`,
+      description: `Seconds without a scale-down after the last scale-down, or after any change (see forbiddenWindowsSince). ${otherPresets('downscaleForbiddenWindowSeconds')}`,
       default: HPA.downscaleForbiddenWindowSeconds,
     }),
   forbiddenWindowsSince: z
     .enum(['SameDirection', 'AnyRescale'])
     .optional()
     .meta({
-      description: `Change that starts a forbidden window: one in the same direction, or any. ${otherPresets('forbiddenWindowsSince')}`,
+      description: `Changes that start the forbidden window of a direction. SameDirection: changes in this direction; AnyRescale: changes in both directions. ${otherPresets('forbiddenWindowsSince')}`,
       default: HPA.forbiddenWindowsSince,
     }),
   cpuInitializationPeriodSeconds: seconds(0, 86_400).optional().meta({
     description:
-      'Seconds after the start of a pod during which its CPU usage counts only if the pod has been ready for the whole window of the query.',
+      'Seconds after the start of a pod. Until then, the CPU usage of the pod counts only if the pod has been ready for the whole window of the query.',
     default: BUILT_IN.cpuInitializationPeriodSeconds,
   }),
   initialReadinessDelaySeconds: seconds(0, 86_400).optional().meta({
     description:
-      'A pod that became unready within N seconds of its start, and has not changed since, counts as never ready.',
+      'Seconds after the start of a pod. A pod that became unready before, and has been unready since, counts as a pod that was never ready.',
     default: BUILT_IN.initialReadinessDelaySeconds,
   }),
   downscaleStabilizationSeconds: seconds(0, 3600)
@@ -235,23 +239,23 @@ const defaultableFields = {
       default: HPA.downscaleStabilizationSeconds,
     }),
   downscaleConfirmation: downscaleConfirmation.optional().meta({
-    description: `Scale down only after several consecutive decisions below the current replicas, to the highest of them. Default: no confirmation. {}: ${BUILT_IN.confirmationDecisions} decisions in ${BUILT_IN.confirmationSeconds} seconds.`,
+    description: `Scale down only after several consecutive decisions below the current replicas, to the highest of these decisions. Default: no confirmation. The value {} requires ${BUILT_IN.confirmationDecisions} decisions in ${BUILT_IN.confirmationSeconds} seconds.`,
   }),
   maxScaleDownPercentPerWindow: z.int().min(1).max(100).optional().meta({
     description:
-      'Maximum percentage of the replicas to remove within one window; one replica may always be removed. Default: no limit.',
+      'Maximum percentage of the replicas that may be removed within one downscale stabilization window. One replica may always be removed. Default: no limit.',
   }),
   podStart: podStart.optional().meta({
     description:
-      'Time in which pods start, for backlogs and saturation. {}: learned from the pods of the workload. Default: not used.',
+      'Time in which pods start, which backlogs and saturation take into account. The value {} measures the time from the pods of the workload. Default: not taken into account.',
   }),
   forecast: forecast.optional().meta({
     description:
-      'Raises the replicas before a load that comes at the same time of each day or week. It never lowers them. {}: observes only. Default: no forecast.',
+      'Forecast that raises the replicas before a load that comes at the same time of each day or week. It never lowers the replicas. The value {} only observes. Default: no forecast.',
   }),
   podWarmupSeconds: seconds(0, 3600).optional().meta({
     description:
-      'Seconds that a new pod must be ready before it counts in any metric of pods. 0: readiness affects only CPU metrics.',
+      'Seconds that a new pod must be ready before the pod counts in any metric of pods. With 0, readiness affects only CPU metrics.',
     default: BUILT_IN.podWarmupSeconds,
   }),
   syncPeriodSeconds: seconds(1, 3600).optional().meta({
@@ -259,11 +263,12 @@ const defaultableFields = {
     default: BUILT_IN.syncPeriodSeconds,
   }),
   cooldownSeconds: seconds(0, 86_400).optional().meta({
-    description: 'Seconds that every metric must have been at or below its activation before scaling to 0.',
+    description:
+      'Seconds that every metric must have been at or below its activation threshold before the target is scaled to 0.',
     default: BUILT_IN.cooldownSeconds,
   }),
   dryRun: z.boolean().optional().meta({
-    description: 'Decide, export and explain, but never patch.',
+    description: 'Whether decisions are only exported and explained, and the replicas are never patched.',
     default: BUILT_IN.dryRun,
   }),
   // `type` is for editors: Zod omits it for literals of two types.
@@ -272,20 +277,22 @@ const defaultableFields = {
     .meta({ type: ['boolean', 'string'] })
     .optional()
     .meta({
-      description: 'true: never patch. scale-up or scale-down: no scaling in that direction.',
+      description:
+        'true: the replicas are never patched; scale-up or scale-down: there is no scaling in this direction.',
       default: BUILT_IN.paused,
     }),
   fallback: fallback.optional().meta({
-    description: 'Replicas to use while a metric has no value. {}: none; the replica count is held.',
+    description:
+      'Replicas to use while a metric has no value. Without a fallback, or with the value {}, the replica count is then held.',
     default: {},
   }),
   schedules: z.array(schedule).max(50).optional().meta({
-    description: 'Periods with other values of minReplicas and maxReplicas.',
+    description: 'Periods in which other values of minReplicas and maxReplicas apply.',
     default: [],
   }),
   podDeletionCost: podDeletionCost.optional().meta({
     description:
-      'Order in which a scale-down removes pods. For Deployments and ReplicaSets. {}: Kubernetes chooses the pods.',
+      'Order in which a scale-down removes the pods of a Deployment or ReplicaSet. With the value {}, Kubernetes chooses the pods.',
     default: {},
   }),
 };
@@ -307,11 +314,12 @@ const metadata = z.strictObject({
   name: objectName.meta({ description: 'Name of the scaler, unique in its namespace.' }),
   namespace: labelName.meta({ description: 'Namespace of the scaler and of its target.' }),
   labels: z.record(z.string(), z.string()).optional().meta({
-    description: 'The dashboard can group by the label that server.groupLabel of the service config names.',
+    description:
+      'Labels of the scaler. The dashboard can group scalers by the label that server.groupLabel of the service config names.',
   }),
   annotations: z.record(z.string(), z.string()).optional().meta({
     description:
-      'Only promscaler.dev/adopted-from is used. A pause is an annotation of the workload: promscaler pause.',
+      'Annotations of the scaler. Only promscaler.dev/adopted-from is used. promscaler pause sets its annotations on the workload instead.',
   }),
 });
 

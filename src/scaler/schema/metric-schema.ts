@@ -20,11 +20,14 @@ const metricTarget = z.strictObject({
     .optional()
     .meta({ description: 'Type of the target. Default: the type of the field that is set.' }),
   averageUtilization: z.int().min(1).max(MAX_REPLICAS).optional().meta({
-    description: 'Average usage in percent of the requests. For Resource and ContainerResource metrics.',
+    description:
+      'Target for the average usage of Resource and ContainerResource metrics, in percent of the requests.',
   }),
-  averageValue: positiveQuantity.optional().meta({ description: 'Average value per pod, as a quantity.' }),
+  averageValue: positiveQuantity
+    .optional()
+    .meta({ description: 'Target for the average value per pod, as a quantity.' }),
   value: positiveQuantity.optional().meta({
-    description: 'Value for all pods together, as a quantity. For Object and External metrics.',
+    description: 'Target for the value of all pods together in Object and External metrics, as a quantity.',
   }),
 });
 
@@ -35,10 +38,10 @@ const resourceFields = {
     description: 'Target of the metric. Required unless a target in the form of autoscaling/v2beta1 is set.',
   }),
   targetAverageUtilization: z.int().min(1).max(MAX_REPLICAS).optional().meta({
-    description: 'target.averageUtilization in the form of autoscaling/v2beta1.',
+    description: 'The field target.averageUtilization in the form of autoscaling/v2beta1.',
   }),
   targetAverageValue: positiveQuantity.optional().meta({
-    description: 'target.averageValue in the form of autoscaling/v2beta1.',
+    description: 'The field target.averageValue in the form of autoscaling/v2beta1.',
   }),
 };
 
@@ -46,25 +49,28 @@ const saturation = z.strictObject({
   served: z
     .strictObject({
       query: promql.meta({
-        description: 'PromQL query of the served load, such as requests per second, one series.',
+        description:
+          'PromQL query that returns one series with the served load, such as requests per second.',
       }),
     })
-    .meta({ description: 'Served load. Pods are added only if it has grown.' }),
+    .meta({
+      description: 'Served load. A step adds pods only if the served load has grown since the last step.',
+    }),
   factor: z.number().min(1.1).max(10).optional().meta({
-    description: 'Replicas after a step, as a multiple of the ready pods.',
+    description: 'Factor by which a step multiplies the number of ready pods to get the replicas.',
     default: BUILT_IN.saturationFactor,
   }),
 });
 const SATURATION = {
   description:
-    'For cpu: scale up to a multiple of the ready pods after usage has been at the cpu limits of the pods for half of podStart. Default: no step.',
+    'Scale-up step for cpu: to a multiple of the ready pods, after the usage has been at the cpu limits of the pods for half of podStart. Default: no step.',
 };
 
 const labelSelector = z.strictObject({
   matchLabels: z
     .record(z.string(), z.string())
     .optional()
-    .meta({ description: 'Labels that must have exactly these values.' }),
+    .meta({ description: 'Labels with the values that a series must have.' }),
   matchExpressions: z
     .array(
       z.strictObject({
@@ -73,13 +79,14 @@ const labelSelector = z.strictObject({
           description: 'Relation between the label and values.',
         }),
         values: z.array(z.string()).max(MAX_VALUES).optional().meta({
-          description: 'Values of the label. Required for In and NotIn, not allowed for other operators.',
+          description:
+            'Values of the label. Required for the operators In and NotIn, not allowed for other operators.',
         }),
       }),
     )
     .max(MAX_REQUIREMENTS)
     .optional()
-    .meta({ description: 'Requirements on labels. All must be met.' }),
+    .meta({ description: 'Requirements on labels. A series must meet all of them.' }),
 });
 
 /** `query` is optional here. The rule `missing-query` requires it, with a message that says what to add. */
@@ -90,7 +97,7 @@ const queryFields = {
         description: 'Name of the metric. Default: the first metric name in the query.',
       }),
       selector: labelSelector.optional().meta({
-        description: 'Label selector. Series of the result that do not match are dropped.',
+        description: 'Label selector. Series of the result that do not match the selector are dropped.',
         default: {},
       }),
     })
@@ -98,7 +105,7 @@ const queryFields = {
     .meta({ description: 'Name of the metric and selector of its series.' }),
   query: promql.optional().meta({
     description:
-      'PromQL query. Required. Variables: $namespace, $name, $pods and, with describedObject, $object.',
+      'PromQL query of the metric. Required. Variables: $namespace, $name, $pods and, with describedObject, $object.',
   }),
   source: labelName.optional().meta({
     description: 'Name of the data source in the service config.',
@@ -106,7 +113,7 @@ const queryFields = {
   }),
   maxSampleAgeSeconds: seconds(0, 86_400).optional().meta({
     description:
-      'Maximum age of the newest samples for a scale-down. 0: not checked. Default: that of the data source.',
+      'Maximum age in seconds of the newest samples for a scale-down. With 0, the age is not checked. Default: the maximum age of the data source.',
   }),
   target: metricTarget.meta({ description: 'Target of the metric.' }),
 };
@@ -115,22 +122,27 @@ const missingPolicy = z.enum(['error', 'zero']).optional();
 
 const autoCapacity = z.strictObject({
   mode: z.enum(['Observe', 'Use']).optional().meta({
-    description: 'Observe: only explain and export the capacity. Use: it replaces target.averageValue.',
+    description:
+      'Observe: the capacity is only explained and exported; Use: the capacity replaces target.averageValue.',
     default: BUILT_IN.capacityMode,
   }),
   served: z
     .strictObject({
       query: promql.meta({
-        description: 'PromQL query of the load served without errors, in the unit of query of the metric.',
+        description:
+          'PromQL query of the load that is served without errors, in the unit of the query of the metric.',
       }),
     })
     .meta({ description: 'Served load.' }),
   errors: z
     .strictObject({
-      query: promql.meta({ description: 'PromQL query of the errors, in the unit of served.' }),
+      query: promql.meta({ description: 'PromQL query of the errors, in the unit of the served load.' }),
     })
     .optional()
-    .meta({ description: 'Times with errors above 1 percent of the served load do not count.' }),
+    .meta({
+      description:
+        'Errors. Times with errors above 1 percent of the served load are excluded from the measurement.',
+    }),
 });
 
 const totalFields = {
@@ -139,24 +151,26 @@ const totalFields = {
     .strictObject({
       above: quantity.meta({
         description:
-          'Scale up from 0 replicas, and do not scale down to 0, while the value is above this threshold.',
+          'Threshold. While the value of the metric is above this threshold, the target has at least 1 replica.',
       }),
     })
     .optional()
     .meta({
-      description: 'Threshold for scaling between 0 and 1 replicas. Applies only where minReplicas is 0.',
+      description: 'Threshold for scaling between 0 and 1 replicas. It applies only if minReplicas is 0.',
     }),
   onMissing: missingPolicy.meta({
-    description: 'How to treat an empty result: error (never scale down) or zero (the value 0).',
+    description:
+      'Effect of an empty result. error: the metric has no value and never scales down; zero: the metric has the value 0.',
     default: BUILT_IN.missingPolicy,
   }),
   onNaN: missingPolicy.meta({
-    description: 'How to treat a result with only NaN: error (never scale down) or zero (the value 0).',
+    description:
+      'Effect of a result with only NaN. error: the metric has no value and never scales down; zero: the metric has the value 0.',
     default: BUILT_IN.missingPolicy,
   }),
   guard: promql.optional().meta({
     description:
-      'PromQL query that must be true. Otherwise the metric counts as missing, even with onMissing: zero.',
+      'PromQL query that must be true. While the query is not true, the metric counts as missing, even with onMissing: zero.',
   }),
   freshness: z
     .strictObject({
@@ -164,7 +178,7 @@ const totalFields = {
         description: 'PromQL query that returns the Unix time of the newest sample, in seconds.',
       }),
       maxAgeSeconds: seconds(1, 86_400).meta({
-        description: 'Maximum age of the newest sample, in seconds, when the query is evaluated.',
+        description: 'Maximum age of the newest sample at the evaluation of the query, in seconds.',
       }),
     })
     .optional()
@@ -174,30 +188,33 @@ const totalFields = {
     }),
   backlog: z
     .strictObject({
-      query: promql.meta({ description: 'PromQL query of the waiting work. Its series are added up.' }),
+      query: promql.meta({
+        description: 'PromQL query of the waiting work. The values of the series are added up.',
+      }),
       drainSeconds: seconds(1, 86_400).meta({
-        description: 'Seconds in which to process the backlog, in addition to new work.',
+        description: 'Seconds in which the pods are to process the backlog, in addition to new work.',
       }),
     })
     .optional()
     .meta({
       description:
-        'Waiting work, if query returns the rate at which work arrives. backlog / drainSeconds is added to that rate. Without a value of the backlog, the metric has no value.',
+        'Waiting work, for a metric whose query returns the rate at which work arrives. backlog / drainSeconds is added to this rate. Without a value of the backlog, the metric has no value.',
     }),
   capacity: z
     .strictObject({
       query: promql.optional().meta({
-        description: 'PromQL query of the load that one pod carries, one series, in the unit of query.',
+        description:
+          'PromQL query that returns one series with the load that one pod carries, in the unit of the query of the metric.',
       }),
       auto: autoCapacity.optional().meta({
         description:
-          'Measure once an hour the highest load that a ready pod served within 3 days. Alternative to query.',
+          'Measurement of the highest load that a ready pod served within 3 days, once an hour. It is an alternative to the field query.',
       }),
     })
     .optional()
     .meta({
       description:
-        'Measured capacity of one pod, which replaces target.averageValue while it has a value: query or auto.',
+        'Measured capacity of one pod, by query or auto. It replaces target.averageValue while the capacity has a value.',
     }),
 };
 
@@ -232,7 +249,8 @@ export const metric = z.strictObject({
   object: z
     .strictObject({
       describedObject: describedObject.optional().meta({
-        description: 'Object that the metric describes. Its name is the variable $object.',
+        description:
+          'Object that the metric describes. The variable $object contains the name of this object.',
       }),
       ...totalFields,
     })
@@ -241,7 +259,7 @@ export const metric = z.strictObject({
   external: z
     .strictObject(totalFields)
     .optional()
-    .meta({ description: 'A query whose series are added up.' }),
+    .meta({ description: 'A query. The values of its series are added up.' }),
 });
 
 export type MetricTargetInput = z.infer<typeof metricTarget>;

@@ -11,17 +11,18 @@ const dateRange = z.strictObject({
     description: 'Local date or time of the start, such as 2026-11-27 or 2026-11-27T06:00.',
   }),
   end: scheduleText.meta({
-    description: 'Local date or time of the end. A date without a time includes that whole day.',
+    description: 'Local date or time of the end. A date without a time includes the whole day.',
   }),
 });
 
 export const schedule = z.strictObject({
   name: labelName.meta({ description: 'Name of the schedule, unique in the document.' }),
   start: scheduleText.optional().meta({
-    description: 'Start as a cron expression of five fields. Required together with end.',
+    description: 'Start as a cron expression of five fields. It requires the field end.',
   }),
   end: scheduleText.optional().meta({
-    description: 'End as a cron expression of five fields. The first end after a start applies.',
+    description:
+      'End as a cron expression of five fields. A period ends at the first such time after its start.',
   }),
   timeZone: scheduleText.optional().meta({
     description: 'IANA time zone of all times of the schedule.',
@@ -29,14 +30,14 @@ export const schedule = z.strictObject({
   }),
   minReplicas: z.int().min(0).max(MAX_REPLICAS).optional().meta({
     description:
-      'Minimum number of replicas while the schedule is active. Either this or maxReplicas is required.',
+      'Minimum number of replicas while the schedule is active. A schedule requires minReplicas or maxReplicas.',
   }),
   maxReplicas: z.int().min(1).max(MAX_REPLICAS).optional().meta({
     description: 'Maximum number of replicas while the schedule is active.',
   }),
   rampSeconds: seconds(0, 86_400).optional().meta({
     description:
-      'Length in seconds of the ramp of the bounds before the start, and of the ramp back after the end.',
+      'Seconds before the start in which the bounds change gradually to those of the schedule, and seconds after the end in which they change back.',
     default: BUILT_IN.rampSeconds,
   }),
   exceptions: z.array(scheduleText).max(400).optional().meta({
@@ -44,7 +45,8 @@ export const schedule = z.strictObject({
     default: [],
   }),
   dates: z.array(dateRange).min(1).max(100).optional().meta({
-    description: 'Periods that do not recur, in addition to start and end or instead of them.',
+    description:
+      'Periods that do not recur, in addition to the fields start and end or instead of these fields.',
     default: [],
   }),
 });

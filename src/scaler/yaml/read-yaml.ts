@@ -186,7 +186,7 @@ function indentedKey(
   const above = /^(?:- | )*/.exec(text.slice(text.lastIndexOf('\n', start) + 1, start))?.[0].length ?? 0;
   if (key === undefined || match === null) return null;
   const [, spaces = '', name = ''] = match;
-  const message = `not YAML: ${name} is indented by ${spaces.length} spaces, but the line above, which has a value, by ${above}: indent both alike`;
+  const message = `not YAML: ${name} is indented by ${spaces.length} spaces, but the line above, which has a value, is indented by ${above}: indent both lines alike`;
   return { message, offset: key.pos[1] - name.length };
 }
 
@@ -208,9 +208,9 @@ function asTemplate(problems: readonly Problem[], source: Source): readonly Prob
 /** Hints for common mistakes with queries, by the message of the parser. An example precedes each one. */
 const YAML_HINTS: readonly (readonly [RegExp, string])[] = [
   // { query: rate(x[5m]) }
-  [/flow-(?:seq|map)-(?:start|end)/, '; quote a query within { }'],
+  [/flow-(?:seq|map)-(?:start|end)/, '; put a query inside { } in quotes'],
   // query: rate(x{a: "b"}[5m])
-  [/Nested mappings are not allowed in compact/, '; quote a string that contains ": "'],
+  [/Nested mappings are not allowed in compact/, '; put a string that contains ": " in quotes'],
   // query: "rate(x{a="b"}[5m])"
   [
     /Unexpected scalar at node end/,
@@ -242,7 +242,7 @@ function aliasProblems(document: Document, source: Source): readonly Problem[] {
   const problems: Problem[] = [];
   visit(document, {
     Alias: (_, alias: Alias) => {
-      const message = `*${alias.source} is an alias, which is not supported: write out the value`;
+      const message = `*${alias.source} is an alias, which is not supported: write the value instead`;
       problems.push(problemAt(source, { code: 'yaml-alias', message, offset: alias.range?.[0] ?? 0 }));
       return problems.length > MAX_FINDINGS ? visit.BREAK : undefined;
     },
@@ -272,7 +272,7 @@ function versionProblems(document: Document, source: Source): readonly Problem[]
 /** Returns a message if kubectl reads a scalar without quotes differently; otherwise null. */
 function otherMeaning(written: string): string | null {
   if (BOOLEAN_WORD.test(written))
-    return `${written} is a string, but a boolean for kubectl and Helm: write "${written}", or true or false`;
+    return `${written} is a string here, but a boolean for kubectl and Helm: write "${written}", or true or false`;
   const [here, there] = [Number(written), Number.parseInt(written, 8)];
   return LEADING_ZERO.test(written) && here !== there
     ? `${written} is ${here}, but ${there} for kubectl and Helm, which read a leading zero as octal: write ${here} or ${there}`

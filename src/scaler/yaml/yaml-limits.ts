@@ -91,7 +91,7 @@ function countOf(text: string, pattern: RegExp): number {
 }
 
 function tooDeep(offset: number): YamlLimit {
-  return { code: 'too-deep', message: `nested deeper than ${MAX_DEPTH} levels`, offset };
+  return { code: 'too-deep', message: `the document is nested deeper than ${MAX_DEPTH} levels`, offset };
 }
 
 function tooLong(offset: number, mostTokens: number): YamlLimit {
@@ -125,7 +125,7 @@ export function findKeyProblems(document: Document): readonly KeyProblem[] {
       for (const { key } of map.items) {
         if (!isScalar(key)) continue;
         if (seen.has(key.value)) {
-          const message = 'this key appears twice in one object';
+          const message = 'this key appears twice in the same object';
           problems.push({ kind: 'duplicate', message, offset: key.range?.[0] ?? 0 });
         }
         seen.add(key.value);

@@ -158,8 +158,8 @@ describe('the log of documents', () => {
 
     expect(lines()).toEqual([
       'shop/web: document changed',
-      'web.yaml: document rejected, the last valid one remains in effect: line 4: spec.maxReplicas is "five", must be a whole number',
-      'web.yaml: document rejected, the last valid one remains in effect: line 4: spec.maxReplicas is "six", must be a whole number',
+      'web.yaml: document rejected, the last valid version remains in effect: line 4: spec.maxReplicas is "five", must be a whole number',
+      'web.yaml: document rejected, the last valid version remains in effect: line 4: spec.maxReplicas is "six", must be a whole number',
       'web.yaml: document is valid again',
       'shop/api: document added',
       'shop/web: document deleted: the replicas stay as they are',
@@ -222,7 +222,9 @@ describe('the log of documents', () => {
     expect(lines().slice(1)).toEqual([
       'web.yaml: document is no longer rejected',
       'shop/web: document added',
-      expect.stringMatching(/^other.yaml: document rejected, the last valid one .* is also in .*web.yaml/),
+      expect.stringMatching(
+        /^other.yaml: document rejected, the last valid version .* is also in .*web.yaml/,
+      ),
       'other.yaml: document is no longer rejected',
     ]);
   });

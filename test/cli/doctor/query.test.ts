@@ -175,7 +175,7 @@ describe('a query with an invalid answer', () => {
       'an Object metric of 3 series',
       metric('object', 'http'),
       series({ job: 'x', code: '1' }, { job: 'x', code: '2' }, { job: 'x', code: '3' }),
-      '3 series, an Object metric needs exactly one; they differ in code',
+      'the query returned 3 series, but an Object metric needs exactly one; they differ in code',
       'wrap the query in sum(...)',
     ],
     [

@@ -60,12 +60,12 @@ const TOTAL = {
   guard: 'check   up == 1 must be true',
   'freshness.query': 'check   max(timestamp(jobs)) must be at most 77 s in the past',
   'freshness.maxAgeSeconds': 'at most 77 s in the past',
-  'backlog.query': 'backlog sum(waiting), worked off in 60 s',
+  'backlog.query': 'backlog sum(waiting), to process in 60 s',
   'backlog.drainSeconds': '(60 s + 120 s of pod start)',
   'capacity.query': 'per pod max(capacity)',
   'capacity.auto.mode': 'per pod auto, mode Use: ',
-  'capacity.auto.served.query': 'the most of sum(done) per ready pod in 3 days',
-  'capacity.auto.errors.query': 'without times of errors: sum(failed)',
+  'capacity.auto.served.query': 'the highest value of sum(done) per ready pod in 3 days',
+  'capacity.auto.errors.query': 'except while there are errors: sum(failed)',
 };
 const of = (member: string, texts: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(texts).map(([path, text]) => [`metrics[].${member}.${path}`, text]));

@@ -75,7 +75,7 @@ describe('explain of a paused scaler', () => {
     const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url], { clock });
 
     expect(stdout).toMatch(/^state: Paused for 20s/m);
-    expect(stdout).toMatch(/^Conditions \(for: since the last change of the status\)$/m);
+    expect(stdout).toMatch(/^Conditions, each with its status and the time since the status last changed$/m);
     expect(stdout).toMatch(/^ {2}Held +True +for 50s +Paused: held$/m);
   });
 

@@ -15,7 +15,7 @@ it('explain prints the backlog of a metric, and how it adds up', async () => {
     cpuSnapshot(0, { scaler: scalerDocument({ metrics: [{ external }] }), samples }),
   );
 
-  expect(text).toContain('    backlog sum(waiting), worked off in 60 s\n');
+  expect(text).toContain('    backlog sum(waiting), to process in 60 s\n');
   expect(text).toContain('    per pod max(capacity)\n');
   expect(text).toContain('    count   64 + 480 / 60 s = 72, ceil(72 / 8) = 9\n');
 });

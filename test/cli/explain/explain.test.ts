@@ -60,7 +60,7 @@ Last scale-up: none by this scaler; last scale-down: none by this scaler
 
     expect(text).toContain('missing, no sample: e\n');
     expect(text).toContain(
-      'count   30 % / 60 % = 0.5 over 4 ready pods, with 1 missing counted at the target value: 0.7333, ceil(0.7333 x 5 pods) = 4\n',
+      'count   30 % / 60 % = 0.5 over 4 ready pods, with 1 missing pod counted at the target value: 0.7333, ceil(0.7333 x 5 pods) = 4\n',
     );
   });
 
@@ -114,7 +114,9 @@ Last scale-up: none by this scaler; last scale-down: none by this scaler
     );
 
     expect(text).toContain('query   sum by (queue) ( messages ), series with queue=checkout\n');
-    expect(text).toContain('answer  partial (a warning: can scale up but not down), 0 s old, 2 series\n');
+    expect(text).toContain(
+      'answer  partial (a warning: the metric can scale up but not down), 0 s old, 2 series\n',
+    );
     expect(text).toContain('count   ceil(60 / 30) = 2\n');
     expect(text).toContain('1. untrusted_metric  2 -> 4  queue: a warning\n');
   });
@@ -164,7 +166,7 @@ Last scale-up: none by this scaler; last scale-down: none by this scaler
   Paused         spec.paused is true: nothing is patched
   DryRun         spec.dryRun is true: nothing is patched
   no scale-down  until 2026-01-01T00:02:00Z, in 2m: cpu came back
-  no scale-down  until 2026-01-01T00:00:40Z, in 40s: the downscale window
+  no scale-down  until 2026-01-01T00:00:40Z, in 40s: the downscale forbidden window
 `);
     expect(text).toContain('last scale-down: 2025-12-31T23:59:40Z (20s ago)\n');
   });
@@ -339,7 +341,7 @@ describe('explain of a Deployment without requests', () => {
     const text = await explainSnapshot(cpuSnapshot(83, { pods, samples }));
 
     expect(text).toContain(
-      ': cpu: container app requests no cpu (pod a and 1 more); no sample of any pod that counts (they may be unready): stays at 4\n',
+      ': cpu: container app requests no cpu (pod a and 1 more); no pod that counts has a sample (the pods may be unready): stays at 4\n',
     );
   });
 

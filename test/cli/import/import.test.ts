@@ -115,7 +115,7 @@ describe('import', () => {
 
   it.each([
     ['not YAML', 'a: b: c', '-:3:4: error: not YAML'],
-    ['too deep', '['.repeat(100), '-:3:64: error: nested deeper than 64 levels [too-deep]'],
+    ['too deep', '['.repeat(100), '-:3:64: error: the document is nested deeper than 64 levels [too-deep]'],
     ['a template', 'metadata: {{ x }}', 'helm template CHART | promscaler import -'],
     ['an alias', 'a: &x 1\nb: *x', '-:4:4: error: *x is an alias'],
     [

@@ -36,7 +36,9 @@ it('shows a rejected edit in explain, next to the decision of the version before
 
   expect(before.stdout.split('\n')[3]).toBe('document: generation 1');
   expect(stdout.split('\n')[2]).toMatch(/^state: Rejected/);
-  expect(stdout.split('\n')[3]).toBe('document: generation 2 is rejected, this decision is of generation 1:');
+  expect(stdout.split('\n')[3]).toBe(
+    'document: this decision uses generation 1, because generation 2 is rejected:',
+  );
   expect(stdout.split('\n')[4]).toMatch(/^ {2}spec\.metrics\[0\]\.external\.query/);
   await fixture.edit('web', { metrics: [metric('sum(load)')] });
   await fixture.shows('web', 'Ready True Ready');
@@ -70,8 +72,10 @@ it('says that the decision is that of the file, if an object has the same name',
   const { stdout } = await explain(fixture, service);
 
   expect(stdout.split('\n').slice(3, 5)).toEqual([
-    'document: this decision is that of a file; the object with the same name is not used:',
-    expect.stringMatching(/^ {2}shop\/web is also in .*: files take precedence, this object is not used$/),
+    'document: the decision uses a file; the Scaler object with the same name is ignored:',
+    expect.stringMatching(
+      /^ {2}shop\/web is also in .*: a file takes precedence, so that this object is not used$/,
+    ),
   ]);
 });
 
@@ -103,13 +107,13 @@ it('gives a file next to an object one state in kubectl, status and explain, and
   expect(stdout).toContain('; the Scaler object with this name is not used\n');
   expect(stdout).not.toContain('validate scalers.promscaler.dev');
   expect(stdout).toContain(
-    `To keep this one, remove shop/b from ${at('b')}, and delete the object of this name:\n    kubectl delete -n shop scalers.promscaler.dev b\n`,
+    `To keep this scaler, remove shop/b from ${at('b')}, and delete the object of this name:\n    kubectl delete -n shop scalers.promscaler.dev b\n`,
   );
   expect(status.stdout).toMatch(/^shop +a .* Conflict /m);
   await rm(at('b'));
   await fixture.remove('b');
   await eventually(() => fixture.status('a')['state'] === 'Rejected', 'the end of the conflict');
-  expect(fixture.status('a')['cause']).toContain('files take precedence, this object is not used');
+  expect(fixture.status('a')['cause']).toContain('a file takes precedence, so that this object is not used');
   expect((await explain(fixture, service, 'shop/a')).stdout).toMatch(
     /^What to do\n {2}To keep the document in \S+a\.yaml, delete the object with the same name:\n {4}kubectl delete -n shop scalers\.promscaler\.dev a\n {2}To keep the object, remove shop\/a from \S+a\.yaml\n/m,
   );

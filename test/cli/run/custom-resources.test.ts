@@ -244,7 +244,7 @@ spec: { scaleTargetRef: { name: web }, minReplicas: 7, maxReplicas: 20 }
     const service = fixture.start({ files: { 'scalers/web.yaml': file } });
 
     await fixture.shows('web', 'Accepted False Duplicate');
-    expect(fixture.condition('web', 'Accepted')?.message).toContain('web.yaml:3: files take precedence');
+    expect(fixture.condition('web', 'Accepted')?.message).toContain('web.yaml:3: a file takes precedence');
     expect(fixture.status('web')).not.toHaveProperty('currentReplicas');
     await eventually(() => fixture.replicas('web') === 7, 'the file to be in effect');
     await eventually(() => fixture.events('SuccessfulRescale').length > 0, 'the Event of the rescale');

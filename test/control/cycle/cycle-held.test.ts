@@ -134,9 +134,9 @@ describe('a scaler that must not act', () => {
       [
         { 'paused-reason': 'deploy' },
         'promscaler.dev/paused-reason',
-        'without promscaler.dev/paused, it pauses nothing',
+        'an annotation of a pause has an effect only with promscaler.dev/paused',
       ],
-      [{ team: 'a' }, 'promscaler.dev/team', 'promscaler does not know it'],
+      [{ team: 'a' }, 'promscaler.dev/team', 'promscaler does not know this annotation'],
     ] as const)('of the workload is named: %j', async (annotations, key, advice) => {
       const fixture = new Fixture();
       fixture.annotate(annotations);

@@ -309,14 +309,14 @@ describe('a forecast is silent', () => {
     [
       'with two days',
       { days: [{ load: 30 }, { load: 30 }] },
-      '2 earlier days with the load of this time, at least 3 needed',
+      'the load at this time is known for 2 earlier days; at least 3 are needed',
     ],
     [
       'unless two thirds of the days rise by a quarter',
       { days: [30, 12.4, 30, 12.4, 30, 12.4, 30].map((load) => ({ load })) },
-      'the load of 4 of 7 earlier days rises by a quarter from this time, two thirds needed',
+      'the load rises by a quarter after this time on 4 of 7 earlier days; two thirds are needed',
     ],
-    ['until today has a level', { minutes: 3 }, 'the load of 4 minutes is known, at least 5 needed'],
+    ['until today has a level', { minutes: 3 }, 'the load is known for 4 minutes; at least 5 are needed'],
   ])('%s', (_name, fixture, why) => {
     expect(silence(fixture)).toBe(why);
   });

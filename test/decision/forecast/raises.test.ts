@@ -184,7 +184,7 @@ describe('raises that were not worth it', () => {
     [
       'three days',
       raisesOf('08:50', [1, 6000, 0], [2, 6000, 60], [3, 6000, 0]),
-      'at this time of the last 3 days it added 300 pod-minutes and prevented 1 missing pod-minutes, at least a tenth needed',
+      'at this time on 3 of the last 7 days the forecast added 300 pod-minutes and prevented 1 missing pod-minutes; at least a tenth is needed',
     ],
     ['two days, which may be a weekend', raisesOf('08:50', [1, 6000, 0], [2, 6000, 0]), null],
     [
@@ -203,7 +203,7 @@ describe('raises that were not worth it', () => {
     [
       'a week ago',
       raisesOf('08:50', [1, 600, 0], [2, 600, 0], [7, 600, 0]),
-      'at this time of the last 3 days it',
+      'at this time on 3 of the last 7 days the forecast',
     ],
     ['more than a week ago', raisesOf('08:50', [1, 600, 0], [2, 600, 0], [8, 600, 0]), null],
     ['one Saturday', raisesOf('08:50', [7, 600, 0]), null],
@@ -216,7 +216,7 @@ describe('raises that were not worth it', () => {
     [
       'two Saturdays, where all other days were worth it',
       raisesOf('08:50', [1, 600, 600], [2, 600, 600], [3, 600, 600], [7, 3000, 0], [14, 3000, 0]),
-      'at this time of the last 2 days with this weekday it added 100 pod-minutes',
+      'at this time on the last 2 days with this weekday the forecast added 100 pod-minutes',
     ],
     [
       'all days but the Saturdays',
@@ -246,6 +246,6 @@ describe('raises that were not worth it', () => {
   it('and those before midnight count after it', () => {
     const raises = raisesOf('23:58', [2, 600, 0], [3, 600, 0], [4, 600, 0]);
 
-    expect(whyNotWorth(raises, time('2026-11-28T00:05:00Z'), UTC)).toContain('the last 3 days');
+    expect(whyNotWorth(raises, time('2026-11-28T00:05:00Z'), UTC)).toContain('3 of the last 7 days');
   });
 });

@@ -60,10 +60,10 @@ describe('parseSnapshot rejects', () => {
     ['an unknown field', { foo: 1 }, '', 'foo is 1, must be omitted'],
     ['a value of null', { samples: [{ at: NOW, values: [null] }] }, '', 'samples[0].values[0] is null'],
     ['a kind next to values', { samples: [{ at: NOW, values: [8], kind: 'nan' }] }, '', 'samples[0].kind'],
-    ['values next to an error', { samples: [{ error: 'gone', values: [8] }] }, '', 'only one of them'],
+    ['values next to an error', { samples: [{ error: 'gone', values: [8] }] }, '', 'exactly one of'],
     ['an unknown reason', { samples: [{ error: 'x', reason: 'gone' }] }, '', 'samples[0].reason is "gone"'],
-    ['values next to pods', { samples: [{ at: NOW, pods: {}, values: [8] }] }, '', 'only one of them'],
-    ['a sample of nothing', { samples: [{ at: NOW }] }, '', 'only one of them'],
+    ['values next to pods', { samples: [{ at: NOW, pods: {}, values: [8] }] }, '', 'exactly one of'],
+    ['a sample of nothing', { samples: [{ at: NOW }] }, '', 'exactly one of'],
     ['two samples for one metric', { samples: [{ error: 'x' }, { error: 'x' }] }, '', 'samples has 2'],
   ])('%s', (_name, change, number, message) => {
     expect(messageOf(snapshotOf(change), number)).toContain(message);

@@ -33,7 +33,7 @@ export const SLOW_START_BUGS: readonly Bug[] = [
     { by: ['I3'], when: ['crash', 'query-missing'], features: ['slow-starts'] },
     edit(
       'decision/snapshot/judge-sample.js',
-      `return partial === null ? errorSample('missing', 'there is no capacity') : null;`,
+      `return partial === null ? errorSample('missing', 'the capacity has no value') : null;`,
       'return null;',
     ),
     edit('control/memory/measured-capacity.js', `if (metric.autoCapacity.mode !== 'Use')`, 'if (true)'),
