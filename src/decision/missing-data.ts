@@ -99,7 +99,8 @@ interface NoAnswer {
  * and 422 are errors of the query.
  */
 function readNoAnswer(error: string | null): NoAnswer | null {
-  const [, host = '', message] = /\bPrometheus: (?:(\S+): )?(.*)/s.exec(error ?? '') ?? [];
+  const [, host = '', message] =
+    /\bPrometheus: (?:not sent: the last [^(]*\()?(?:(\S+): )?(.*)/s.exec(error ?? '') ?? [];
   if (message === undefined || /\bHTTP 4(?:00|22)\b/.test(message)) return null;
   return { host, isDown: mayBeDown(message) };
 }

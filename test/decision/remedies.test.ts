@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { podsAt } from '../../src/decision/missing-data.js';
 import { remediesOf } from '../../src/decision/remedies.js';
 import type { TroubledScaler } from '../../src/decision/snippet.js';
 import { createRecords } from '../../src/telemetry/records.js';
@@ -162,44 +161,6 @@ describe('what to do about the state of a scaler', () => {
     expect(remedy?.snippet).toEqual({ kind: 'query', text: 'q{pod=~"web-.*"} + 1', graphUrl: GRAPH });
   });
 
-  const MESSAGE = 'HTTP 400 bad_data: 1:5: parse error';
-
-  const UNHEARD = 'the url in the service config or a NetworkPolicy may be wrong';
-
-  it.each([
-    [
-      'prometheus.monitoring:9090: connection refused',
-      [
-        'See whether the pods of Prometheus run; meanwhile nothing is scaled down: kubectl get -n monitoring pods',
-        `If they do, ${UNHEARD}. Test the connection: kubectl exec`,
-      ],
-    ],
-    [
-      'localhost:9090: timeout after 5000 ms',
-      [
-        'Test the connection to localhost:9090; meanwhile nothing is scaled down: kubectl exec',
-        `See whether Prometheus runs there. If it does, ${UNHEARD}`,
-      ],
-    ],
-    ['h.svc:9090: HTTP 401', ['Let doctor name the fix; meanwhile nothing is scaled down: kubectl exec']],
-    [MESSAGE, ['Let doctor name the fix: kubectl exec', 'Try the query of queue in Prometheus: q']],
-    [
-      `h:9090: ${MESSAGE}`,
-      ['Let doctor name the fix: kubectl exec', 'Try the query of queue in Prometheus: q'],
-    ],
-  ])(
-    'starts at the server if it did not answer, and tries only a query that it rejected: %s',
-    async (message, expected) => {
-      const metrics = [
-        { metric: 'cpu', error: null },
-        { metric: 'queue', error: `Prometheus: ${message}` },
-      ];
-      const name = 'no series of one metric, and the other wants more';
-
-      expect(await remediesFor(name, { doctor: 'kubectl exec', metrics })).toEqual(expected);
-    },
-  );
-
   it('is the request that the containers of a metric lack, and not its query, which is answered', async () => {
     const error = 'containers app and cache request no memory (pod web-0 and 1 more)';
     const metrics = [
@@ -220,39 +181,6 @@ describe('what to do about the state of a scaler', () => {
     expect((await remediesFor('no series', { metrics, ...ROLLOUT, doctor: 'kubectl exec' }))[0]).toBe(
       'Let doctor name the fix: kubectl exec',
     );
-  });
-
-  it('says what happens while no metric has an answer: 4 replicas are kept, until the fallback after 3 minutes', async () => {
-    const metrics = [
-      { metric: 'cpu', error: 'Prometheus: prometheus.monitoring.svc:9090: timeout after 5000 ms' },
-    ];
-    const document = { spec: { fallback: { afterSeconds: 180, replicas: 5 } } };
-
-    expect((await remediesFor('no series', { metrics }))[0]).toMatch(/; meanwhile 4 replicas are kept: /);
-    expect((await remediesFor('no series', { metrics, document }))[0]).toMatch(
-      /; meanwhile 4 replicas are kept, and the fallback applies after 3m: kubectl get -n monitoring pods$/,
-    );
-    const state = {
-      name: 'NoData' as const,
-      cause: 'Prometheus: prometheus.monitoring:9090: connection refused for cpu, fallback of 5 replicas',
-    };
-    expect((await remediesFor('a fallback', { state }))[0]).toMatch(
-      /^See whether the pods of Prometheus run; meanwhile the fallback applies: /,
-    );
-  });
-
-  it.each([
-    ['prometheus.monitoring:9090', 'monitoring'],
-    ['prometheus-server.monitoring', 'monitoring'],
-    ['prometheus.monitoring.svc', 'monitoring'],
-    ['thanos-query.obs-1.svc.cluster.local:9090', 'obs-1'],
-    ['prometheus.example.com', null],
-    ['example.com:9090', null],
-    ['10.0.0.1:9090', null],
-    ['localhost:9090', null],
-    ['[::1]:9090', null],
-  ])('reads the namespace of %s as %s', (host, namespace) => {
-    expect(podsAt(host)?.text ?? null).toBe(namespace === null ? null : `kubectl get -n ${namespace} pods`);
   });
 
   it('is nodes for pods without one, and what keeps them from running for others', async () => {

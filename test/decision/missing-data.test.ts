@@ -1,0 +1,111 @@
+import { describe, expect, it } from '@jest/globals';
+import { podsAt } from '../../src/decision/missing-data.js';
+import { remediesOf } from '../../src/decision/remedies.js';
+import type { TroubledScaler } from '../../src/decision/snippet.js';
+
+const BLIND: TroubledScaler = {
+  namespace: 'shop',
+  name: 'web',
+  target: { kind: 'Deployment', name: 'web' },
+  state: { name: 'NoData', cause: null },
+  currentReplicas: 4,
+  desiredReplicas: 4,
+  recommendedReplicas: null,
+  maxReplicas: 10,
+  metrics: [{ metric: 'cpu', error: null }],
+  conditions: [],
+  pause: null,
+  dryRun: false,
+  conflictingWriter: null,
+  otherScaler: null,
+  generation: null,
+  doctor: 'kubectl exec',
+  queries: [{ path: 'spec.metrics[1]', query: 'q', graphUrl: null }],
+  rejections: [],
+  document: {},
+};
+
+function remediesFor(fields: Partial<TroubledScaler>): readonly string[] {
+  return remediesOf({ ...BLIND, ...fields }).map(({ text, snippet }) =>
+    snippet === null ? text : `${text}: ${snippet.text}`,
+  );
+}
+
+describe('what to do about a metric without a value', () => {
+  const MESSAGE = 'HTTP 400 bad_data: 1:5: parse error';
+
+  const UNHEARD = 'the url in the service config or a NetworkPolicy may be wrong';
+
+  it.each([
+    [
+      'prometheus.monitoring:9090: connection refused',
+      [
+        'See whether the pods of Prometheus run; meanwhile nothing is scaled down: kubectl get -n monitoring pods',
+        `If they do, ${UNHEARD}. Test the connection: kubectl exec`,
+      ],
+    ],
+    [
+      'not sent: the last 6 queries to the source have failed, so only one per round is sent (prometheus.monitoring:9090: timeout after 1500 ms)',
+      [
+        'See whether the pods of Prometheus run; meanwhile nothing is scaled down: kubectl get -n monitoring pods',
+        `If they do, ${UNHEARD}. Test the connection: kubectl exec`,
+      ],
+    ],
+    [
+      'localhost:9090: timeout after 5000 ms',
+      [
+        'Test the connection to localhost:9090; meanwhile nothing is scaled down: kubectl exec',
+        `See whether Prometheus runs there. If it does, ${UNHEARD}`,
+      ],
+    ],
+    ['h.svc:9090: HTTP 401', ['Let doctor name the fix; meanwhile nothing is scaled down: kubectl exec']],
+    [MESSAGE, ['Let doctor name the fix: kubectl exec', 'Try the query of queue in Prometheus: q']],
+    [
+      `h:9090: ${MESSAGE}`,
+      ['Let doctor name the fix: kubectl exec', 'Try the query of queue in Prometheus: q'],
+    ],
+  ])(
+    'starts at the server if it did not answer, and tries only a query that it rejected: %s',
+    (message, expected) => {
+      const metrics = [
+        { metric: 'cpu', error: null },
+        { metric: 'queue', error: `Prometheus: ${message}` },
+      ];
+
+      expect(remediesFor({ metrics })).toEqual(expected);
+    },
+  );
+
+  it('says what happens while no metric has an answer: 4 replicas are kept, until the fallback after 3 minutes', () => {
+    const metrics = [
+      { metric: 'cpu', error: 'Prometheus: prometheus.monitoring.svc:9090: timeout after 5000 ms' },
+    ];
+    const document = { spec: { fallback: { afterSeconds: 180, replicas: 5 } } };
+
+    expect(remediesFor({ metrics })[0]).toMatch(/; meanwhile 4 replicas are kept: /);
+    expect(remediesFor({ metrics, document })[0]).toMatch(
+      /; meanwhile 4 replicas are kept, and the fallback applies after 3m: kubectl get -n monitoring pods$/,
+    );
+    const state = {
+      name: 'NoData' as const,
+      cause: 'Prometheus: prometheus.monitoring:9090: connection refused for cpu, fallback of 5 replicas',
+    };
+    expect(remediesFor({ state })[0]).toMatch(
+      /^See whether the pods of Prometheus run; meanwhile the fallback applies: /,
+    );
+  });
+
+  it.each([
+    ['prometheus.monitoring:9090', 'monitoring'],
+    ['prometheus-server.monitoring', 'monitoring'],
+    ['prometheus.monitoring.svc', 'monitoring'],
+    ['thanos-query.obs-1.svc.cluster.local:9090', 'obs-1'],
+    ['prometheus.example.com', null],
+    ['example.com:9090', null],
+    ['10.0.0.1:9090', null],
+    ['localhost:9090', null],
+    ['[::1]:9090', null],
+  ])('reads the namespace of %s as %s', (host, namespace) => {
+    expect(podsAt(host)?.text ?? null).toBe(namespace === null ? null : `kubectl get -n ${namespace} pods`);
+  });
+});
