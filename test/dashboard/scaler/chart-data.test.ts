@@ -59,7 +59,8 @@ describe('readHistory', () => {
   });
 
   test('a history of an earlier version, without ready pods, has gaps there', () => {
-    const { readyPods: _, ...earlier } = history(['1970-01-01T00:00:10Z'], [3]);
+    const { readyPods, ...earlier } = history(['1970-01-01T00:00:10Z'], [3]);
+    expect(readyPods).toHaveLength(1);
     const read = readHistory(earlier as History);
     expect(read.readyPods).toEqual([null]);
     expect(read.currentReplicas).toEqual([3]);

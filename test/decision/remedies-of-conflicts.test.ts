@@ -1,0 +1,183 @@
+import { describe, expect, it } from '@jest/globals';
+import { NAMED, remediesFor, serveStates } from './remedies-fixture.js';
+
+describe('what to do about a conflict, a dry run or a rejected document', () => {
+  serveStates();
+
+  it('is the deletion of the HPA that the conflict names', async () => {
+    const [first] = await remediesFor(NAMED.find(({ state }) => state === 'Conflict')?.what ?? '');
+
+    expect(first).toBe(
+      'To keep this scaler, delete HorizontalPodAutoscaler shop/web: kubectl delete -n shop hpa web',
+    );
+  });
+
+  it('is the deletion of the HPA, or a comparison in dry run, for an object whose conflict it is', async () => {
+    const [first, second] = await remediesFor(NAMED.find(({ state }) => state === 'Conflict')?.what ?? '', {
+      generation: 3,
+      name: 'web',
+    });
+
+    expect(first).toMatch(/^To keep this scaler, delete HorizontalPodAutoscaler/);
+    expect(second).toBe(
+      `Or compare both first, in dry run: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":true}}'`,
+    );
+  });
+
+  it.each([
+    ['HorizontalPodAutoscaler', 'hpa/web'],
+    ['ScaledObject', 'scaledobject/web'],
+  ])('is adopt for an object in dry run next to a %s, which can be undone', async (kind, name) => {
+    const lines = await remediesFor('a dry run next to another document', {
+      generation: 3,
+      otherScaler: { kind, namespace: 'shop', name: 'web' },
+      document: { spec: { dryRun: true } },
+    });
+
+    expect(lines).toEqual([
+      `Compare with ${kind} shop/web: promscaler adopt ${name} -n shop --report`,
+      `Replace the ${kind} in one step, which adopt --undo reverts: promscaler adopt ${name} -n shop --switch`,
+    ]);
+  });
+
+  it('is the end of the dry run for an object whose HPA is gone', async () => {
+    const lines = await remediesFor('a dry run next to another document', {
+      name: 'web',
+      generation: 3,
+      otherScaler: null,
+      document: { spec: { dryRun: true } },
+    });
+
+    expect(lines).toEqual([
+      `Apply the decisions: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":false}}'`,
+    ]);
+  });
+
+  it('is only the search for the value of a metric in a dry run without one', async () => {
+    const lines = await remediesFor('a dry run without data');
+
+    expect(lines[0]).toMatch(/^Let doctor name the fix/);
+    expect(lines.join()).not.toMatch(/delete|"?dryRun"?:/i);
+  });
+
+  it('is an edit of an invalid object', async () => {
+    const [first] = await remediesFor('no series', {
+      name: 'web',
+      generation: 3,
+      rejections: [{ code: 'wrong-value', file: 'scalers.promscaler.dev/shop/web', line: null }],
+    });
+
+    expect(first).toBe(
+      'Correct the document, and apply it again: kubectl edit -n shop scalers.promscaler.dev web',
+    );
+  });
+
+  it('is the deletion of one of two files with the same name', async () => {
+    const [first] = await remediesFor('no series', {
+      name: 'web',
+      rejections: [{ code: 'duplicate-document', file: '/etc/promscaler/scalers/web.yaml', line: null }],
+    });
+
+    expect(first).toBe('Delete one of the documents with this name');
+  });
+
+  const UNUSED = { code: 'duplicate-document', file: 'scalers.promscaler.dev/shop/web', line: null };
+
+  it('is, for an object next to a file with the same name, the deletion of the object or of the document in the file', async () => {
+    const lines = await remediesFor('a rejected version', {
+      name: 'web',
+      file: '/etc/promscaler/scalers/web.yaml',
+      rejections: [{ code: 'wrong-value', file: UNUSED.file, line: null }, UNUSED],
+    });
+
+    expect(lines).toEqual([
+      'To keep the document in /etc/promscaler/scalers/web.yaml, delete the object with the same name: kubectl delete -n shop scalers.promscaler.dev web',
+      'To keep the object, remove shop/web from /etc/promscaler/scalers/web.yaml',
+    ]);
+  });
+
+  it.each([null, 3])(
+    'is first the correction of an invalid file next to an object, if generation %p of the object is in effect',
+    async (generation) => {
+      const file = '/etc/promscaler/scalers/web.yaml';
+      const lines = await remediesFor('a rejected version', {
+        name: 'web',
+        generation,
+        file: generation === null ? file : null,
+        rejections: [UNUSED, { code: 'wrong-value', file, line: 4 }],
+      });
+
+      expect(lines).toEqual([
+        `Correct ${file}, line 4, and validate it: promscaler validate ${file}`,
+        expect.stringContaining(`To keep the document in ${file}, delete the object`),
+        `To keep the object, remove shop/web from ${file}`,
+      ]);
+    },
+  );
+
+  it('deletes no scaler that scales the target of a dry run', async () => {
+    const lines = await remediesFor('a dry run next to another document', {
+      document: { spec: { dryRun: true } },
+    });
+
+    expect(lines.slice(0, 2)).toEqual([
+      'Compare with the scaler of the target: promscaler explain shop/other',
+      `To let this scaler scale, put shop/other in dry run, here or in its file: kubectl patch -n shop scalers.promscaler.dev other --type=merge -p '{"spec":{"dryRun":true}}'`,
+    ]);
+    expect(lines[2]).toMatch(/^Then apply the decisions/);
+    expect(lines).toHaveLength(3);
+  });
+
+  it('is, between two scalers, the deletion of either', async () => {
+    const lines = await remediesFor(NAMED.find(({ state }) => state === 'Conflict')?.what ?? '', {
+      name: 'web',
+      generation: 3,
+      otherScaler: { kind: 'Scaler', namespace: 'shop', name: 'other' },
+    });
+
+    expect(lines).toEqual([
+      'Keep one of the two scalers. To keep the other, delete shop/web: kubectl delete -n shop scalers.promscaler.dev web',
+      'To keep this scaler, delete shop/other (or its file): kubectl delete -n shop scalers.promscaler.dev other',
+    ]);
+  });
+
+  it('names the files of two scalers with objects of the same names, and these objects, which would take effect', async () => {
+    const lines = await remediesFor(NAMED.find(({ state }) => state === 'Conflict')?.what ?? '', {
+      name: 'web',
+      file: 'web.yaml',
+      rejections: [UNUSED],
+      otherScaler: {
+        kind: 'Scaler',
+        namespace: 'shop',
+        name: 'other',
+        file: 'other.yaml',
+        isAlsoObject: true,
+      },
+    });
+
+    expect(lines.slice(0, 2)).toEqual([
+      'Keep one of the two scalers. To keep the other, remove shop/web from web.yaml, and delete the object of this name: kubectl delete -n shop scalers.promscaler.dev web',
+      'To keep this scaler, remove shop/other from other.yaml, and delete the object of this name: kubectl delete -n shop scalers.promscaler.dev other',
+    ]);
+    expect(lines).toHaveLength(4);
+  });
+
+  it('advises the deletion of no object that does not exist', async () => {
+    const what = NAMED.find(({ state }) => state === 'Conflict')?.what ?? '';
+    const other = { kind: 'Scaler', namespace: 'shop', name: 'other' };
+    const ofFile = await remediesFor(what, {
+      name: 'web',
+      file: 'web.yaml',
+      otherScaler: { ...other, file: 'other.yaml', isAlsoObject: false },
+    });
+    const ofObject = await remediesFor(what, { otherScaler: { ...other, file: null, isAlsoObject: false } });
+
+    expect(ofFile).toEqual([
+      'Keep one of the two scalers. To keep the other, remove shop/web from web.yaml',
+      'To keep this scaler, remove shop/other from other.yaml',
+    ]);
+    expect(ofObject[1]).toBe(
+      'To keep this scaler, delete shop/other: kubectl delete -n shop scalers.promscaler.dev other',
+    );
+  });
+});
