@@ -61,14 +61,15 @@ export async function runBackTest(
   const answer = createAnswering(queryRange, stop);
   let cancel = (): void => undefined;
   const result = await new Promise<BackTestResult>((resolve) => {
-    const late = `it takes longer than ${formatSeconds(LONGEST_MS / 1000)}`;
+    const late = `the back-test takes longer than ${formatSeconds(LONGEST_MS / 1000)}`;
     cancel = clock.after(LONGEST_MS, () => resolve(failed(late)));
     onAbort(signal, () => resolve(null));
     if (signal.aborted) resolve(null);
     worker
       .on('message', (message: WorkerMessage) => {
         if (message.kind === 'found') resolve({ suggestion: message.suggestion });
-        else if (message.kind === 'impossible') resolve({ why: `it cannot be back-tested: ${message.why}` });
+        else if (message.kind === 'impossible')
+          resolve({ why: `the document cannot be back-tested: ${message.why}` });
         else void answer(message).then((sent) => stop.aborted || worker.postMessage(sent));
       })
       .on('error', (error) => resolve(failed(describe(error))))
@@ -87,7 +88,7 @@ function failed(why: string): BackTestResult {
 
 function describe(error: unknown): string {
   if (errorCode(error) === 'ERR_WORKER_OUT_OF_MEMORY')
-    return `it takes more than ${MEMORY_MIB} MiB of memory`;
+    return `the back-test takes more than ${MEMORY_MIB} MiB of memory`;
   return errorMessage(error);
 }
 

@@ -93,7 +93,7 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
       queryRange: async (name, query, ended) => {
         const source = ports.historyOf(name);
         if (source === null || ports.isFailing(name))
-          return { class: 'failed', reason: 'canceled', message: `data source ${name} answers nothing` };
+          return { class: 'failed', reason: 'canceled', message: `data source ${name} does not answer` };
         const answer = await source.queryRange(query, { timeoutMs: TIMEOUT_MS, signal: ended });
         if (answer.class === 'failed' && answer.reason !== 'canceled') failures.push(answer.reason);
         return answer;
@@ -125,7 +125,7 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
       await ports.recordEvent(entry.scaler, message, signal);
       entry.announced = patch;
     } catch (error) {
-      log.warn('no Event for a recommendation: the target cannot be read', {
+      log.warn('failed to write Event for a recommendation: the target cannot be read', {
         scaler: entry.scaler.key,
         error,
       });

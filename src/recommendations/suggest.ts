@@ -36,7 +36,7 @@ export async function suggest(
   const variant = { name: scaler.key, scaler };
   const { metrics } = scaler.spec;
   if (metrics.length > MOST_METRICS)
-    throw new BacktestError(`it has ${metrics.length} metrics, must have at most ${MOST_METRICS}`);
+    throw new BacktestError(`the document has ${metrics.length} metrics, must have at most ${MOST_METRICS}`);
   checkRounds([variant], asked, MOST_ROUNDS);
   const recorded = await readHistory([scaler], {
     range: asked,

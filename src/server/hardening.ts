@@ -42,7 +42,7 @@ export const refuseOddRequests: RequestHandler = (request, response, next) => {
     response
       .set('Connection', 'close')
       .status(413)
-      .json({ error: 'the request has a body: send it without one' });
+      .json({ error: 'the request has a body: send the request without a body' });
   } else if (request.url.length > MAX_URL_LENGTH) {
     response.status(414).json({ error: `the URL is longer than ${MAX_URL_LENGTH} characters` });
   } else {

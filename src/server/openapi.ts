@@ -20,7 +20,7 @@ function createDocument(version: string): Json {
       title: 'promscaler',
       version,
       description:
-        'Decisions of a running service and their reasons. Read-only: only GET and HEAD are allowed. Times are RFC 3339 in UTC; null means unknown, never 0.',
+        'Decisions of a running service and their reasons. The API is read-only: only GET and HEAD are allowed. Times are in the format of RFC 3339, in UTC. A number that is null is unknown, never 0.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

@@ -94,7 +94,7 @@ export function openLongHistory(options: LongHistoryOptions): LongHistory {
 const LATE: LongAnswer = { why: 'the data source `default` did not answer within 10 s: retry later' };
 const BUSY: LongAnswer = { why: 'too many histories are being read from Prometheus: retry later' };
 const NO_SOURCE: LongAnswer = {
-  why: 'histories are read from the data source `default`, which is not in the service config: add it',
+  why: 'histories are read from the data source `default`: add this data source to the service config',
 };
 
 function createClient({ source, createClient }: LongHistoryOptions): RangeClient | null {
@@ -166,7 +166,7 @@ function failureOf({ message }: Failure, signal: AbortSignal): LongAnswer {
 function severalClusters(scaler: Scaler, clusters: readonly string[]): LongAnswer {
   const names = clusters.slice(0, MOST_NAMED).join(', ');
   return {
-    why: `the data source \`default\` has series of ${scalerKey(scaler)} from several clusters (${names}): point it to a Prometheus of this cluster`,
+    why: `the data source \`default\` has series of ${scalerKey(scaler)} from several clusters (${names}): set its URL to a Prometheus that has only series of this cluster`,
   };
 }
 
@@ -328,6 +328,6 @@ function explainEmptiness(
   const key = scalerKey(scaler);
   const first = Math.min(...young.flatMap(({ points }) => points.map(([atMs]) => atMs)));
   if (first === Infinity)
-    return `the data source \`default\` has no series of ${key} in this range: let it scrape /metrics of promscaler with honorLabels: true`;
-  return `the series of ${key} in the data source \`default\` begin at ${formatInstant(instantFromMs(first))}, after the last point of this range (${formatInstant(end)}). The next point would be at ${formatInstant(addSeconds(end, stepSeconds))}. Choose a shorter range`;
+    return `the data source \`default\` has no series of ${key} in this range: configure Prometheus to scrape /metrics of promscaler with honorLabels: true`;
+  return `the series of ${key} in the data source \`default\` begin at ${formatInstant(instantFromMs(first))}, after the last point of this range (${formatInstant(end)}). The next point is at ${formatInstant(addSeconds(end, stepSeconds))}. Choose a shorter range`;
 }

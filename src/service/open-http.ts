@@ -98,9 +98,12 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
   const keys = async (): Promise<readonly Buffer[]> =>
     readPeerKeys((await keyFile?.read().catch(() => null)) ?? null);
   if (config.sharding.enabled && peerKeyFile === null)
-    log.warn('replicas cannot query each other: the API has only the scalers of this one', {
-      set: 'server.peerKeyFile',
-    });
+    log.warn(
+      'replicas cannot query each other: the API of each replica has only the scalers of this replica',
+      {
+        set: 'server.peerKeyFile',
+      },
+    );
   const fleet = fleetOf(shards, { keys, address: parts.address });
   const onError = (error: unknown, path: string): void => log.error('failed to serve page', { path, error });
   const onFault = (error: unknown): void => onError(error, '/api/v1/events of another replica');
@@ -196,7 +199,7 @@ export function openAccess(
   const onError = (error: unknown): void => {
     if (clock.monotonicMs() - loggedMs < LOG_PERIOD_MS) return;
     loggedMs = clock.monotonicMs();
-    log.warn('failed to check a client of the API; it is refused', { error: errorMessage(error) });
+    log.warn('failed to check a client of the API; its request is refused', { error: errorMessage(error) });
   };
   return createReviewAccess({ reviews: createUserReviews(transport), clock, namespaces, onError });
 }

@@ -122,7 +122,7 @@ export const PERMISSIONS: readonly Permission[] = [
     verbs: ['list'],
     grantedBy: 'rbac.create',
     isRequired: false,
-    use: 'leave the target of an HPA alone; compare a dry run with the HPA',
+    use: 'detect an HPA on the same target, and compare a dry run with the HPA',
     without: 'an HPA on the same target is not detected, and both change the replica count',
   },
   {
@@ -130,7 +130,7 @@ export const PERMISSIONS: readonly Permission[] = [
     verbs: ['watch'],
     grantedBy: 'rbac.create',
     isRequired: false,
-    use: 'detect an HPA at once',
+    use: 'detect an HPA on the same target at once',
     without:
       'an HPA on the same target is not detected for up to a minute, and both change the replica count',
   },
@@ -176,7 +176,7 @@ export const PERMISSIONS: readonly Permission[] = [
     verbs: ['create', 'get', 'list', 'update'],
     grantedBy: 'sharding.enabled',
     isRequired: true,
-    use: 'maintain one Lease per replica, whose name is unknown in advance',
+    use: 'maintain one Lease per replica, with a name that is not known in advance',
     without: 'with sharding, no replica can scale',
   },
   {
@@ -206,20 +206,20 @@ export const PERMISSIONS: readonly Permission[] = [
     grantedBy: 'state.enabled',
     isRequired: true,
     use: 'store windows and changes of the scalers',
-    without: 'their scalers can scale up but not down',
+    without: 'scalers whose state cannot be stored can scale up but not down',
   },
   {
     ...REVIEW,
     groups: ['authentication.k8s.io'],
     resource: 'tokenreviews',
-    use: 'read the user of the token of a client',
+    use: 'read the user to whom the token of a client belongs',
     without: 'requests of clients of the API are answered with 503',
   },
   {
     ...REVIEW,
     groups: ['authorization.k8s.io'],
     resource: 'subjectaccessreviews',
-    use: 'check which namespaces the user may see',
+    use: 'check which namespaces the user of a client may see',
     without: 'requests of clients of the API are answered with 503',
   },
 ];

@@ -36,11 +36,11 @@ describe('runBackTest', () => {
     ['process.exit(3)', 'the back-test failed: the worker thread exited'],
     [
       'const all = []; for (;;) all.push(new Array(100_000).fill({}));',
-      'the back-test failed: it takes more than 256 MiB of memory',
+      'the back-test failed: the back-test takes more than 256 MiB of memory',
     ],
     [
       "parentPort.postMessage({ kind: 'impossible', why: 'it has no metric' })",
-      'it cannot be back-tested: it has no metric',
+      'the document cannot be back-tested: it has no metric',
     ],
   ])('says why a worker with the code %s found nothing', async (code, why) => {
     // An error of another realm is written with its name.
@@ -78,7 +78,7 @@ describe('runBackTest', () => {
 
     clock.advance(2 * 3_600_000);
 
-    expect(await running).toEqual({ why: 'the back-test failed: it takes longer than 2h' });
+    expect(await running).toEqual({ why: 'the back-test failed: the back-test takes longer than 2h' });
     expect(clock.pending).toBe(0);
   });
 

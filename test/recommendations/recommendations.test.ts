@@ -272,7 +272,7 @@ describe('createRecommendations', () => {
     expect(fixture.begun).toEqual([]);
   });
 
-  it('starts nothing while a data source of the document answers nothing', async () => {
+  it('starts nothing while a data source of the document does not answer', async () => {
     let isFailing = true;
     const fixture = setUp({ isFailing: () => isFailing });
     fixture.setScalers([named('a')]);

@@ -196,7 +196,7 @@ describe('suggest', () => {
     const frequent = scalerOf({ ...SPEC, syncPeriodSeconds: 1 });
 
     await expect(suggestFor(wave, { scaler: many })).rejects.toThrow(
-      'it has 11 metrics, must have at most 10',
+      'the document has 11 metrics, must have at most 10',
     );
     await expect(suggestFor(wave, { scaler: frequent })).rejects.toThrow(
       /259200 decisions, must be at most 100000/,

@@ -289,7 +289,7 @@ describe('reading a history', () => {
     await answerAll(matrix(), matrix(), matrix(), matrix());
 
     expect(await whyOf(answer)).toBe(
-      'the data source `default` has no series of shop/web in this range: let it scrape /metrics of promscaler with honorLabels: true',
+      'the data source `default` has no series of shop/web in this range: configure Prometheus to scrape /metrics of promscaler with honorLabels: true',
     );
   });
 
@@ -300,7 +300,7 @@ describe('reading a history', () => {
     await answerAll(matrix(), matrix(), matrix(), matrix(young));
 
     expect(await whyOf(answer)).toBe(
-      `the series of shop/web in the data source \`default\` begin at ${formatInstant(at(-450))}, after the last point of this range (${formatInstant(at(-900))}). The next point would be at ${formatInstant(at(0))}. Choose a shorter range`,
+      `the series of shop/web in the data source \`default\` begin at ${formatInstant(at(-450))}, after the last point of this range (${formatInstant(at(-900))}). The next point is at ${formatInstant(at(0))}. Choose a shorter range`,
     );
     expect(asked.at(-1)).toMatchObject({ start: at(-900), end: clock.now(), stepSeconds: 9 });
   });
@@ -361,6 +361,6 @@ describe('reading a history', () => {
       },
     });
 
-    expect(await whyOf(history.read(WEB, RANGE))).toMatch(/which is not in the service config: add it$/);
+    expect(await whyOf(history.read(WEB, RANGE))).toMatch(/add this data source to the service config$/);
   });
 });

@@ -7,18 +7,18 @@ import { NAMESPACE_OF_SCALER, optionOf, outputOption, reaching, type Result } fr
 export function addPauseCommands(program: Command, io: CommandIo, result: Result): void {
   const pause = program
     .command('pause')
-    .description('Pause the scaling of a workload by annotations, with your permissions')
+    .description('Pause the scaling of a workload by annotations that are set with your permissions')
     .argument('<scaler>', 'NAMESPACE/NAME, or NAME')
-    .option('--for <duration>', 'Duration, such as 30m, 2h, 1d or 1h30m (default: until resume)')
-    .option('--until <time>', 'End of the pause: 2026-01-01T18:00:00Z')
+    .option('--for <duration>', 'Duration of the pause, such as 30m, 2h, 1d or 1h30m (default: until resume)')
+    .option('--until <time>', 'End of the pause, such as 2026-01-01T18:00:00Z')
     .addOption(
-      optionOf('--direction <direction>', 'Only pause this direction (default: both)', [
+      optionOf('--direction <direction>', 'Pause only this direction (default: both)', [
         'scale-up',
         'scale-down',
       ]),
     )
     .option('--replicas <count>', 'Set this replica count and keep it, even outside the bounds')
-    .option('--reason <text>', 'Reason, at most 200 characters');
+    .option('--reason <text>', 'Reason of the pause, at most 200 characters');
   targeting(pause).action(async (scaler: string, options: Omit<PauseOptions, 'scaler'>) => {
     const { runPause } = await import('../commands/run-pause.js');
     result.exitCode = await runPause({ scaler, ...options }, io);
@@ -35,7 +35,10 @@ export function addPauseCommands(program: Command, io: CommandIo, result: Result
 
 function targeting(command: Command): Command {
   return reaching(command.option(...NAMESPACE_OF_SCALER))
-    .option('--target <kind/name>', 'Workload of the scaler (default: read from the service)')
+    .option(
+      '--target <kind/name>',
+      'Workload of the scaler, without asking the service (default: read from the service)',
+    )
     .addOption(outputOption(['text', 'json', 'yaml', 'name']));
 }
 
@@ -45,32 +48,32 @@ export function addAdoptCommand(program: Command, io: CommandIo, result: Result)
     .description('Replace an HPA or ScaledObject by a scaler, in steps')
     .argument(
       '<autoscaler>',
-      'hpa/NAME or scaledobject/NAME. Without --report, --switch or --undo: create its scaler, in dry run. The autoscaler goes on scaling',
+      'Autoscaler: hpa/NAME or scaledobject/NAME. Without --report, --switch and --undo, create its scaler in dry run; the autoscaler continues to scale',
     )
     .option(
       '-n, --namespace <namespace>',
-      'Namespace of the autoscaler (default: that of the kubeconfig context)',
+      'Namespace of the autoscaler (default: namespace of the kubeconfig context)',
     )
     .option(
       '-f, --filename <file>',
-      'First step: scaler document to use, instead of converting the autoscaler',
+      'In the first step: use this scaler document instead of converting the autoscaler',
     )
     .option(
       '--adapter-config <file>',
-      'First step: config of prometheus-adapter, for the queries of Pods, Object and External metrics',
+      'In the first step: take the queries of Pods, Object and External metrics from this config of prometheus-adapter',
     )
-    .option('--report', 'Compare: print how often scaler and autoscaler had the same desired replicas')
-    .option('--switch', 'Switch: save and delete the autoscaler, then let the scaler scale')
-    .option('--undo', 'Way back: put the scaler into dry run, and create the autoscaler again')
+    .option('--report', 'Print how often scaler and autoscaler had the same desired replicas')
+    .option('--switch', 'Save and delete the autoscaler, then end the dry run of the scaler')
+    .option('--undo', 'Put the scaler into dry run, and create the autoscaler again')
     .option(
       '--force',
-      'With --switch: also if the replica counts differ, differed in more than 10 % of the rounds or were not compared, or a tool manages the scaler',
+      'With --switch: switch even if the replica counts differ, differed in more than 10 % of the rounds or were not compared, or if a tool manages the scaler',
     )
     .option(
       '--save <file>',
-      'With --switch: file for the manifest of the autoscaler (default: hpa-NAMESPACE-NAME.yaml)',
+      'With --switch: save the manifest of the autoscaler in this file (default: hpa-NAMESPACE-NAME.yaml)',
     )
-    .option('--preview', 'Print what the step would do, and change nothing')
+    .option('--preview', 'Print what the step would do, without changing anything')
     .addOption(outputOption(['text', 'json', 'yaml']));
   reaching(command).action(async (source: string, options: Omit<AdoptOptions, 'source'>) => {
     const { runAdopt } = await import('../adopt/run-adopt.js');

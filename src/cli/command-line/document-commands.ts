@@ -27,7 +27,7 @@ function addNew(program: Command, io: CommandIo, result: Result): void {
     .argument('<target>', 'Workload: KIND/NAME, or NAME of a Deployment')
     .option(
       '-n, --namespace <namespace>',
-      'Namespace of the workload (default: that of the kubeconfig context)',
+      'Namespace of the workload (default: namespace of the kubeconfig context)',
     )
     .option('--name <name>', 'Name of the scaler (default: the name of the workload)')
     .option('--min <replicas>', 'Minimum number of replicas', '1')
@@ -39,7 +39,7 @@ function addNew(program: Command, io: CommandIo, result: Result): void {
     .option('--memory-percent <percent>', 'Target memory utilization, in percent of the requests')
     .option(
       '--query <promql>',
-      'PromQL query of a metric. With `by (pod)` or $pods: a value per pod; otherwise: a total',
+      'PromQL query of a metric. A query with `by (pod)` or $pods returns a value per pod, any other query a total',
     )
     .option('--average-value <quantity>', 'Target value of the query per pod')
     .option('--value <quantity>', 'Target value of the query for all pods together')
@@ -59,15 +59,18 @@ function addImport(program: Command, io: CommandIo, result: Result): void {
     .argument('<path...>', 'Files, directories with *.yaml and *.yml files, or - for standard input')
     .option(
       '-n, --namespace <namespace>',
-      'Namespace of objects without one (default: that of the kubeconfig context)',
+      'Namespace of objects without a namespace (default: namespace of the kubeconfig context)',
     )
     .option(
       '--adapter-config <file>',
-      'Config of prometheus-adapter, for the queries of Pods, Object and External metrics',
+      'Take the queries of Pods, Object and External metrics from this config of prometheus-adapter',
     )
-    .option('--dry-run', 'Set dryRun: true in each document, so that its autoscaler goes on scaling')
+    .option('--dry-run', 'Set dryRun: true in each document, so that its autoscaler continues to scale')
     .option('--strict', 'Print no document for an autoscaler that cannot be converted completely')
-    .option('--live', 'Compare: decide once for each document, and print the difference to its HPA')
+    .option(
+      '--live',
+      'Decide once for each document, and print the difference to the desired replicas of its HPA',
+    )
     .option('--config <file>', 'With --live: service config with the data sources')
     .option('--prometheus <url>', 'With --live: replace the URLs of the data source default');
   reachingCluster(command).action(async (paths: string[], options: Omit<ImportOptions, 'paths'>) => {
@@ -81,7 +84,10 @@ function addValidate(program: Command, io: CommandIo, result: Result): void {
     .command('validate')
     .description('Validate scaler documents and the service config')
     .argument('<path...>', 'Files, directories with *.yaml and *.yml files, or - for standard input')
-    .option('-n, --namespace <namespace>', 'Namespace of documents without one, as in kubectl apply -n')
+    .option(
+      '-n, --namespace <namespace>',
+      'Namespace of documents without a namespace, as in kubectl apply -n',
+    )
     .option('--config <file>', 'Service config with the data sources and defaults of the documents')
     .option('--live', 'Also query Prometheus and read the cluster for these documents, like doctor')
     .option('--prometheus <url>', 'With --live: replace the URLs of the data source default')
@@ -111,7 +117,7 @@ function addDecide(program: Command, io: CommandIo, result: Result): void {
     .description('Print the decision for a snapshot as JSON (NDJSON in, NDJSON out)')
     .argument(
       '<file>',
-      'Snapshot from /api/v1/scalers/NAMESPACE/NAME/snapshot, or several, one per line; - for standard input',
+      'File with a snapshot from /api/v1/scalers/NAMESPACE/NAME/snapshot, or with one snapshot per line; - for standard input',
     )
     .action(async (file: string) => {
       const { runDecide } = await import('../commands/run-decide.js');
@@ -123,52 +129,55 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
   program
     .command('backtest')
     .description('Show what a scaler document would have done on a load')
-    .option('--scaler <file>', 'File of the scaler document; FILE#NAME if it has several')
+    .option('--scaler <file>', 'File of the scaler document; FILE#NAME if the file has several documents')
     .option(
       '--replay <file>',
-      'Decide again on a decision record and list what differs; - for standard input; repeatable',
+      'Repeat the decisions of a decision record and list the differences; - for standard input; repeatable',
       collect,
     )
     .option('--trace <file>', 'Load trace: CSV with the header t_seconds,value; - for standard input')
     .option('--prometheus <url>', 'Read the history of the metrics from this Prometheus; needs --from')
-    .option('--from <time>', 'Start of the history: a time, or a duration before --to, such as 7d')
-    .option('--to <time>', 'End of the history: a time, or a duration before now (default: now)')
+    .option('--from <time>', 'Start of the history, as a time or as a duration before --to, such as 7d')
+    .option('--to <time>', 'End of the history, as a time or as a duration before now (default: now)')
     .option('--step <duration>', 'Step of the history (default: scrapeIntervalSeconds of the data source)')
-    .option('--save-history <file>', 'Write the history to a file, for --history')
-    .option('--history <file>', 'Read the history from a file of --save-history, without a server')
-    .option('--request <cores>', 'CPU request of a pod (default: that of kube-state-metrics)')
-    .option('--no-cache', 'Read the whole history again, and do not keep it')
+    .option('--save-history <file>', 'Write the history to this file, which --history can read')
+    .option(
+      '--history <file>',
+      'Read the history from a file that --save-history has written, without a server',
+    )
+    .option('--request <cores>', 'CPU request of a pod (default: from kube-state-metrics)')
+    .option('--no-cache', 'Read the whole history again, and do not cache it')
     .option(
       '--capacity <load>',
-      'Load that one pod carries, in the unit of the trace or metric (default for cpu: its limit or request)',
+      'Load that one pod carries, in the unit of the trace or metric (default for cpu: CPU limit or request of a pod)',
     )
     .option('--start <time>', 'Time of the first line of the trace (default: 2026-01-05T00:00:00Z)')
     .option('--against <file>', 'Also run this document, HPA or ScaledObject; repeatable', collect)
     .option(
       '--sweep <field=values>',
-      'Also run the document with each value of a field, such as averageUtilization=50,60; repeatable',
+      'Also run the document with each of these values of a field, such as averageUtilization=50,60; repeatable',
       collect,
     )
     .option(
       '--pod-start <duration>',
-      'Time from the creation of a pod until it is ready: 120s, or median=60s,p95=180s, with node=90s,every=4 if each 4 pods need a new node (default: podStart.seconds of the document, else measured in the history, else 30s)',
+      'Time from the creation of a pod until the pod is ready: 120s, or median=60s,p95=180s. Append node=90s,every=4 if every 4 pods need a new node (default: podStart.seconds of the document, else measured in the history, else 30s)',
     )
     .option(
       '--queue <limits>',
-      'Let load wait that the ready pods cannot serve at once: unbounded, max=1000, timeout=30s (default: it is lost)',
+      'Queue for load that the ready pods cannot serve at once: unbounded, max=1000 or timeout=30s (default: such load is lost)',
     )
     .option(
       '--metric <name=value>',
-      'What a metric measures of the queue: load, served, lost, depth, wait, ready or arithmetic of them, such as depth=load+depth/60; repeatable',
+      'Value of a metric as arithmetic of load, served, lost, depth, wait and ready, such as NAME=load+depth/60, with --queue; repeatable',
       collect,
     )
     .option(
       '--max-replicas-from <count>',
-      'What the query of maxReplicasFrom returns (default: as recorded; a load trace has no value)',
+      'Result of the query of maxReplicasFrom (default: as recorded in the history; none for a load trace)',
     )
     .option(
       '--initial-replicas <count>',
-      'Replicas at the start (default: as recorded, or as many as the load needs)',
+      'Replicas at the start (default: as recorded in the history, or as many as the load needs)',
     )
     .option(
       '--usage-at-capacity <percent>',
@@ -180,14 +189,14 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
       'Find cheaper settings that meet the condition, such as theta_U<=1; repeatable',
       collect,
     )
-    .option('--price <amount>', 'Price per pod-hour; adds the column cost')
+    .option('--price <amount>', 'Price per pod-hour, for the column cost')
     .option('--config <file>', 'Service config with the defaults of the documents')
     .option(
       '--fail-if <condition>',
       'Exit with code 1 if this condition is true, for example theta_U>1; repeatable',
       collect,
     )
-    .option('--html <file>', 'Also write the report as a page with charts that needs no network')
+    .option('--html <file>', 'Also write the report as an HTML page with charts that works without a network')
     .addOption(outputOption(['text', 'json', 'markdown']))
     .action(async (options: BacktestOptions) => {
       const { runBacktest } = await import('../backtest/run-backtest.js');

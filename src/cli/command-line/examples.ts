@@ -6,11 +6,11 @@ type Example = readonly [purpose: string, command: string];
 const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
   run: [
     ['Run with a service config', 'promscaler run --config promscaler.yaml'],
-    ['Decide, but patch nothing, on the cluster of the context', 'promscaler run --dry-run'],
+    ['Decide for the cluster of the kubeconfig context, but patch nothing', 'promscaler run --dry-run'],
   ],
   demo: [
     ['Run until Ctrl-C', 'promscaler demo'],
-    ['Run for five minutes, with your own load', 'promscaler demo --duration 300 --trace load.csv'],
+    ['Run the demo for five minutes, with your own load', 'promscaler demo --duration 300 --trace load.csv'],
   ],
   doctor: [
     ['Check the data sources, the cluster and all scalers', 'promscaler doctor'],
@@ -19,26 +19,35 @@ const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
   new: [
     ['Scale a Deployment by its CPU usage', 'promscaler new web -n shop --max 10'],
     [
-      'Scale it by a query, 50 per pod',
+      'Scale a Deployment by a query, with a target of 50 per pod',
       `promscaler new web -n shop --max 10 --average-value 50 \\
     --query 'sum(rate(http_requests_total{namespace="$namespace"}[2m]))'`,
     ],
   ],
   import: [
     ['Convert the HPAs of a namespace', 'kubectl get hpa -n shop -o yaml | promscaler import -'],
-    ['Compare with the cluster, too', 'promscaler import hpa.yaml --live --config promscaler.yaml'],
+    [
+      'Compare each document with its HPA in the cluster',
+      'promscaler import hpa.yaml --live --config promscaler.yaml',
+    ],
   ],
   validate: [
     ['Check a directory of documents', 'promscaler validate scalers/'],
-    ['Run the queries, too', 'promscaler validate web.yaml --live --prometheus http://localhost:9090'],
+    [
+      'Also run the queries of the documents',
+      'promscaler validate web.yaml --live --prometheus http://localhost:9090',
+    ],
   ],
   show: [
     ['Print all fields with their defaults', 'promscaler show web.yaml'],
-    ['Print the whole document', 'promscaler show web.yaml --config promscaler.yaml -o yaml'],
+    [
+      'Print the document with all defaults as YAML',
+      'promscaler show web.yaml --config promscaler.yaml -o yaml',
+    ],
   ],
   decide: [
     ['Decide on a snapshot', 'promscaler decide snapshot.json'],
-    ['Decide on a snapshot per line', 'cat snapshots.ndjson | promscaler decide -'],
+    ['Decide on several snapshots, one per line', 'cat snapshots.ndjson | promscaler decide -'],
   ],
   backtest: [
     [
@@ -73,8 +82,8 @@ const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
     ['Print its address', 'promscaler dashboard --no-open --service-namespace monitoring'],
   ],
   pause: [
-    ['Pause for two hours', "promscaler pause shop/web --for 2h --reason 'load test'"],
-    ['Keep five replicas until resume', 'promscaler pause web -n shop --replicas 5'],
+    ['Pause a scaler for two hours', "promscaler pause shop/web --for 2h --reason 'load test'"],
+    ['Keep five replicas until the scaler is resumed', 'promscaler pause web -n shop --replicas 5'],
   ],
   resume: [
     ['Resume scaling', 'promscaler resume shop/web'],
@@ -82,15 +91,15 @@ const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
   ],
   adopt: [
     ['Create the scaler of an HPA, in dry run', 'promscaler adopt hpa/web -n shop'],
-    ['Print what the switch would do', 'promscaler adopt hpa/web -n shop --switch --preview'],
+    ['Print what --switch would do', 'promscaler adopt hpa/web -n shop --switch --preview'],
   ],
   version: [
     ['Print the version', 'promscaler version'],
-    ['Print it for a script', 'promscaler version -o json'],
+    ['Print the version for a script', 'promscaler version -o json'],
   ],
   completion: [
     ['Load the completion in bash or zsh', 'source <(promscaler completion bash)'],
-    ['Load it in fish', 'promscaler completion fish | source'],
+    ['Load the completion in fish', 'promscaler completion fish | source'],
   ],
 };
 

@@ -18,11 +18,11 @@ export function optionOf(flags: string, description: string, values: readonly st
 
 const KUBECONFIG: readonly [string, string] = [
   '--kubeconfig <file>',
-  'Kubeconfig file (default: the same as kubectl, else the service account of the pod)',
+  'Kubeconfig file (default: as for kubectl, else the service account of the pod)',
 ];
 export const KUBECONFIG_OF_SERVICE: typeof KUBECONFIG = [
   '--kubeconfig <file>',
-  'Kubeconfig file (default: the service account of the pod, else the same as kubectl)',
+  'Kubeconfig file (default: the service account of the pod, else as for kubectl)',
 ];
 const CONTEXT = ['--context <context>', 'Context of the kubeconfig'] as const;
 
@@ -38,7 +38,7 @@ export function reaching(command: Command): Command {
     )
     .option(
       '--token-file <file>',
-      'File with a bearer token for a service with server.auth (default: the environment variable PROMSCALER_TOKEN)',
+      'File with the bearer token for a service with server.auth (default: token in the environment variable PROMSCALER_TOKEN)',
     )
     .option(...KUBECONFIG)
     .option(...CONTEXT);
@@ -49,12 +49,12 @@ export function reachingCluster(command: Command, kubeconfig: typeof KUBECONFIG 
   return command
     .option(...kubeconfig)
     .option(...CONTEXT)
-    .option('--url <address>', 'URL of the API server, such as that of kubectl proxy');
+    .option('--url <address>', 'URL of the API server, such as the URL of kubectl proxy');
 }
 
 export const NAMESPACE_OF_SCALER = [
   '-n, --namespace <namespace>',
-  'Namespace of the scaler, if it is given as NAME (default: that of the kubeconfig context)',
+  'Namespace of a scaler that is given as NAME (default: namespace of the kubeconfig context)',
 ] as const;
 
 /** Holds the exit code of a command, because commander discards what its action returns. */

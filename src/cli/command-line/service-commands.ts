@@ -32,7 +32,7 @@ function addRun(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('run')
     .description('Run the service')
-    .option('--config <file>', 'Service config (default: none; every field has its default)')
+    .option('--config <file>', 'Service config (default: no file; every field has its default)')
     .option('--dry-run', 'Decide and report for all scalers, but patch nothing')
     .option('--strict', 'Exit if any scaler document is invalid at startup');
   reachingCluster(command, KUBECONFIG_OF_SERVICE).action(async (options: RunFlags) => {
@@ -48,11 +48,18 @@ function addDemo(program: Command, io: CommandIo, result: Result): void {
     .description('Run the service with a simulated cluster and a real Prometheus')
     .option(
       '--duration <seconds>',
-      'Duration in seconds (default: until Ctrl-C on a terminal, otherwise 120)',
+      'Duration of the demo in seconds (default: until Ctrl-C on a terminal, otherwise 120)',
     )
-    .option('--speed <factor>', 'Factor by which the load curve and the windows are shortened, 1 to 60', '5')
-    .option('--port <port>', 'Port of the service (default: 8080, or any free port if it is in use)')
-    .option('--trace <file>', 'Requests per second, in the form of backtest --trace')
+    .option(
+      '--speed <factor>',
+      'Factor from 1 to 60 by which the load curve and the windows are shortened',
+      '5',
+    )
+    .option('--port <port>', 'Port of the service (default: 8080, or any free port if 8080 is in use)')
+    .option(
+      '--trace <file>',
+      'File with the load in requests per second, in the format of backtest --trace, instead of the built-in load curve',
+    )
     .option(
       '--keep <directory>',
       'Directory for the recorded history and the documents (default: ~/.cache/promscaler/demo)',
@@ -71,7 +78,7 @@ async function loadDemo(): Promise<typeof Demo> {
     // A missing file other than that of the demo means that the installation is broken.
     if (!(error instanceof Error) || !/^Cannot find module '[^']*demo\.js'/.test(error.message)) throw error;
     throw new CommandError(
-      'the container image does not contain the demo. Run it in a checkout, with Node.js: npm ci && npm run demo',
+      'the container image does not contain the demo. Run the demo in a checkout, with Node.js: npm ci && npm run demo',
     );
   }
 }
@@ -80,9 +87,9 @@ function addDoctor(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('doctor')
     .description('Diagnose configuration, Prometheus and cluster problems, and print the fix for each')
-    .argument('[scaler]', 'Only check this scaler: NAMESPACE/NAME, or NAME')
+    .argument('[scaler]', 'Check only this scaler: NAMESPACE/NAME, or NAME')
     .option(...NAMESPACE_OF_SCALER)
-    .option('--config <file>', 'Service config (default: none; every field has its default)')
+    .option('--config <file>', 'Service config (default: no file; every field has its default)')
     .option('--prometheus <url>', 'Replace the URLs of the data source default')
     .option('--dry-run', 'Allow an HPA on the same target, for a service that runs with --dry-run')
     .addOption(outputOption(['text', 'json', 'yaml']));
@@ -100,11 +107,11 @@ export function addQueryCommands(program: Command, io: CommandIo, result: Result
     .description('Explain the last decision for a scaler: values, pods, arithmetic, limits and holds')
     .argument('[scaler]', 'NAMESPACE/NAME, or NAME')
     .option(...NAMESPACE_OF_SCALER)
-    .option('--snapshot <file>', 'Explain the decision for a snapshot instead; - for standard input')
+    .option('--snapshot <file>', 'Explain the decision for a snapshot from a file; - for standard input')
     .option('--file <file>', 'Read a decision record instead of a running service; - for standard input')
     .option(
       '--at <time>',
-      'Explain the decision in effect at this time: 2026-01-01T10:42:30Z, 10:42:30 (local), or 10m (ago)',
+      'Explain the decision in effect at a past time, such as 2026-01-01T10:42:30Z, 10:42:30 (local time) or 10m (ago)',
     )
     .addOption(outputOption(['text', 'json', 'yaml']));
   reaching(explain).action(async (scaler: string | undefined, options: Omit<ExplainOptions, 'scaler'>) => {
@@ -114,13 +121,13 @@ export function addQueryCommands(program: Command, io: CommandIo, result: Result
   const status = program
     .command('status')
     .description('List the scalers of a running service')
-    .argument('[scaler]', 'Only list this scaler: NAMESPACE/NAME, or NAME')
-    .option('-n, --namespace <namespace>', 'Only list scalers in this namespace')
+    .argument('[scaler]', 'List only this scaler: NAMESPACE/NAME, or NAME')
+    .option('-n, --namespace <namespace>', 'List only scalers in this namespace')
     .option('-A, --all-namespaces', 'List scalers in all namespaces (the default)')
-    .option('-w, --watch', 'After listing, watch for changes')
+    .option('-w, --watch', 'After listing, update the list with each change')
     .option(
       '--recommendations',
-      'List what the back-tests of the service recommend, with the command to apply it',
+      'List the changes that the back-tests of the service recommend, with the commands to apply them',
     )
     .addOption(outputOption(['text', 'wide', 'json', 'yaml', 'name']));
   reaching(status).action(async (scaler: string | undefined, options: Omit<StatusOptions, 'scaler'>) => {
@@ -131,7 +138,7 @@ export function addQueryCommands(program: Command, io: CommandIo, result: Result
     .command('dashboard')
     .description('Open the dashboard of a running service in the browser')
     .option('--port <port>', 'Local port to forward from (default: any free port)')
-    .option('--no-open', 'Only print the address');
+    .option('--no-open', 'Print the address without opening a browser');
   reaching(dashboard).action(async (options: DashboardOptions) => {
     const { runDashboard } = await import('../commands/run-dashboard.js');
     result.exitCode = await runDashboard(options, io);

@@ -110,7 +110,7 @@ function whyGivenUp({ leadership, now, isCurrent, signal }: CycleInput, memory: 
   // `now` is when the target was read, not the present: a change that was unresolved at that time still counts as
   // unresolved, even after a long wait for a slot.
   return isUnderWay(memory, leadership.epoch(), now)
-    ? 'waiting for a change that another replica or an earlier term of this one has announced'
+    ? 'another replica, or this replica in an earlier term, has announced a change whose result is not known yet'
     : null;
 }
 
@@ -285,7 +285,7 @@ function ageSeconds(clock: Clock, start: { readonly at: Instant; readonly ms: nu
 }
 
 function tooLate(seconds: number): string {
-  return `reading the target and storing the intent took ${seconds.toFixed(1)} s, at most ${INTENT_SECONDS} s are allowed`;
+  return `reading the target and storing the intent took ${seconds.toFixed(1)} s, but at most ${INTENT_SECONDS} s are allowed`;
 }
 
 function assertCount({ to, bounds }: ScaleChange): void {

@@ -73,7 +73,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     const now = clock.now();
     if (loggedFailures.get(key, now)?.kind === kind) return;
     loggedFailures.set(key, { kind }, now);
-    log.warn('failed to set deletion costs; Kubernetes chooses the pods', { scaler: key, error });
+    log.warn('failed to set deletion costs; Kubernetes chooses the pods to remove', { scaler: key, error });
   };
 
   const write = async (
@@ -169,7 +169,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     // Ends unfinished requests: a cost that is set after the change of replicas may come too late for the ReplicaSet
     // controller.
     ending.abort();
-    if (!progress.isDone) logFailure(scaler, 'late', `not set after ${COSTS_MS} ms`);
+    if (!progress.isDone) logFailure(scaler, 'late', `the deletion costs were not set within ${COSTS_MS} ms`);
   };
 
   return {

@@ -21,8 +21,8 @@ export function whyHeld(
   const isIntended = sharesTargetWith === null ? isDryRun : spec.dryRun;
   if (other !== null && !isIntended) {
     const doubt =
-      other.isOutdated === true ? '; it is the one seen last, because HPAs are now forbidden' : '';
-    const message = `${nameOtherScaler(other)} scales the same target; promscaler patches nothing until that is deleted${doubt}`;
+      other.isOutdated === true ? '; the HPA may be gone, because promscaler may no longer list HPAs' : '';
+    const message = `${nameOtherScaler(other)} scales the same target; promscaler patches nothing until that autoscaler is deleted${doubt}`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
   if (pause !== null && stops(pause, order.action)) {
@@ -57,7 +57,7 @@ export function degradedMessage(why: string): string {
 function heldByOverride({ override }: Memory, order: Decision): Hold | null {
   if (override === null) return null;
   if (order.desiredReplicas !== override.wanted || order.currentReplicas !== override.got) return null;
-  const message = `${overrideMessage(override)}; not requested again`;
+  const message = `${overrideMessage(override)}; promscaler does not repeat the request`;
   return { reason: 'ScaleOverridden', outcome: 'held', message };
 }
 
@@ -191,8 +191,8 @@ function invalidAnnotations(
   };
   return [
     ...describe(paused, read.isDirection, 'invalid, interpreted as "true"'),
-    ...describe(until, read.until !== null, 'not an RFC 3339 time: the pause has no end'),
-    ...describe(replicas, read.replicas !== null, 'not a count: the current count is kept'),
+    ...describe(until, read.until !== null, 'not an RFC 3339 time, so that the pause has no end'),
+    ...describe(replicas, read.replicas !== null, 'not a count, so that the current count is kept'),
   ];
 }
 

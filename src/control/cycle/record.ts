@@ -287,5 +287,5 @@ function forecastConditions(
 
 const NO_CONDITIONS: readonly Condition[] = [];
 const ALL_UNIQUE: readonly Condition[] = [
-  buildCondition('MetricsUnique', 'NoDuplicates', 'each series exists once'),
+  buildCondition('MetricsUnique', 'NoDuplicates', 'no series of a metric is duplicated'),
 ];

@@ -98,7 +98,10 @@ export function createElection(options: ElectionOptions): Election {
     );
     if (!isHeld) return;
     if (options.isIdle()) await own.release();
-    else log.warn('Lease is not released: a change is in flight; followers wait until it expires');
+    else
+      log.warn(
+        'the Lease is not released, because a change is in flight; followers wait until the Lease expires',
+      );
   };
 
   /** Returns the holder of the Lease when it was last read; null: there is none, or its Lease has expired. */
@@ -125,7 +128,7 @@ export function createElection(options: ElectionOptions): Election {
     healthProblems: () => {
       const seconds = term?.sinceRenewalSeconds() ?? 0;
       return seconds > times.leaseDurationSeconds + STUCK_SECONDS
-        ? [`is leader, but has not renewed the Lease for ${Math.round(seconds)} s`]
+        ? [`this replica is the leader, but has not renewed the Lease for ${Math.round(seconds)} s`]
         : [];
     },
     untilSteady: () => untilSteady(clock, lagMs),

@@ -51,7 +51,7 @@ export function whyUnsafe(holder: {
     return `the Lease was not renewed within ${times.renewDeadlineSeconds} s, so another replica may take it over`;
   }
   if (lagMs <= MAX_LAG_MS) return null;
-  return `the event loop was blocked for ${(lagMs / 1000).toFixed(1)} s, at most ${MAX_LAG_MS / 1000} s are allowed`;
+  return `the event loop was blocked for ${(lagMs / 1000).toFixed(1)} s, but at most ${MAX_LAG_MS / 1000} s are allowed`;
 }
 
 /** Resolves when the event loop is responsive, or after 3 s. */

@@ -93,7 +93,7 @@ export function beginTerm(
         const nextMs = Math.min(attemptMs + times.retryPeriodSeconds * 1000, endMs);
         await sleep(clock, nextMs - clock.monotonicMs(), signal);
         if (signal.aborted) return null;
-        if (!isValid()) return `not renewed within ${times.renewDeadlineSeconds} s`;
+        if (!isValid()) return `the Lease was not renewed within ${times.renewDeadlineSeconds} s`;
         attemptMs = clock.monotonicMs();
         try {
           const lost = await withDeadline(clock, { ms: endMs - attemptMs, parent: signal }, renew);
@@ -110,7 +110,7 @@ export function beginTerm(
         log.info('Lease released', { lease: client.name });
       } catch (error) {
         const message = errorMessage(error);
-        log.warn('failed to release Lease; followers wait until it expires', { error: message });
+        log.warn('failed to release Lease; followers wait until the Lease expires', { error: message });
       }
     },
   };

@@ -56,7 +56,7 @@ export function conflictingWriterOf(watch: WriterWatch, now: Instant): Conflicti
   const { since, managers } = watch;
   if (since === null || isOver(watch, now)) return null;
   const who = managers.length === 0 ? 'another client' : cleanText(managers.join(', '));
-  const message = `${who} changed spec.replicas after promscaler three times within ten minutes: allow only one of them to set it`;
+  const message = `${who} changed spec.replicas after promscaler three times within ten minutes: allow only one client to set spec.replicas`;
   return { managers, since: formatInstant(since), message };
 }
 

@@ -132,7 +132,9 @@ export function createMembership(options: MembershipOptions): Shards {
   const giveUpAll = (): void => {
     const kept = buckets.claims().filter((bucket) => buckets.phaseOf(bucket) !== 'draining');
     if (kept.length > 0)
-      log.info('a leader without sharding scales; releasing all buckets', { buckets: kept });
+      log.info('a replica without sharding leads and scales all targets; releasing all buckets', {
+        buckets: kept,
+      });
     for (const bucket of kept) buckets.giveUp(bucket);
   };
 
@@ -192,7 +194,8 @@ export function createMembership(options: MembershipOptions): Shards {
       const earlyMs = attemptMs + URGENT_MS - clock.monotonicMs();
       if (earlyMs > 0) await sleep(clock, earlyMs, signal);
       if (signal.aborted) return null;
-      if (!own.isValid()) return `not renewed within ${times.renewDeadlineSeconds} s`;
+      if (!own.isValid())
+        return `the membership Lease was not renewed within ${times.renewDeadlineSeconds} s`;
       attemptMs = clock.monotonicMs();
       const lost = await step(signal, endMs);
       if (lost !== null) return lost;
@@ -222,7 +225,9 @@ export function createMembership(options: MembershipOptions): Shards {
       log.info('membership Lease released', { lease: own.name });
     } catch (error) {
       const message = errorMessage(error);
-      log.warn('failed to release membership Lease; others wait until it expires', { error: message });
+      log.warn('failed to release membership Lease; other replicas wait until the Lease expires', {
+        error: message,
+      });
     }
   };
 
@@ -241,7 +246,10 @@ export function createMembership(options: MembershipOptions): Shards {
     );
     if (!isHeld) return;
     if (busy.isIdle()) await release();
-    else log.warn('membership Lease is not released: a change is in flight; others wait until it expires');
+    else
+      log.warn(
+        'the membership Lease is not released, because a change is in flight; other replicas wait until the Lease expires',
+      );
   };
 
   return {
@@ -259,7 +267,7 @@ export function createMembership(options: MembershipOptions): Shards {
       const since = joinedMs === null ? null : own.since();
       const seconds = since === null ? 0 : (clock.monotonicMs() - since.monotonicMs) / 1000;
       return seconds > times.leaseDurationSeconds + STUCK_SECONDS
-        ? [`is a member, but has not renewed its Lease for ${Math.round(seconds)} s`]
+        ? [`this replica is a member, but has not renewed its Lease for ${Math.round(seconds)} s`]
         : [];
     },
     untilSteady: () => untilSteady(clock, lagMs),

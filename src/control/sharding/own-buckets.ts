@@ -70,7 +70,7 @@ export function createOwnBuckets({ load, drain, onServed, onDrained }: OwnBucket
       const phase = claims.get(bucket)?.phase;
       if (phase === 'serving' || phase === 'draining') return null;
       return phase === undefined
-        ? `another replica owns bucket ${bucket} or is taking it over`
+        ? `another replica owns bucket ${bucket}, or is taking over this bucket`
         : `this replica has not taken over bucket ${bucket} yet`;
     },
     numberOf: (bucket) => claims.get(bucket)?.number ?? 0,

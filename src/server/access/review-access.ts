@@ -167,7 +167,7 @@ function admitted(user: unknown, viewer: Viewer): Verdict {
   return { kind: 'admitted', viewer, identity: { kind: 'user', user } };
 }
 
-const TOO_MANY = 'too many unknown tokens are checked: retry later';
+const TOO_MANY = 'too many unknown tokens are being checked: retry later';
 const UNREACHABLE =
   'the API server did not answer a TokenReview or SubjectAccessReview: retry later, or see the log of promscaler';
 

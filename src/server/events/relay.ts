@@ -194,7 +194,7 @@ async function readPeerEvents(peer: Peer, options: PeerStreamOptions): Promise<v
       onResponse: (response) => (flow = response),
       onBytes: (piece, { status, type }) => {
         if (status !== 200 || !type.startsWith('text/event-stream'))
-          throw new PeerError(`the answer is no event stream: status ${status}`);
+          throw new PeerError(`the answer is not an event stream (status ${status})`);
         isAlive();
         slowDown(piece.length);
         read(decoder.decode(piece, { stream: true }));

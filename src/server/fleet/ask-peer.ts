@@ -118,7 +118,7 @@ export function requestPeer({ identity: to, address }: Peer, asked: PeerRequest)
       response.on('end', () => {
         const head = reader.head();
         if (head !== null && reader.isWhole()) resolve(head);
-        else fail('the answer is cut off');
+        else fail('the answer ends early');
       });
     });
     sent.on('error', fail);

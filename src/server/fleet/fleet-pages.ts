@@ -20,7 +20,7 @@ export function ofOwner(
   const refusal = async (owner: Peer, key: string): Promise<string> => {
     const what = `replica ${owner.identity}, which decides ${key},`;
     const hasKey = (await fleet.keys()).length > 0;
-    return hasKey ? `${what} did not answer` : `${what} cannot be asked: ${NO_KEY}`;
+    return hasKey ? `${what} did not answer` : `${what} cannot be queried: ${NO_KEY}`;
   };
   return (request, response, next) => {
     const { namespace, name } = request.params;

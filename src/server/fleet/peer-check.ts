@@ -62,10 +62,11 @@ export function createPeerCheck({ fleet, access, clock, orElse }: PeerCheckOptio
     const opened = fleet === undefined ? null : decryptRequest(header, await fleet.keys());
     if (opened === null) return 'the question of another replica is not sealed with a key of this replica';
     const { to, path, atMs } = opened.question;
-    if (to !== fleet?.identity || path !== request.originalUrl) return 'the question is for another replica';
+    if (to !== fleet?.identity || path !== request.originalUrl)
+      return 'the request is addressed to another replica';
     if (Math.abs(clock.now() - atMs) > VALID_MS)
-      return 'the question is older than a minute, or the clocks of the replicas differ';
-    return isNew(opened.by.nonce) ? opened : 'the question was already answered';
+      return 'the request is older than a minute, or the clocks of the replicas differ';
+    return isNew(opened.by.nonce) ? opened : 'the request was already answered';
   };
   const answer = async (request: Request, response: Response): Promise<Verdict | null> => {
     const opened = await open(request, String(request.headers[PEER_HEADER]));

@@ -67,7 +67,7 @@ export function readToken(query: Query, list: string): string | null {
   const behind = read.slice(list.length + 1);
   // If encoding it again gives another text, the token was truncated or changed, or is not from this API.
   if (text !== '' && writeToken({ list, behind }) === text) return behind;
-  throw new BadRequest('continue must be the value of `continue` of the previous page');
+  throw new BadRequest('continue must be the value of `continue` in the previous page');
 }
 
 /** Limits the JSON of a page, unless a single row is larger. */

@@ -189,11 +189,11 @@ function findSnapshot(
   if (entry === undefined) return { missing: `decisions of ${key} are retained since ${keptFrom(status)}` };
   if (entry === history[0]) {
     return record.snapshot === null
-      ? { missing: 'the last cycle could not read its target' }
+      ? { missing: 'the last cycle could not read the target' }
       : { json: parts.writeSnapshot(record.snapshot) };
   }
   const when = formatInstant(entry.lastAt);
-  if (entry.decision === null) return { missing: `the cycle at ${when} could not read its target` };
+  if (entry.decision === null) return { missing: `the cycle at ${when} could not read the target` };
   const json = parts.archive.read(key, entry.lastAt);
   return json === null
     ? { missing: `the snapshot of ${when} is no longer kept${keptOn(parts, status)}` }
@@ -272,8 +272,8 @@ function keptFrom({ history, record }: LedgerEntry): string {
 function keptOn({ archive }: ScalerPageParts, { key, history }: LedgerEntry): string {
   const oldest = history.findLast(({ lastAt }) => archive.read(key, lastAt) !== null);
   return oldest === undefined
-    ? '; only the last one is kept'
-    : `; kept from ${formatInstant(oldest.firstAt)} on`;
+    ? '; only the last snapshot is kept'
+    : `; snapshots are kept from ${formatInstant(oldest.firstAt)} on`;
 }
 
 function notFound(response: Response, error: string): void {

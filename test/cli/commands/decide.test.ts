@@ -86,7 +86,10 @@ describe('decide', () => {
     [{ target: {} }, 'target.specReplicas is missing, must be an integer from 0 to 2147483647'],
     [{ target: { specReplicas: 2 ** 31 } }, 'target.specReplicas is 2147483648, must be an integer from 0'],
     [{ samples: [{ values: [1] }] }, 'samples[0].at is missing, must be an RFC 3339 time'],
-    [{ samples: [{ at: '2026-01-01T00:00:00Z' }] }, 'must be one with containers, pods, values or error'],
+    [
+      { samples: [{ at: '2026-01-01T00:00:00Z' }] },
+      'must be an object with exactly one of containers, pods, values and error',
+    ],
     [
       { samples: [{ error: 'x' }, { error: 'x' }] },
       'samples has 2 entries, must be at most one for each of the 1 metrics',

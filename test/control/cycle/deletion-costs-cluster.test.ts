@@ -150,7 +150,9 @@ describe('a scale-down from 5 to 3 of a Deployment with podDeletionCost', () => 
     expect(record.outcome.kind).toBe('patched');
     expect(fixture.pods()).toHaveLength(3);
     expect(fixture.annotations()).toEqual({});
-    expect(fixture.warnings.map(({ facts }) => facts?.['error'])).toEqual(['not set after 1000 ms']);
+    expect(fixture.warnings.map(({ facts }) => facts?.['error'])).toEqual([
+      'the deletion costs were not set within 1000 ms',
+    ]);
   });
 
   it('continues if the API server fails', async () => {

@@ -216,7 +216,7 @@ describe('kubernetesEvents', () => {
           type: 'Warning',
           reason: 'ConflictingWriter',
           message:
-            'argocd-controller changed spec.replicas after promscaler three times within ten minutes: allow only one of them to set it',
+            'argocd-controller changed spec.replicas after promscaler three times within ten minutes: allow only one client to set spec.replicas',
         },
       ],
       [],

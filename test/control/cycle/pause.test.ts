@@ -82,11 +82,11 @@ describe('readPause', () => {
     [{ paused: 'yes' }, 'promscaler.dev/paused "yes" is invalid, interpreted as "true"'],
     [
       { 'paused-until': 'tomorrow' },
-      'promscaler.dev/paused-until "tomorrow" is not an RFC 3339 time: the pause has no end',
+      'promscaler.dev/paused-until "tomorrow" is not an RFC 3339 time, so that the pause has no end',
     ],
     [
       { 'paused-replicas': '-1' },
-      'promscaler.dev/paused-replicas "-1" is not a count: the current count is kept',
+      'promscaler.dev/paused-replicas "-1" is not a count, so that the current count is kept',
     ],
     [{ 'paused-replicas': '2147483648' }, 'is not a count'],
   ])('pauses more rather than less for an invalid %j', (annotations, message) => {

@@ -12,7 +12,7 @@ describe('uniqueConditions', () => {
         type: 'MetricsUnique',
         status: 'True',
         reason: 'NoDuplicates',
-        message: 'each series exists once',
+        message: 'no series of a metric is duplicated',
       },
     ]);
   });

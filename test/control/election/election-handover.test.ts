@@ -143,7 +143,7 @@ describe('a leader that is stopped', () => {
     await fixture.pass(0.2);
 
     expect(isEnded).toBe(true);
-    expect(a.logged('warn')).toEqual(['failed to release Lease; followers wait until it expires']);
+    expect(a.logged('warn')).toEqual(['failed to release Lease; followers wait until the Lease expires']);
   });
 });
 

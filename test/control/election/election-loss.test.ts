@@ -259,7 +259,9 @@ describe('the reason why a candidate must not write', () => {
 
     await fixture.pass(1.7);
 
-    expect(a.election.whyNoWrites()).toBe('the event loop was blocked for 1.2 s, at most 1 s are allowed');
+    expect(a.election.whyNoWrites()).toBe(
+      'the event loop was blocked for 1.2 s, but at most 1 s are allowed',
+    );
   });
 });
 
@@ -271,7 +273,9 @@ describe('the liveness of a leader', () => {
     await fixture.pass(33.9);
     expect(a.election.healthProblems()).toEqual([]);
     await fixture.pass(0.2);
-    expect(a.election.healthProblems()).toEqual(['is leader, but has not renewed the Lease for 35 s']);
+    expect(a.election.healthProblems()).toEqual([
+      'this replica is the leader, but has not renewed the Lease for 35 s',
+    ]);
   });
 
   it('does not concern a standby, however long the server is unavailable', async () => {

@@ -41,12 +41,15 @@ describe('the members', () => {
     const [a, b, c] = fixture.all;
     const ofB = b?.served[0] ?? 0;
     const whyOfA = (): string | null | undefined => a?.shards.leadershipOf(ofB).whyNoWrites();
-    expect(whyOfA()).toBe(`another replica owns bucket ${ofB} or is taking it over`);
+    expect(whyOfA()).toBe(`another replica owns bucket ${ofB}, or is taking over this bucket`);
     expect(b?.shards.leadershipOf(ofB).whyNoWrites()).toBeNull();
 
     c?.stop.abort();
     b?.stop.abort();
-    await fixture.passUntil(() => whyOfA() !== `another replica owns bucket ${ofB} or is taking it over`, 20);
+    await fixture.passUntil(
+      () => whyOfA() !== `another replica owns bucket ${ofB}, or is taking over this bucket`,
+      20,
+    );
 
     expect(whyOfA()).toBe(`this replica has not taken over bucket ${ofB} yet`);
     await fixture.passUntil(() => whyOfA() === null, 20);

@@ -200,7 +200,7 @@ describe('the question of another replica', () => {
     const again = await send(replica, header);
 
     expect([status, text.includes('own')]).toEqual([200, false]);
-    expect(again).toEqual({ status: 403, text: '{"error":"the question was already answered"}' });
+    expect(again).toEqual({ status: 403, text: '{"error":"the request was already answered"}' });
   });
 
   it.each(['', 'x', 'A'.repeat(200), '{}'])('is rejected as it is not sealed: %j', async (header) => {

@@ -213,7 +213,9 @@ describe('/snapshot?at=', () => {
 
     expect(await get('/api/v1/scalers/shop/web/snapshot?at=2026-01-01T00:00:05Z')).toMatchObject({
       status: 404,
-      body: { error: 'the snapshot of 2026-01-01T00:00:00Z is no longer kept; only the last one is kept' },
+      body: {
+        error: 'the snapshot of 2026-01-01T00:00:00Z is no longer kept; only the last snapshot is kept',
+      },
     });
   });
 });
