@@ -106,7 +106,7 @@ describe('the pages of /api/v1/scalers', () => {
 
       expect(status).toBe(400);
       expect(body.error).toMatch(
-        /^continue (must be the value of `continue` of the previous page|is given more than once)$/,
+        /^continue (must be the value of `continue` in the previous page|is given more than once)$/,
       );
     },
   );
