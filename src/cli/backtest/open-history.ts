@@ -3,7 +3,7 @@ import { type GivenAssumptions, historyInput } from '../../backtest/history/hist
 import { readHistory, type RecordedHistory } from '../../backtest/history/read-history.js';
 import { longestWindowSeconds, lookbackSeconds } from '../../backtest/history/warm-up.js';
 import type { Variant } from '../../backtest/compare/variant.js';
-import { learnsPodStart, POD_START_OF } from '../../control/memory/memory.js';
+import { learnsPodStart, POD_START_OF } from '../../control/memory/pod-starts.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { resolveServiceConfig } from '../../config/resolve-service-config.js';
 import { parseQuantity, milliToNumber } from '../../units/quantity.js';

@@ -1,5 +1,5 @@
 import { runCycle } from '../../control/cycle/cycle.js';
-import { readPause, whyNotKept } from '../../control/cycle/holds.js';
+import { readPause, whyNotKept } from '../../control/cycle/pause.js';
 import { alwaysLeads } from '../../control/election/leadership.js';
 import { freshMemory } from '../../control/memory/memory.js';
 import { stateInMemory } from '../../kubernetes/state/state-store.js';

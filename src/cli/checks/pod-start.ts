@@ -1,4 +1,4 @@
-import { learnPodStarts, POD_START_OF, podStartOf } from '../../control/memory/memory.js';
+import { learnPodStarts, POD_START_OF, podStartOf } from '../../control/memory/pod-starts.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { metricQueryText } from '../../prometheus/queries/compile-queries.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';

@@ -1,4 +1,4 @@
-import { endedPause } from '../../control/cycle/holds.js';
+import { endedPause } from '../../control/cycle/pause.js';
 import { asOtherScaler, findOtherScaler, nameOtherScaler } from '../../control/cycle/shared-targets.js';
 import { correctedTarget } from '../../decision/remedies.js';
 import { kubectl } from '../../decision/snippet.js';

@@ -1,4 +1,4 @@
-import { readPause } from '../../control/cycle/holds.js';
+import { readPause } from '../../control/cycle/pause.js';
 import { nameOtherScaler } from '../../control/cycle/shared-targets.js';
 import { PAUSE_ANNOTATIONS, type TargetRef } from '../../scaler/spec.js';
 import { APPS_ROOT, nameTarget, watchedPlural } from '../../kubernetes/targets.js';

@@ -1,5 +1,5 @@
 import { activeHold } from '../../decision/result/condition.js';
-import { POD_START_OF } from '../../control/memory/memory.js';
+import { POD_START_OF } from '../../control/memory/pod-starts.js';
 import { usageWhenFull } from '../../decision/forecast/load.js';
 import { ceilingOf, whyNoCeiling } from '../../decision/limits/ceiling.js';
 import { type JudgedMetric, proposeAll } from '../../decision/proposals/propose.js';

@@ -15,7 +15,7 @@ import type { Memory } from '../memory/memory.js';
 import { storedStateOf } from '../memory/stored-memory.js';
 import { INTENT_SECONDS } from '../../kubernetes/state/scale-events.js';
 import { isUnderWay } from '../memory/unresolved-change.js';
-import { setsCount } from './holds.js';
+import { setsCount } from './pause.js';
 import type { CycleInput, CyclePorts, Decided, ScaleResult } from './types.js';
 
 interface Changed {

@@ -8,7 +8,8 @@ import { quarterOf, lastScales, withChange, withoutChange, type Memory } from '.
 import { isStateChanged, restoreMemory, storedStateOf } from '../memory/stored-memory.js';
 import { resolveChange } from '../memory/unresolved-change.js';
 import { applyDecision } from './change.js';
-import { whyHeld, setsCount } from './holds.js';
+import { whyHeld } from './holds.js';
+import { setsCount } from './pause.js';
 import { nextMemory, withRecord } from './next-memory.js';
 import { observe } from './observe.js';
 import { buildRecord, buildUnreadRecord } from './record.js';

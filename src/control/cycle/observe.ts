@@ -15,20 +15,12 @@ import { adoptedFrom, type Scaler } from '../../scaler/spec.js';
 import { isSameSpec } from '../../telemetry/cycle-record.js';
 import { addSeconds, type Instant, latest, secondsBetween } from '../../units/time.js';
 import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
-import {
-  rebased,
-  copyMemory,
-  forNewTarget,
-  type Memory,
-  learnPodStarts,
-  learnsPodStart,
-  podStartOf,
-  type PodStarts,
-} from '../memory/memory.js';
+import { rebased, copyMemory, forNewTarget, type Memory } from '../memory/memory.js';
+import { learnPodStarts, learnsPodStart, podStartOf, type PodStarts } from '../memory/pod-starts.js';
 import { measureCapacities, withCapacities } from '../memory/measured-capacity.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import { shortfallOf, targetReached } from './target-reached.js';
-import { readPause, whyNotKept } from './holds.js';
+import { readPause, whyNotKept } from './pause.js';
 import { findOtherScaler, whyNotScaling } from './shared-targets.js';
 import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';
 

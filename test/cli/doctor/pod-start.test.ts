@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { POD_START_OF } from '../../../src/control/memory/memory.js';
+import { POD_START_OF } from '../../../src/control/memory/pod-starts.js';
 import { checkPodStart } from '../../../src/cli/checks/pod-start.js';
 import type { SourceContext } from '../../../src/cli/checks/context.js';
 import type { ScalerFacts } from '../../../src/cli/checks/scaler-facts.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { readPause, stops } from '../../../src/control/cycle/holds.js';
+import { readPause, stops } from '../../../src/control/cycle/pause.js';
 import { type Pause, pauseMessage } from '../../../src/decision/pause.js';
 import { addSeconds, instantFromMs, parseInstant } from '../../../src/units/time.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { learnPodStarts, podStartOf } from '../../../src/control/memory/memory.js';
+import { learnPodStarts, podStartOf } from '../../../src/control/memory/pod-starts.js';
 import type { ClusterPod } from '../../../src/kubernetes/api/types.js';
 import { aPod, at } from '../../support/builders.js';
 
