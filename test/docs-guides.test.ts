@@ -177,7 +177,7 @@ describe('troubleshooting', () => {
 describe('the page about Argo CD, Flux and Helm', () => {
   it.each([
     ' changed spec.replicas after promscaler three times within ten minutes: allow only one client to set spec.replicas',
-    ': each deployment may reset the replica count',
+    ' may reset the replica count',
     'remove spec.replicas from the manifest that is applied',
   ])('quotes the message %s', (message) => {
     expect(readPage('docs/guides/gitops.md')).toContain(message);

@@ -117,7 +117,7 @@ export function verdictOf(variants: readonly Judged[]): string | null {
     .sort((a, b) => a.figures.podHours - b.figures.podHours);
   const better = cheaper.find(({ figures }) => figures.thetaU <= most);
   if (better !== undefined)
-    return `${better.name} is better than ${first.name}: it needs ${difference(better, first)} at about the same risk: it has ${bothRisks(better, first)}.`;
+    return `${better.name} is better than ${first.name}: it needs ${difference(better, first)} at about the same risk, and has ${bothRisks(better, first)}.`;
 
   const none = `No variant is better than ${first.name}:`;
   const [leastRisky] = cheaper.sort((a, b) => a.figures.thetaU - b.figures.thetaU);
@@ -128,7 +128,7 @@ export function verdictOf(variants: readonly Judged[]): string | null {
     .sort((a, b) => a.figures.podHours - b.figures.podHours);
   if (safer !== undefined)
     return `${none} ${safer.name} has ${bothRisks(safer, first)}, but needs ${difference(safer, first)}.`;
-  return `${first.name} is the best: it ${facts}; each other variant needs more or risks more.`;
+  return `${first.name} is the best: it ${facts}; each other variant needs more pod-hours or has a higher risk.`;
 }
 
 function risk({ figures: { tauU } }: Variant): string {

@@ -53,7 +53,7 @@ export function checkExpectations(
     findings.push(...checkOne(expectation, input, at, context));
     const other = byRound.get(expectation.roundSeconds);
     if (other !== undefined && contradicts(expectation, other)) {
-      const message = `${formatPath(at)} contradicts the expectation at ${other.at}: both are about the round at ${expectation.roundSeconds}s`;
+      const message = `${formatPath(at)} contradicts the expectation at ${other.at}: both apply to the round at ${expectation.roundSeconds}s`;
       findings.push(finding('wrong-settings', at, message));
     }
     if (other === undefined) byRound.set(expectation.roundSeconds, expectation);
@@ -112,14 +112,10 @@ function checkOne(
   }
   const ofQueue = ['maxDepth', 'maxWait', 'maxLostPercent'].filter((field) => field in input);
   for (const field of hasQueue ? [] : ofQueue)
-    add('wrong-value', [...path, field], 'needs a load with queue or metrics');
+    add('wrong-value', [...path, field], 'needs a load with the field `queue` or `metrics`');
   const isEmpty = replicas === null && recommendedReplicas === null && limits === null;
   if (isEmpty && Object.keys(conditions).length === 0 && ofQueue.length === 0)
-    add(
-      'missing-field',
-      path,
-      'expects nothing, must have replicas, recommendedReplicas, limits or conditions',
-    );
+    add('missing-field', path, 'is empty, must have replicas, recommendedReplicas, limits or conditions');
   return findings;
 }
 

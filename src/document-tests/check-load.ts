@@ -89,7 +89,7 @@ function loadOf(values: Series, start: Instant, intervalSeconds: number): Load {
 function whyNoMeasure(name: string, expression: string, metrics: readonly MetricSpec[]): string | null {
   const measured = metrics.filter(({ type }) => type === 'Pods' || type === 'Object' || type === 'External');
   const known = measured.map(({ identity }) => identity);
-  if (!known.includes(name)) return `is no metric with a query of the document${didYouMean(name, known)}`;
+  if (!known.includes(name)) return `is not a metric of the document with a query${didYouMean(name, known)}`;
   const measure = parseMeasure(expression);
   return typeof measure === 'string' ? measure : null;
 }

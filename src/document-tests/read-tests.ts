@@ -46,7 +46,7 @@ const DEFAULT_INTERVAL_SECONDS = 60;
 const FOREIGN_FIELDS: ReadonlyMap<string, string> = new Map(
   ['apiVersion', 'kind', 'metadata', 'spec'].map((field) => [
     field,
-    '; a test file has no fields of a manifest: it names the files of scaler documents in scalers',
+    '; a test file is not a manifest: its field scalers names the files of scaler documents',
   ]),
 );
 /** Limits the rounds of a test: two weeks with the default sync period. */
@@ -68,14 +68,14 @@ export function readTestFile(
     return { testFile: null, problems: [unplacedProblem({ code: 'missing-field', message }, file)] };
   }
   if (second !== undefined) {
-    const message = 'a test file is one YAML document, this is the second one';
+    const message = 'a test file must be one YAML document, but this is the second document of the file';
     const problems = [second.locate(finding('wrong-settings', [], message))];
     return { testFile: null, problems, isManifest: isManifest(document.value) };
   }
   if (document.value === undefined) return { testFile: null, problems: document.problems };
   const plain = readPlain(document.value);
   if (isManifest(document.value)) {
-    const message = `this is a manifest${kindOf(document.value)}, must be a test file with the fields scalers and tests; scalers names the files of scaler documents`;
+    const message = `this is a manifest${kindOf(document.value)}, must be a test file with the fields scalers and tests; the field scalers names the files of scaler documents`;
     return {
       testFile: null,
       problems: [document.locate(finding('wrong-settings', [], message))],
@@ -135,7 +135,7 @@ function findScaler({ scaler: wanted }: TestInput, path: Path, scalers: readonly
   if (wanted === undefined) {
     const [only, second] = scalers;
     if (only !== undefined && second === undefined) return only;
-    const message = `${formatPath(path)} needs the field scaler, because there are ${scalers.length}: ${names.slice(0, 5).join(', ')}`;
+    const message = `${formatPath(path)} needs the field scaler, because the file has ${scalers.length} scalers: ${names.slice(0, 5).join(', ')}`;
     return finding('missing-field', path, message);
   }
   const found = scalers.filter((scaler) => scalerKey(scaler) === wanted || scaler.name === wanted);
@@ -260,7 +260,11 @@ function checkCeiling(
   if (text === undefined) return { values: null, findings: [] };
   const parsed =
     maxReplicasFrom === null
-      ? finding('wrong-settings', path, `${formatPath(path)} is set, but the document has no maxReplicasFrom`)
+      ? finding(
+          'wrong-settings',
+          path,
+          `${formatPath(path)} is set, but the scaler document has no maxReplicasFrom`,
+        )
       : readValues(text, path);
   return 'code' in parsed ? { values: null, findings: [parsed] } : { values: parsed, findings: [] };
 }

@@ -13,7 +13,7 @@ export class FileError extends Error {
 export function tooLong(mostBytes: number): FileError {
   const mebibytes = mostBytes / 1024 / 1024;
   const shown = Number.isInteger(mebibytes) ? `${mebibytes} MiB` : `${mostBytes} bytes`;
-  return new FileError(`it is longer than ${shown}, the maximum that is read`);
+  return new FileError(`the file is longer than the maximum of ${shown}`);
 }
 
 interface ReadBounds {
@@ -53,7 +53,8 @@ export async function readBounded(path: string, bounds: ReadBounds): Promise<Bou
   const { deadline } = bounds;
   if (deadline === undefined) return reading;
   return new Promise((resolve, reject) => {
-    const late = (): void => reject(new FileError(`reading it takes longer than ${deadline.ms / 1000} s`));
+    const late = (): void =>
+      reject(new FileError(`reading the file takes longer than ${deadline.ms / 1000} s`));
     const cancel = deadline.clock.after(deadline.ms, late);
     reading.then(resolve, reject).finally(cancel);
   });

@@ -123,9 +123,9 @@ const CONNECTION_WORDS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'the network cannot be reached',
   ETIMEDOUT: 'the connection timed out',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is self-signed: set tls.caFile',
-  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is signed by an unknown authority: set tls.caFile',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate is signed by an unknown authority: set tls.caFile',
-  EPROTO: 'the TLS handshake failed: is that port plain http?',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is signed by an unknown CA: set tls.caFile',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'the certificate is signed by an unknown CA: set tls.caFile',
+  EPROTO: 'the TLS handshake failed: the port may serve plain http',
   CERT_HAS_EXPIRED: 'the certificate has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is for another host name: set tls.serverName',
 };

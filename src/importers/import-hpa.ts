@@ -104,7 +104,7 @@ function readOldAnnotations(
 
 function readList(value: unknown, path: Path, log: RemarkLog): readonly Fields[] {
   if (!Array.isArray(value)) {
-    log.lose(path, `is ${formatValue(value)}, must be a list; it is not carried over`);
+    log.lose(path, `is ${formatValue(value)}, must be a list; the field is not carried over`);
     return [];
   }
   return value.flatMap((item: unknown, index) => readFields(item, [...path, index], log) ?? []);
@@ -122,7 +122,7 @@ function readJson(
     return { value: readPlain(parseJsonWithin(text, BOUNDS)).value, path };
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof JsonBoundsError)) throw error;
-    log.lose(path, `is not JSON (${error.message}); it is not carried over`);
+    log.lose(path, `is not JSON (${error.message}); the annotation is not carried over`);
     return undefined;
   }
 }

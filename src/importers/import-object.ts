@@ -100,7 +100,7 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
   const label = `${kind.name} ${read.label === '' ? '(without a name)' : read.label}`;
   const owner = kedaOwner(value);
   if (owner !== null) {
-    const message = `is not imported: KEDA created it from ${owner}. Import that instead: kubectl get scaledobjects -A -o yaml`;
+    const message = `is not imported: KEDA created it from ${owner}. Import the ScaledObject instead: kubectl get scaledobjects -A -o yaml`;
     const remark: Remark = { path: [], message, at: [], kind: 'loss' };
     return { label, key: null, text: null, draft: null, remarks: [remark], madeFrom: owner };
   }
@@ -160,7 +160,8 @@ function withOrigin(draft: Draft, kind: string): Draft {
   return { ...draft, metadata: { ...metadata, annotations: merged } };
 }
 
-const HOLD = 'A metric or schedule below is commented out. Complete or delete it, then remove this field.';
+const HOLD =
+  'A metric or schedule below is commented out. Complete or delete the commented lines, then remove this field.';
 
 const LONGEST_LINE = 1000;
 

@@ -129,7 +129,7 @@ function readMetric(metric: Fields, { isAverage, isZeroTrusted, context }: Metri
     if (selector.matchers.length + selector.problems.length > 0)
       metric.log.note(
         [...body.path, 'metricSelector'],
-        'has no equivalent: the pods are those of the target',
+        'has no equivalent: promscaler always measures the pods of the target',
       );
     return { item: { value, from: metric.path, isOff: !isAverage }, marks };
   }
@@ -146,7 +146,7 @@ function readMetric(metric: Fields, { isAverage, isZeroTrusted, context }: Metri
 }
 
 const ABSOLUTE =
-  'is the total of all pods, because the algorithm is not average. FILL IN the target: the average of one pod';
+  'is a total over all pods, because the algorithm is not average. FILL IN the target: the average of one pod';
 
 /**
  * Makes a value of 0 count as missing: the controller does not scale then. Source:
@@ -160,7 +160,7 @@ function withoutZero(item: DraftItem, { log, path }: Fields): DraftItem {
   if (item.isOff) {
     log.note(
       field,
-      'is false: add guard, the sum of the query != 0, to hold the replicas while the value is 0.',
+      'is false: to hold the replicas while the value is 0, add the field guard with the sum of the query != 0.',
     );
     return item;
   }
@@ -190,7 +190,7 @@ function readBehavior(spec: Fields, metrics: readonly ReadMetric[]): PlainObject
       .at(['spec', 'behavior'])
       .lose(
         [...spec.path, 'metrics'],
-        `has watermarks that one tolerance of at most 100 % cannot express: scale-up starts ${percent(band)} above the low watermark`,
+        `has watermarks for which a tolerance would have to be above 100 %: scale-up starts ${percent(band)} above the low watermark`,
       );
   return {
     scaleUp: { ...limitOf(up), ...(bands.length === 0 ? {} : { tolerance: round(band) }) },
@@ -199,7 +199,7 @@ function readBehavior(spec: Fields, metrics: readonly ReadMetric[]): PlainObject
 }
 
 const SCALE_UP =
-  'is compared with the low watermark. Above the high watermark, the new count brings the value down to the low watermark, which is more replicas than the WatermarkPodAutoscaler requests. Below the low watermark, the count is rounded up, not down';
+  'has only the low watermark as its target. Above the high watermark, promscaler requests more replicas than the WatermarkPodAutoscaler, to bring the value down to the low watermark. Below the low watermark, promscaler rounds the count up, not down';
 
 function limitOf(factor: number): PlainObject {
   const value = Math.max(1, Math.floor(factor));

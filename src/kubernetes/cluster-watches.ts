@@ -133,7 +133,7 @@ export function createWatches(options: WatchesOptions): Watches {
 
 function fixForHpas({ kind }: KubernetesError): string | null {
   return kind === 'forbidden'
-    ? 'set the chart value rbac.create: true (list and watch on horizontalpodautoscalers); until then, HPAs are detected up to a minute late if they can be listed, and otherwise the HPAs of the last list are used'
+    ? 'set the chart value rbac.create: true (list and watch on horizontalpodautoscalers); until then, HPAs are detected up to a minute late if promscaler may list HPAs; otherwise, the HPAs of the last list are used'
     : null;
 }
 

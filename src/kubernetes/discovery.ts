@@ -81,7 +81,7 @@ async function findKind(transport: Transport, ref: TargetRef): Promise<ScalableK
   if (ref.kind === 'DaemonSet')
     throw new KubernetesError(
       'invalid',
-      `finding kind DaemonSet: a DaemonSet runs one pod per node and has no replicas`,
+      `finding kind DaemonSet: a DaemonSet runs one pod per node and has no replicas to scale`,
     );
   const roots = group === '' ? ['/api/v1'] : await groupRoots(transport, ref, group);
   const kinds = new Set<string>();

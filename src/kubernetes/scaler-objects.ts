@@ -199,9 +199,9 @@ export function createScalerWatch({ store, ...ports }: ScalerWatchOptions): Scal
 export function fixForScalerWatch({ kind }: Pick<KubernetesError, 'kind'>): string | null {
   switch (kind) {
     case 'not_found':
-      return 'the CRD scalers.promscaler.dev is not installed: set the chart value crd.enabled: true, or scalers.customResources: false; the list is retried every few minutes';
+      return 'the CRD scalers.promscaler.dev is not installed: set the chart value crd.enabled: true, or scalers.customResources: false; listing is retried every few minutes';
     case 'forbidden':
-      return 'set the chart values crd.enabled: true and rbac.create: true (list and watch of scalers in promscaler.dev); the list is retried every few minutes';
+      return 'set the chart values crd.enabled: true and rbac.create: true (list and watch of scalers in promscaler.dev); listing is retried every few minutes';
     default:
       return null;
   }

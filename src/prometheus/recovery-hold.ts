@@ -47,8 +47,8 @@ type SampleOutcome =
   | { readonly kind: 'broken'; readonly why: string };
 
 /** The cause of a hold while no answer has shown a gap since the process started. */
-const PROCESS_START = 'no earlier values are known';
-const FAILED_AT_START = 'no earlier values are known, and the first query failed';
+const PROCESS_START = 'the earlier values of the metric are unknown';
+const FAILED_AT_START = 'the earlier values of the metric are unknown, and the first query failed';
 
 /**
  * Returns the hold of one metric after another round. A failed query changes nothing: from the next answer, the start
@@ -80,7 +80,7 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
   }
   const silence = before.lastAnswerAt === null ? 0 : secondsBetween(before.lastAnswerAt, now);
   if (silence > longestSilenceSeconds(periodSeconds, input.scrapeIntervalSeconds)) {
-    const cause = `the source did not answer for ${Math.round(silence)} s`;
+    const cause = `the data source did not answer for ${Math.round(silence)} s`;
     return { valuesSince: now, until: atLeastUntil, lastAnswerAt: now, cause };
   }
   // `valuesSince` is later than `now` if the clock was set back.
@@ -197,7 +197,7 @@ export function advanceHolds(previous: ScalerHolds, input: ScalerHoldInput): Sca
   return {
     holds,
     holdScaleDownUntil: hold.until,
-    holdReason: `metric "${metric.identity}" must return values for ${seconds} s without a gap: ${hold.cause}`,
+    holdReason: `metric "${metric.identity}" must return values for ${seconds} s without a gap, because ${hold.cause}`,
   };
 }
 

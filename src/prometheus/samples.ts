@@ -121,7 +121,7 @@ function containersSample(
   if ('form' in usage) return usage;
   if (values.length === 0) {
     const which = metric.type === 'ContainerResource' ? `container "${metric.container}" of ` : '';
-    return noneSelected(answer, `no series of ${which}a listed pod`);
+    return noneSelected(answer, `no series belongs to ${which}a pod of the target`);
   }
   const verdict = judgeValues(values);
   if (verdict.error !== null) return verdict.error;
@@ -198,7 +198,7 @@ function podsSample(metric: PodsMetric, answer: AnswerWithSeries, context: Sampl
     return errorSample('invalid', `${count} series for pod "${pods[index] ?? ''}": aggregate by (pod)`);
   }
   const values = picked.rows.map((row) => columns.values[row] ?? NaN);
-  if (values.length === 0) return noneSelected(answer, 'no series of a listed pod');
+  if (values.length === 0) return noneSelected(answer, 'no series belongs to a pod of the target');
   const verdict = judgeValues(values);
   if (verdict.error !== null) return verdict.error;
   return {
@@ -268,7 +268,9 @@ function partialOf(answer: Answer): string | null {
 function skewOf(answer: Answer, now: Instant): string | null {
   if (!('evaluatedAt' in answer)) return null;
   const skewSeconds = Math.round(Math.abs(secondsBetween(now, answer.evaluatedAt)));
-  return skewSeconds > MAX_SKEW_SECONDS ? `clocks differ by ${skewSeconds} s` : null;
+  return skewSeconds > MAX_SKEW_SECONDS
+    ? `the clocks of the server and of promscaler differ by ${skewSeconds} s`
+    : null;
 }
 
 /** The series of an answer that belong to the pods of a scaler, ordered by pod. */

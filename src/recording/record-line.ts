@@ -49,11 +49,11 @@ export function parseRecordLine(text: string): RecordLine | { readonly error: st
   try {
     json = JSON.parse(text);
   } catch {
-    return { error: 'is not JSON; a line that ends early was interrupted while it was written' };
+    return { error: 'is not JSON; if the line ends early, writing was interrupted' };
   }
   if (!isPlainObject(json)) return { error: 'is not an object' };
   const { format, promscaler, scaler, at, snapshot, decision, ...status } = json;
-  if (format === undefined) return { error: 'has no field "format", so it is not of a decision record' };
+  if (format === undefined) return { error: 'has no field "format" and is not a line of a decision record' };
   if (format !== RECORD_FORMAT)
     return { error: `has format ${JSON.stringify(format)}, must be ${RECORD_FORMAT}` };
   const time = typeof at === 'string' ? parseInstant(at) : null;

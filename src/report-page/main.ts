@@ -45,7 +45,7 @@ function show(main: HTMLElement, data: PageData): void {
     heading(data),
     ...section(
       'Pods',
-      ['Drag to zoom, double-click to zoom out. A circle is a change: click it for its decision.'],
+      ['Drag to zoom in, double-click to zoom out. Click the circle of a change to see its decision.'],
       [pods],
     ),
     ...section('Figures', data.notes, [table.root]),
@@ -165,7 +165,8 @@ function createChanges(data: PageData): {
       return;
     }
     const lines = change.lines.map((index) => data.lines[index] ?? '');
-    decision.textContent = lines.length === 0 ? 'The explanation was left out.' : lines.join('\n');
+    decision.textContent =
+      lines.length === 0 ? 'The file has no explanation of this change.' : lines.join('\n');
   };
   list.addEventListener('change', () => describe(run?.changes[list.selectedIndex]));
   return {

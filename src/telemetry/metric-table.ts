@@ -56,16 +56,16 @@ export const SCALER_METRICS = {
   ),
   metricCapacityDrift: gauge(
     'promscaler_metric_capacity_drift_ratio',
-    'Measured capacity of a pod divided by its capacity on the days before, while it differs by more than 10 percent.',
+    'Measured capacity of a pod divided by the capacity on the days before. The series exists while the two differ by more than 10 percent.',
     METRIC,
   ),
   saturationStep: gauge(
     'promscaler_saturation_step_replicas',
-    'Replicas that a step for usage at its limit proposes; without a series, there is no step.',
+    'Replicas that a saturation step proposes for usage at the limits. Without a step, there is no series.',
   ),
   ceiling: gauge(
     'promscaler_max_replicas_from',
-    'Ceiling of scale-ups by the query of maxReplicasFrom, the last one while the query has no value.',
+    'Ceiling of scale-ups from the query of maxReplicasFrom. While the query has no value, its last value is used.',
   ),
   ceilingFailing: gauge(
     'promscaler_max_replicas_from_failing',
@@ -81,10 +81,11 @@ export const SCALER_METRICS = {
       [...SCALER, 'group'],
     ),
   ),
-  limited: gauge('promscaler_limited', 'Whether a limit changes the result (1 while it does).', [
-    ...SCALER,
-    'limit',
-  ]),
+  limited: gauge(
+    'promscaler_limited',
+    'Whether a limit changes the result of the decision (1 while it does).',
+    [...SCALER, 'limit'],
+  ),
   limitEnd: inFull(
     gauge('promscaler_limit_end_timestamp_seconds', 'When a limit ends, in seconds since 1970.', [
       ...SCALER,
@@ -125,7 +126,7 @@ export const SCALER_METRICS = {
   ),
   forecastReplicas: gauge(
     'promscaler_forecast_replicas',
-    'Replicas for the expected load; without a series, the forecast is silent.',
+    'Replicas that the forecast proposes for the expected load. Without a proposal, there is no series.',
   ),
   reactiveReplicas: gauge(
     'promscaler_reactive_replicas',
@@ -133,19 +134,19 @@ export const SCALER_METRICS = {
   ),
   forecastSpent: gauge(
     'promscaler_forecast_spent_percent',
-    'Replicas that the forecast has added in the last 3 days, or with mode Observe would have added, in percent of the replicas without it.',
+    'Replicas that the forecast has added in the last 3 days, or would have added in mode Observe, in percent of the replicas without the forecast.',
   ),
   forecastShort: gauge(
     'promscaler_forecast_short_pod_seconds',
-    'Pods that were missing in the last 3 days for the load without the forecast, times the seconds.',
+    'Pod-seconds by which the replicas without the forecast were too few for the load in the last 3 days.',
   ),
   forecastPrevented: gauge(
     'promscaler_forecast_prevented_pod_seconds',
-    'The part of promscaler_forecast_short_pod_seconds that the forecast has prevented, or with mode Observe would have.',
+    'Part of promscaler_forecast_short_pod_seconds that the forecast has prevented, or would have prevented in mode Observe.',
   ),
   recommendationSaving: gauge(
     'promscaler_recommendation_saving_ratio',
-    'Share of the pod-hours that the recommended change of the document saves in a back-test (negative: it needs more); without a series, no change is recommended.',
+    'Share of the pod-hours that the recommended change of the document saves in a back-test (negative: the change needs more). Without a recommended change, there is no series.',
   ),
   shadowDifference: gauge(
     'promscaler_shadow_difference_replicas',
@@ -172,7 +173,7 @@ export const SERVICE_METRICS = {
   recorded: counter('promscaler_recorded_decisions_total', 'Decisions written to the decision record.'),
   recordDropped: counter(
     'promscaler_record_dropped_decisions_total',
-    'Decisions that the decision record lacks because its file could not be written, or not fast enough.',
+    'Decisions that are missing in the decision record, because its file could not be written or was written too slowly.',
   ),
   recordErrors: counter('promscaler_record_write_errors_total', 'Failed writes to the decision record.'),
   queries: counter('promscaler_queries_total', 'Queries sent to a data source.', ['source']),
@@ -183,12 +184,12 @@ export const SERVICE_METRICS = {
   queryErrors: counter('promscaler_query_errors_total', 'Queries that failed.', ['source', 'reason']),
   answerSeries: counter(
     'promscaler_answer_series_total',
-    'Series in answers, whose labels are known from the last answer to the same query or have to be read.',
+    'Series in answers. Their labels are known from the last answer to the same query, or have to be read.',
     ['source', 'labels'],
   ),
   overLimitQueries: counter(
     'promscaler_over_limit_queries_total',
-    'Queries that were not sent because their namespace exceeds a limit of the data source; only for namespaces that do.',
+    'Queries that were not sent because their namespace exceeded a limit of the data source. Other namespaces have no series.',
     ['source', 'namespace'],
   ),
   historyQueries: counter(
@@ -208,7 +209,7 @@ export const SERVICE_METRICS = {
   ),
   sourceDuplicates: service(
     'promscaler_source_duplicate_series',
-    'Copies of the most duplicated series of a data source, as of the last check (1: no duplicates).',
+    'Copies of the most duplicated series of a data source at the last check (1: no duplicates).',
     ['source'],
   ),
   kubernetesRequests: counter(
@@ -226,7 +227,7 @@ export const SERVICE_METRICS = {
     'promscaler_config_last_reload_successful',
     'Whether the last reload of the scaler documents had no error.',
   ),
-  problems: service('promscaler_config_problems', 'Errors in the scaler documents as last read.'),
+  problems: service('promscaler_config_problems', 'Errors in the scaler documents at the last reload.'),
   leader: service('promscaler_leader', 'Whether this replica is the leader (1) or a standby (0).'),
   notificationsSent: counter(
     'promscaler_notifications_sent_total',

@@ -127,7 +127,7 @@ export function createOutages(systems: readonly SharedSystem[], clock: Clock, lo
     const isShared = scalers.size > MOST_OWN_LINES;
     if (isShared) {
       const facts = { ...system.facts, scalers: scalers.size, ...(error === null ? {} : { error }) };
-      log.warn(`${system.kind} answers only some requests`, facts);
+      log.warn(`${system.kind} answers only some of the requests`, facts);
     }
     for (const { failure, write } of waiting) {
       if (isShared) keep(failure, system.id);
@@ -278,7 +278,7 @@ export function createClockWarnings(log: Log): ClockWarnings {
   const differing = new Set<string>();
   return {
     wallClockSet: (seconds) =>
-      log.warn('wall clock was set; windows keep their remaining time', { seconds: Math.round(seconds) }),
+      log.warn('wall clock was changed; windows keep their remaining time', { seconds: Math.round(seconds) }),
     sourceClockAhead: (source, seconds) => {
       const differs = Math.abs(seconds) > WARN_SECONDS;
       if (differs === differing.has(source)) return;

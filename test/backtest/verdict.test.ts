@@ -26,7 +26,7 @@ describe('the first sentence of a back-test', () => {
     ];
 
     expect(verdictOf(variants)).toBe(
-      'b is better than web.yaml: it needs 20.0 % fewer pod-hours (80.0, not 100.0) at about the same risk: it has too few pods in 2.5 % of the time, web.yaml in 2.0 %.',
+      'b is better than web.yaml: it needs 20.0 % fewer pod-hours (80.0, not 100.0) at about the same risk, and has too few pods in 2.5 % of the time, web.yaml in 2.0 %.',
     );
   });
 
@@ -50,7 +50,7 @@ describe('the first sentence of a back-test', () => {
     const variants = [WEB, variant('e', { podHours: 120, thetaU: 0.4, tauU: 3 }), variant('f', null)];
 
     expect(verdictOf(variants)).toBe(
-      'web.yaml is the best: it needs 100.0 pod-hours and has too few pods in 2.0 % of the time; each other variant needs more or risks more.',
+      'web.yaml is the best: it needs 100.0 pod-hours and has too few pods in 2.0 % of the time; each other variant needs more pod-hours or has a higher risk.',
     );
   });
 

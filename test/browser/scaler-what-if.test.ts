@@ -42,7 +42,9 @@ test('the unchanged document gives the decision of the service', async () => {
   await open();
   const text = await page.locator('.what-if-decision').innerText();
   expect(text).toContain(detail.decision?.reason);
-  expect(await summary()).toBe('As it is: stays at 5. Change a field to see the other decision.');
+  expect(await summary()).toBe(
+    'Without a change: stays at 5. Change a field to see how the decision changes.',
+  );
 });
 
 test('a changed field gives another decision, and nothing is sent', async () => {
@@ -50,14 +52,14 @@ test('a changed field gives another decision, and nothing is sent', async () => 
   const sent = (): readonly string[] => service.requests.filter((path) => path.includes('snapshot'));
   const before = sent().length;
   await page.getByLabel('maxReplicas', { exact: true }).fill('12');
-  expect(await summary()).toBe('As it is: stays at 5. With the change: 5 → 10.');
+  expect(await summary()).toBe('Without a change: stays at 5. With the change: 5 → 10.');
   await page.getByLabel('cpu: target.averageUtilization').fill('300');
   // The recommendations of the last five minutes are from the real document.
-  expect(await summary()).toBe('As it is: stays at 5. With the change: 5 → 10.');
+  expect(await summary()).toBe('Without a change: stays at 5. With the change: 5 → 10.');
   await page.getByText('were made with the real document').waitFor();
   await page.getByText('Limits and windows').click();
   await page.getByLabel('downscaleStabilizationSeconds').fill('0');
-  expect(await summary()).toBe('As it is: stays at 5. With the change: 5 → 3.');
+  expect(await summary()).toBe('Without a change: stays at 5. With the change: 5 → 3.');
   await page.getByRole('button', { name: 'Reset' }).click();
   expect(await page.getByLabel('maxReplicas', { exact: true }).inputValue()).toBe('5');
   expect(sent()).toHaveLength(before);
@@ -67,7 +69,7 @@ test('a changed field gives another decision, and nothing is sent', async () => 
 test('the last decisions are decided again with the change, as each is in its own', async () => {
   await open();
   await page.getByLabel('maxReplicas', { exact: true }).fill('12');
-  await page.getByRole('button', { name: 'Decide them again with the change' }).click();
+  await page.getByRole('button', { name: 'Repeat them with the change' }).click();
   const past = page.locator('.what-if-past');
   const first = past.getByRole('table').getByRole('row').nth(1);
   expect(await past.locator('p').first().innerText()).toMatch(
@@ -122,7 +124,7 @@ test('a problem is at its field, in the words of validate', async () => {
     `error: ${problem?.message ?? ''} [replica-bounds]`,
   );
   expect(await field.getAttribute('aria-invalid')).toBe('true');
-  expect(await summary()).toBe('As it is: stays at 5. With the change: rejected.');
+  expect(await summary()).toBe('Without a change: stays at 5. With the change: rejected.');
   await field.fill('six');
   expect(await page.locator(`[id="${described}"]`).innerText()).toContain(
     'spec.minReplicas is "six", must be',
@@ -138,7 +140,7 @@ test('policies and windows of behavior', async () => {
   await group.getByLabel('policies[0].type').selectOption('Pods');
   await group.getByLabel('policies[0].value').fill('1');
   await group.getByLabel('policies[0].periodSeconds').fill('60');
-  expect(await summary()).toBe('As it is: stays at 5. With the change: 5 → 6.');
+  expect(await summary()).toBe('Without a change: stays at 5. With the change: 5 → 6.');
 });
 
 test('the document as text: YAML and JSON, and line and caret of an error', async () => {
@@ -146,7 +148,7 @@ test('the document as text: YAML and JSON, and line and caret of an error', asyn
   await page.getByText('The whole document as YAML or JSON').click();
   const area = page.locator('textarea');
   await area.fill((await area.inputValue()).replace('maxReplicas: 5', 'maxReplicas: 12'));
-  expect(await summary()).toBe('As it is: stays at 5. With the change: 5 → 10.');
+  expect(await summary()).toBe('Without a change: stays at 5. With the change: 5 → 10.');
   expect(await page.getByLabel('maxReplicas', { exact: true }).inputValue()).toBe('12');
   await area.fill((await area.inputValue()).replace('maxReplicas: 12', 'maxReplica: 12'));
   const problems = page.locator('.text-editor pre');
@@ -157,7 +159,9 @@ test('the document as text: YAML and JSON, and line and caret of an error', asyn
   );
   expect(texts.join('\n')).toContain('^');
   await area.fill(JSON.stringify(detail.document));
-  expect(await summary()).toBe('As it is: stays at 5. Change a field to see the other decision.');
+  expect(await summary()).toBe(
+    'Without a change: stays at 5. Change a field to see how the decision changes.',
+  );
   await area.fill('a: [');
   await problems.first().waitFor();
   expect(watched.faults).toEqual([]);

@@ -137,8 +137,8 @@ describe('a large file', () => {
 
     expect(namesOf(loaded)).toEqual(['good']);
     expect(messagesOf(loaded)).toEqual([
-      'reading large.yaml: it is longer than 1 MiB, the maximum that is read',
-      'reading sparse.yaml: it is longer than 1 MiB, the maximum that is read',
+      'reading large.yaml: the file is longer than the maximum of 1 MiB',
+      'reading sparse.yaml: the file is longer than the maximum of 1 MiB',
     ]);
   });
 });

@@ -38,7 +38,11 @@ describe('maxReplicasFrom of a test', () => {
   });
 
   it.each([
-    ['maxReplicasFrom: 7', '', 'tests[0].maxReplicasFrom is set, but the document has no maxReplicasFrom'],
+    [
+      'maxReplicasFrom: 7',
+      '',
+      'tests[0].maxReplicasFrom is set, but the scaler document has no maxReplicasFrom',
+    ],
     ['maxReplicasFrom: seven', CEILING, 'tests[0].maxReplicasFrom has "seven", must consist of values'],
   ])('is rejected: %s', async (field, spec, message) => {
     expect(await outputOf(field, '{ at: 1m, replicas: 4 }', spec)).toContain(message);

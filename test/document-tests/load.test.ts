@@ -70,14 +70,18 @@ describe('the load of a test', () => {
     [
       '{ values: 8, capacity: 8, metrics: { dept: depth } }',
       '{ at: 1m, replicas: 1 }',
-      'tests[0].load.metrics.dept is no metric with a query of the document; did you mean',
+      'tests[0].load.metrics.dept is not a metric of the document with a query; did you mean',
     ],
     [
       '{ values: 8, capacity: 8, metrics: { depth: cpu } }',
       '{ at: 1m, replicas: 1 }',
       'tests[0].load.metrics.depth has "cpu", must be arithmetic',
     ],
-    ['', '{ at: 1m, maxDepth: 5 }', 'tests[0].expect[0].maxDepth needs a load with queue or metrics'],
+    [
+      '',
+      '{ at: 1m, maxDepth: 5 }',
+      'tests[0].expect[0].maxDepth needs a load with the field `queue` or `metrics`',
+    ],
   ])('is rejected: %s', async (load, expectation, message) => {
     expect(await outputOf(load, expectation)).toContain(message);
   });

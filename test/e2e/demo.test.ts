@@ -97,7 +97,7 @@ describe('promscaler demo', () => {
 
     const [, prometheusPid = ''] = /^ {2}kill (\d+)$/m.exec(demo.output()) ?? [];
     process.kill(Number(prometheusPid));
-    await waitFor(() => /Prometheus ended .*; it is started again in 20 s/.test(demo.output()), {
+    await waitFor(() => /Prometheus ended .*; Prometheus is started again in 20 s/.test(demo.output()), {
       what: 'the end of Prometheus',
     });
     demo.child.kill('SIGINT');

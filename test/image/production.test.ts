@@ -63,7 +63,7 @@ describe('the program in the image', () => {
       code: 1,
       stdout: '',
       stderr:
-        'promscaler: the container image does not contain the demo. Run it in a checkout, with Node.js: npm ci && npm run demo\n',
+        'promscaler: the container image does not contain the demo. Run the demo in a checkout, with Node.js: npm ci && npm run demo\n',
     });
   });
 

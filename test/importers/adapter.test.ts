@@ -295,7 +295,7 @@ describe('the query of an External metric', () => {
 
   it('does not come from rules of the custom metrics API', () => {
     expect(queryOf(external('x'), config('rules', [{ series: 'x{}' }]))).toContain(
-      'no rule of --adapter-config matches it (externalRules), but rules[0] does, whose metrics are Pods and Object metrics',
+      'no rule in externalRules of --adapter-config matches the metric, but rules[0] matches, which is for Pods and Object metrics',
     );
   });
 
@@ -307,11 +307,11 @@ describe('the query of an External metric', () => {
     ]);
 
     expect(queryOf(pods('http_request_per_second'), adapter)).toContain(
-      'no rule of --adapter-config matches it (rules), which produce http_requests_per_second, q_*, both; ' +
+      'no rule in rules of --adapter-config matches the metric; the rules produce http_requests_per_second, q_*, both; ' +
         'did you mean "http_requests_per_second"?',
     );
     expect(queryOf(external('x'), adapter)).toContain(
-      'no rule of --adapter-config matches it (externalRules): the file has no externalRules',
+      'no rule in externalRules of --adapter-config matches the metric: the file has no externalRules',
     );
   });
 });

@@ -7,7 +7,7 @@ describe('settings without an equivalent', () => {
     [
       'an unknown field',
       hpaYaml('maxReplicaCount: 3'),
-      'spec.maxReplicaCount is not a known field; did you mean "maxReplicas"?; it is not carried over',
+      'spec.maxReplicaCount is not a known field; did you mean "maxReplicas"?; the field is not carried over',
     ],
     [
       'another resource',
@@ -120,7 +120,9 @@ describe('names', () => {
     );
     const { text: written, lost } = importOne(text, { namespace: 'prod', isNamespaceGiven: false });
     expect(parse(written)).toMatchObject({ metadata: { name: 'web', namespace: 'prod' } });
-    expect(written).toContain('  # metadata.namespace is missing; prod is used, -n selects another\n');
+    expect(written).toContain(
+      '  # metadata.namespace is missing; prod is used; -n selects another namespace\n',
+    );
     expect(lost).toEqual([]);
   });
 

@@ -294,7 +294,7 @@ describe('a metric whose query is unknown', () => {
   it.each([
     ['s0-prometheus', 'it looks like a metric of KEDA'],
     ['pubsub.googleapis.com|subscription|num_undelivered_messages', 'Google Cloud Monitoring'],
-    ['datadogmetric@shop:rps', 'it is a metric of Datadog'],
+    ['datadogmetric@shop:rps', 'the metric is one of Datadog'],
     ['depth', 'pass the rules of prometheus-adapter with --adapter-config'],
   ])('named %s has its own reason', (name, reason) => {
     const { lost } = importOne(

@@ -16,7 +16,7 @@ describe('servers of several ScaledObjects', () => {
     expect([a?.lost, b?.lost]).toEqual([[], []]);
     expect(c?.spec).toMatchObject({ metrics: [{ external: { source: 'thanos-example-com' } }] });
     expect(c?.lost[0]).toContain(
-      'serverAddress is https://thanos.example.com:9090: it must be a URL of the data source thanos-example-com',
+      'serverAddress is https://thanos.example.com:9090: the data source thanos-example-com',
     );
   });
 

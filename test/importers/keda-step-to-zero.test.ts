@@ -48,7 +48,7 @@ it('an import with idleReplicaCount 0 and a minimum of 2 loses the threshold and
   expect(lost.map((line) => line.replace(/^.*? (?=spec\.)/, ''))).toEqual([
     'spec.idleReplicaCount is 0: promscaler has no separate count for an idle workload and keeps at least 2',
     'spec.triggers[0].metadata.activationThreshold is "5": unless a value is above it, KEDA sets idleReplicaCount (0); promscaler keeps at least 2',
-    'spec.cooldownPeriod is 60: KEDA waits this long before it sets idleReplicaCount (0), which promscaler does not',
+    'spec.cooldownPeriod is 60: KEDA sets idleReplicaCount (0) after this time, but promscaler has no idle count',
   ]);
 });
 
@@ -63,7 +63,7 @@ describe('the comment on cooldownPeriod names the time until 0 replicas, which a
 
     expect(lost).toEqual([
       expect.stringContaining(
-        `spec.cooldownPeriod is ${cooldown}: KEDA sets 0 replicas ${cooldown} s after the last activity, from any count at once; promscaler after ${fromOne} s from 1 replica and ${seconds} s from 20, because behavior.scaleDown also applies to this step`,
+        `spec.cooldownPeriod is ${cooldown}: KEDA sets 0 replicas ${cooldown} s after the last activity, at once from any count. promscaler sets 0 replicas after ${fromOne} s from 1 replica and ${seconds} s from 20, because behavior.scaleDown also applies to this step`,
       ),
     ]);
     expect(

@@ -32,7 +32,7 @@ describe('the activation threshold of a trigger of another system', () => {
     ['activationLagThreshold: "-1"', 'is "-1", must be a quantity of at least 0; 0 is used'],
     [
       'activationMessageCountTarget: "1", activationMessageSpoolUsageTarget: "2"',
-      'is "2": a metric has one threshold. FILL IN activation.above, which is 0',
+      'is "2", but a metric of promscaler has one threshold. FILL IN activation.above, which is now 0',
     ],
     ['activationLagThresholdFromEnv: LAG', 'is read from the environment of the workload'],
   ])('that cannot be carried over is reported: %s', (metadata, expected) => {

@@ -233,7 +233,11 @@ describe('settings of a ScaledObject without an equivalent', () => {
       'advanced: { restoreToOriginalReplicaCount: true }\n',
       'spec.advanced.restoreToOriginalReplicaCount is true',
     ],
-    ['an unknown field', 'maxReplicas: 5\n', 'spec.maxReplicas is not a known field; it is not carried over'],
+    [
+      'an unknown field',
+      'maxReplicas: 5\n',
+      'spec.maxReplicas is not a known field; the field is not carried over',
+    ],
     [
       'a fallback below the minimum',
       'minReplicaCount: 3\nfallback: { failureThreshold: 3, replicas: 2 }\n',

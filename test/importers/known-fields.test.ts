@@ -248,17 +248,17 @@ describe('of a ScaledObject, standard error lists', () => {
     [
       'no scale-down at all',
       'advanced: { horizontalPodAutoscalerConfig: { behavior: { scaleDown: { selectPolicy: Disabled } } } }\n',
-      'spec.cooldownPeriod is 300, the default: KEDA sets 0 replicas 300 s after the last activity, from any count at once; promscaler never, because behavior.scaleDown also applies to this step',
+      'spec.cooldownPeriod is 300, the default: KEDA sets 0 replicas 300 s after the last activity, at once from any count. promscaler sets 0 replicas never, because behavior.scaleDown also applies to this step',
     ],
     [
       'a step of more than 8 hours',
       'advanced: { horizontalPodAutoscalerConfig: { behavior: { scaleDown: { policies: [{ type: Pods, value: 1, periodSeconds: 1800 }] } } } }\n',
-      'spec.cooldownPeriod is 300, the default: KEDA sets 0 replicas 300 s after the last activity, from any count at once; promscaler after 300 s from 1 replica and much longer from 100, because behavior.scaleDown also applies to this step',
+      'spec.cooldownPeriod is 300, the default: KEDA sets 0 replicas 300 s after the last activity, at once from any count. promscaler sets 0 replicas after 300 s from 1 replica and much longer from 100, because behavior.scaleDown also applies to this step',
     ],
     [
       'modifiers without a formula',
       "advanced: { scalingModifiers: { target: '5' } }\n",
-      'spec.advanced.scalingModifiers has no formula; target not carried over',
+      'spec.advanced.scalingModifiers has no formula, so that target of the modifiers are not carried over',
     ],
   ])('%s', (_, fields, expected) => {
     const { lost } = importOne(scaledObject(`${fields}${triggers(prometheus())}`));
@@ -270,7 +270,7 @@ describe('of a ScaledObject, standard error lists', () => {
     const annotations = '{ autoscaling.keda.sh/paused-scale-down: "true", example.com/note: a }';
 
     expect(importOne(scaledObject(triggers(prometheus()), { annotations })).lost).toEqual([
-      'ScaledObject shop/worker: metadata.annotations["autoscaling.keda.sh/paused-scale-down"] is not known; it is not carried over',
+      'ScaledObject shop/worker: metadata.annotations["autoscaling.keda.sh/paused-scale-down"] is not a known field and is not carried over',
     ]);
   });
 
@@ -278,7 +278,7 @@ describe('of a ScaledObject, standard error lists', () => {
     const annotations = '{ autoscaling.keda.sh/force-activation: "true" }';
 
     expect(importOne(scaledObject(triggers(prometheus()), { annotations })).lost).toEqual([
-      'ScaledObject shop/worker: metadata.annotations["autoscaling.keda.sh/force-activation"] is set and keeps at least one replica, whatever the triggers are: set minReplicas to 1 for that time',
+      'ScaledObject shop/worker: metadata.annotations["autoscaling.keda.sh/force-activation"] is set and keeps at least one replica, whatever the triggers return: set minReplicas to 1 as long as the annotation is set',
     ]);
   });
 });

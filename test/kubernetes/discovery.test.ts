@@ -106,7 +106,7 @@ describe('kinds', () => {
     [
       { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'web' },
       'invalid',
-      'finding kind DaemonSet: a DaemonSet runs one pod per node and has no replicas',
+      'finding kind DaemonSet: a DaemonSet runs one pod per node and has no replicas to scale',
     ],
   ])('rejects %j', async (ref, kind, message) => {
     const error = await failureOf(() => fixture.cluster.readTarget('shop', ref, fixture.signal));

@@ -107,9 +107,13 @@ describe('a member of the wrong type', () => {
 
 describe('the size of an answer', () => {
   it.each([
-    ['empty objects', '{},', 'the answer has more than 500000 elements and members'],
-    ['empty arrays', '[],', 'the answer has more than 500000 elements and members'],
-    ['objects with a name of their own', '{"a":0},', 'the answer has more than 500000 elements and members'],
+    ['empty objects', '{},', 'the answer has more than 500000 elements of arrays and members of objects'],
+    ['empty arrays', '[],', 'the answer has more than 500000 elements of arrays and members of objects'],
+    [
+      'objects with a name of their own',
+      '{"a":0},',
+      'the answer has more than 500000 elements of arrays and members of objects',
+    ],
     ['levels', '[', 'the answer has more than 64 levels of arrays and objects'],
   ])('of %s is bounded before it is parsed', async (_what, piece, why) => {
     const server = await serve((response) =>
@@ -123,7 +127,11 @@ describe('the size of an answer', () => {
   });
 
   it.each([
-    ['500,000 empty objects in 2 MB', '{},'.repeat(500_000), 'more than 500000 elements and members'],
+    [
+      '500,000 empty objects in 2 MB',
+      '{},'.repeat(500_000),
+      'more than 500000 elements of arrays and members of objects',
+    ],
     ['65 levels', '['.repeat(65), 'more than 64 levels of arrays and objects'],
   ])('is bounded before it is parsed in a small answer, too: %s', async (_what, data, why) => {
     const server = await serve((response) => response.end(`{"status":"success","data":[${data}`));

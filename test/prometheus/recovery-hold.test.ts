@@ -247,7 +247,7 @@ describe('advanceHold', () => {
   });
 
   it('names the cause of the gap', () => {
-    expect(run([[0, 'value']])?.cause).toBe('no earlier values are known');
+    expect(run([[0, 'value']])?.cause).toBe('the earlier values of the metric are unknown');
     expect(
       run([
         [0, 'broken'],
@@ -260,7 +260,7 @@ describe('advanceHold', () => {
         [0, 'value', null],
         [90, 'value', null],
       ])?.cause,
-    ).toBe('the source did not answer for 90 s');
+    ).toBe('the data source did not answer for 90 s');
   });
 });
 

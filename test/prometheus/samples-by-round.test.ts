@@ -62,7 +62,7 @@ describe('the rows of a scaler, round by round', () => {
     expect(usageOf(answer(series), [a])).toEqual({ a: 1 });
     expect(usageOf(answer(series), [a, c])).toEqual({ a: 1, c: 3 });
     expect(usageOf(answer(series), [c, b])).toEqual({ c: 3, b: 2 });
-    expect(usageOf(answer(series), [])).toBe('no series of a listed pod');
+    expect(usageOf(answer(series), [])).toBe('no series belongs to a pod of the target');
     expect(usageOf(answer(series), [{ ...b }])).toEqual({ b: 2 });
   });
 

@@ -79,7 +79,7 @@ describe('a sample of a partial answer without series of a listed pod', () => {
     const answer: Answer = { class: 'partial', series, evaluatedAt: T0, why: 'store down' };
 
     expect(sampleOf(metric, answer)).toEqual(
-      errorSample('invalid', 'no series of a listed pod, and store down'),
+      errorSample('invalid', 'no series belongs to a pod of the target, and store down'),
     );
     expect(sampleOf(metric, values(series))).toMatchObject({ failure: { reason: 'missing' } });
   });
@@ -206,7 +206,7 @@ describe('a sample of Pods', () => {
 
     expect(sampleOf(metric, answer, [own, other])).toMatchObject({ pods: [own], values: [4] });
     expect(sampleOf(metric, answer, [other])).toMatchObject({
-      failure: { message: 'no series of a listed pod' },
+      failure: { message: 'no series belongs to a pod of the target' },
     });
     expect(sampleOf(podsMetric, answer, [own, other])).toMatchObject({
       pods: [own, other],
@@ -306,15 +306,16 @@ describe('a partial sample', () => {
     };
 
     expect(sampleOf(externalMetric(), answer)).toMatchObject({
-      partial: 'store down; 1 of 2 series are NaN; clocks differ by 200 s',
+      partial:
+        'store down; 1 of 2 series are NaN; the clocks of the server and of promscaler differ by 200 s',
     });
   });
 
   it.each([
     [120, null],
     [-120, null],
-    [121, 'clocks differ by 121 s'],
-    [-121, 'clocks differ by 121 s'],
+    [121, 'the clocks of the server and of promscaler differ by 121 s'],
+    [-121, 'the clocks of the server and of promscaler differ by 121 s'],
   ])('has clocks differ by %d s: %s', (seconds, partial) => {
     expect(sampleOf(externalMetric(), values([one(1)], at(seconds)))).toMatchObject({ partial });
   });

@@ -181,7 +181,7 @@ describe('the log of an outage of a data source', () => {
 
   it.each([
     [20, 40, 'metric has no value'],
-    [21, 1, 'data source answers only some requests'],
+    [21, 1, 'data source answers only some of the requests'],
   ])(
     'of a source that answers some, but not those of %d scalers, has %d lines: %s',
     (count, lines, first) => {

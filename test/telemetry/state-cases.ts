@@ -146,7 +146,7 @@ export const STATE_CASES: readonly StateCase[] = [
         buildCondition(
           'Held',
           'ConflictingScaler',
-          'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until that is deleted',
+          'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until that autoscaler is deleted',
         ),
       ],
       record: { otherScaler: { ...OTHER, kind: 'HorizontalPodAutoscaler', name: 'web' } },
@@ -162,7 +162,7 @@ export const STATE_CASES: readonly StateCase[] = [
         buildCondition(
           'Held',
           'ScaleOverridden',
-          '6 replicas were requested, but the server set 4; not requested again',
+          '6 replicas were requested, but the server set 4; promscaler does not repeat the request',
         ),
       ],
     }),
@@ -263,7 +263,7 @@ export const STATE_CASES: readonly StateCase[] = [
           buildCondition(
             'Held',
             'NoAutoscaler',
-            'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer does; spec.dryRun is true',
+            'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer scales it; spec.dryRun is true',
           ),
         ],
       },

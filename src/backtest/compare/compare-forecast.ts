@@ -83,7 +83,7 @@ function atTarget(scaler: Variant['scaler'], factor: number): Variant {
     index === spec.forecast?.metric ? lowered(metric, factor) : metric,
   );
   return {
-    name: `no forecast, ${(100 * factor).toFixed(1)} % of the target`,
+    name: `without forecast, at ${(100 * factor).toFixed(1)} % of the target`,
     scaler: { ...scaler, spec: { ...spec, forecast: null, metrics } },
   };
 }

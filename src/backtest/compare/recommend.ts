@@ -88,7 +88,7 @@ export async function recommend(
   const why = whyNotConfirmed(confirmed, aim);
   if (why !== null)
     return answer(
-      `the best change of the first half ${why} in the parts of the second half that confirm it`,
+      `the best change of the first half of the load ${why} in the parts of the second half that should confirm it`,
       results,
     );
   const compared = compareIn(score, results);
@@ -96,7 +96,7 @@ export async function recommend(
   const whyNot = whyNotConfirmed(compared, aim);
   if (whyNot !== null)
     return answer(
-      `the best change of the first half, which was confirmed, ${whyNot} in the parts of the second half that score it`,
+      `the best change of the first half of the load was confirmed, but ${whyNot} in the parts of the second half that score it`,
       results,
     );
   const saving = savingIn(scored ?? [], compared, results);
@@ -105,7 +105,7 @@ export async function recommend(
   if (whyTooSmall !== null) return answer(whyTooSmall, results);
   const accepted = [
     ...(found.isCareful
-      ? [`a smaller tolerance of scale-downs is accepted with up to ${CAREFUL_SLACK} points more theta_U`]
+      ? [`for a smaller tolerance of scale-downs, up to ${CAREFUL_SLACK} points more theta_U are accepted`]
       : []),
     ...describeMiss(confirmed, conditions, 'confirm'),
     ...describeMiss(compared, conditions, 'score'),
@@ -156,7 +156,7 @@ async function tryRaise(
   const percents = [current, changed].map(({ thetaU }) => `${thetaU.toFixed(3)} %`).join(' to ');
   return {
     change: [{ field: 'forecast.mode', value: 'Raise' }],
-    reason: `the forecast lowers theta_U from ${percents} ${saving.percent > 0 ? `with ${saving.percent.toFixed(1)} % fewer` : `for ${(-saving.percent).toFixed(1)} % more`} pod-hours in the parts of the second half that score it, and at least halves it in those that confirm it; other settings were not tried`,
+    reason: `the forecast lowers theta_U from ${percents} ${saving.percent > 0 ? `with ${saving.percent.toFixed(1)} % fewer` : `for ${(-saving.percent).toFixed(1)} % more`} pod-hours in the parts of the second half that score it, and at least halves theta_U in the parts that confirm it; other settings were not tried`,
     saving,
     results,
   };
@@ -244,7 +244,7 @@ function describeMiss(
   if (missed === undefined) return [];
   const more = Math.max(0, changed.thetaU - current.thetaU);
   return [
-    `it does not meet ${missed.text} in the parts that ${part} it, with ${more.toFixed(3)} points more theta_U than the document (at most ${MAX_WORSE_THETA_U} are accepted)`,
+    `the change does not meet ${missed.text} in the parts that ${part} it, with ${more.toFixed(3)} points more theta_U than the document (at most ${MAX_WORSE_THETA_U} are accepted)`,
   ];
 }
 
@@ -269,7 +269,7 @@ function savingIn(
 export function describeFlaps({ current, changed }: Compared): readonly string[] {
   if (changed.flaps <= current.flaps) return [];
   return [
-    `it scales back and forth more often: ${countOf(changed.flaps, 'flap')}, the document ${current.flaps}`,
+    `the change scales back and forth more often: it has ${countOf(changed.flaps, 'flap')}, the document has ${current.flaps}`,
   ];
 }
 
@@ -280,20 +280,20 @@ const SHORT_SECONDS = 2 * 86_400;
 export function describeLength(seconds: number): readonly string[] {
   if (seconds >= SHORT_SECONDS) return [];
   return [
-    `the load covers ${formatSeconds(seconds)}: if its period is longer than half of that, this confirms nothing`,
+    `the load covers ${formatSeconds(seconds)}only: the back-test confirms nothing if the load repeats less often than every ${formatSeconds(seconds / 2)}`,
   ];
 }
 
 /** A smaller saving is not a reason to change a document. */
 const LEAST_NOTABLE_PERCENT = 1;
 
-const SCORED = 'in the parts of the second half that neither the search nor the confirmation has seen';
+const SCORED = 'in the parts of the second half that neither the search nor the confirmation used';
 
 /** Returns why a saving is too small to change the document; null: it is large enough, or the change needs more. */
 export function whyNotNotable({ percent, lowest, highest }: Saving): string | null {
   if (percent <= 0 || percent >= LEAST_NOTABLE_PERCENT) return null;
   const [saved, least, most] = [percent, lowest, highest].map((value) => value.toFixed(2));
-  return `nothing better by at least ${LEAST_NOTABLE_PERCENT} % was found: the best change saves ${saved} % of the pod-hours (${least} to ${most} % in single parts) ${SCORED}`;
+  return `no change saves at least ${LEAST_NOTABLE_PERCENT} % of the pod-hours: the best one saves ${saved} % (${least} to ${most} % in single parts) ${SCORED}`;
 }
 
 export function describeSaving({ percent, lowest, highest }: Saving): string {
@@ -303,5 +303,5 @@ export function describeSaving({ percent, lowest, highest }: Saving): string {
   const spread = `(${text(least)} to ${text(most)} % in single parts)`;
   return isSaving
     ? `expect ${text(percent)} % fewer pod-hours ${spread} ${SCORED}`
-    : `expect ${text(percent)} % more pod-hours ${spread} ${SCORED}; it meets the condition, which the document misses`;
+    : `expect ${text(percent)} % more pod-hours ${spread} ${SCORED}; the change meets the condition, which the document does not`;
 }

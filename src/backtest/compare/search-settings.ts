@@ -166,8 +166,8 @@ async function figuresOn(probes: readonly Probe[], scaler: Scaler): Promise<read
 
 function whyNone(missed: Threshold | undefined): string {
   return missed === undefined
-    ? 'no change meets the condition with a margin on the first half and needs fewer pod-hours'
-    : `the document does not meet ${missed.text} on the first half, and no other setting does: look at minReplicas, maxReplicas and the start of a pod`;
+    ? 'no change meets the condition with a margin on the first half of the load and needs fewer pod-hours'
+    : `the document does not meet ${missed.text} on the first half of the load, and no other setting does: check minReplicas, maxReplicas and the pod start time`;
 }
 
 /** Returns the index of the first CPU metric; 0: there is none. */

@@ -36,7 +36,9 @@ export function sweepVariants(
 ): { readonly variants: readonly Variant[] } | { readonly error: string } {
   const combinations = combine(sweeps);
   if (combinations.length > MAX_VARIANTS)
-    return { error: `${combinations.length} combinations, must be at most ${MAX_VARIANTS}` };
+    return {
+      error: `the values have ${combinations.length} combinations, must have at most ${MAX_VARIANTS}`,
+    };
   const variants: Variant[] = [];
   for (const combination of combinations) {
     const variant = changedVariant(scaler, combination);
@@ -87,7 +89,7 @@ export function changedVariant(
     const hint =
       missing === undefined
         ? ''
-        : `; the document does not contain ${missing.field}: add it, or give its whole path below spec`;
+        : `; the document does not contain ${missing.field}: add the field, or pass its whole path below spec`;
     return { error: `${name}: ${problem?.message ?? 'the document is invalid'}${hint}` };
   }
   return { name, scaler: changed };

@@ -231,7 +231,7 @@ export function checkRounds(
     const rounds = Math.floor(seconds / syncPeriodSeconds);
     if (rounds > mostRounds)
       throw new BacktestError(
-        `${name}: ${formatSeconds(seconds)} of a decision every ${syncPeriodSeconds} s are ${rounds} decisions, must be at most ${mostRounds}: choose a shorter time`,
+        `${name}: ${formatSeconds(seconds)} of a decision every ${syncPeriodSeconds} s are ${rounds} decisions, must be at most ${mostRounds}: select a shorter time`,
       );
   }
 }
@@ -244,6 +244,6 @@ export function checkDemand({ demand, capacity }: Scoring): void {
   const most = demand.pods.reduce((highest, pods) => (pods > highest ? pods : highest), 0);
   if (most > MAX_DEMAND)
     throw new BacktestError(
-      `the load needs ${countOf(most, 'pod')} (capacity ${capacity} each), more than the maximum of ${MAX_DEMAND}: check the unit of --capacity`,
+      `the load needs ${countOf(most, 'pod')} of a capacity of ${capacity}, which is more than the maximum of ${MAX_DEMAND}: check the unit of --capacity`,
     );
 }

@@ -131,7 +131,7 @@ async function fetchChunk(
 function whatToDo(answer: Failure): string {
   if (answer.reason === 'connection') return '. Check the URL of --prometheus or --config';
   return isRefusal(answer)
-    ? '. Raise the limit of the server for range queries: it refuses the shortest part'
+    ? '. Raise the limit of the server for range queries, which refuses even the shortest part'
     : '';
 }
 

@@ -32,7 +32,7 @@ export async function historyQuery(
     throw new BacktestError(`${what}: data source ${source.name} has no query for ${metric.name}`);
   const found = await findDuplicates(metric, query, { range, fetching });
   if (found?.isAdded !== true) return { query, warning: null };
-  const copies = `${found.times} copies by ${describeLabels(found)}`;
+  const copies = `${found.times} copies, which differ in ${describeLabels(found)}`;
   if (isOfResource(metric)) {
     const resourceQueries = { ...source.resourceQueries, ...source.onceQueries };
     const once = Object.hasOwn(source.onceQueries, metric.name)
@@ -45,7 +45,7 @@ export async function historyQuery(
       };
   }
   throw new BacktestError(
-    `${what}: each series of the query has ${copies}, and is counted ${found.times} times: the load would be a multiple of the true one. ${found.labels.some(({ name }) => isReplicaLabel(name)) ? 'Aggregate' : 'Add a matcher for one of them to the query, or aggregate'} with max by before the sum`,
+    `${what}: each series of the query has ${copies}, and is counted ${found.times} times, so that the load would be a multiple of the true load. ${found.labels.some(({ name }) => isReplicaLabel(name)) ? 'Aggregate' : 'Add a matcher for one of the copies to the query, or aggregate the copies'} with max by before the sum`,
   );
 }
 

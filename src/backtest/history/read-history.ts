@@ -100,7 +100,7 @@ export async function readHistory(
   const load = known.get(keyOf(scaler, loadMetric));
   if (load === undefined)
     throw new BacktestError(
-      `metric ${loadMetric.identity}: no values from the data source between --from and --to: the time is before the retention of the server, or the query returns nothing. Set a later --from, or check the query with doctor`,
+      `metric ${loadMetric.identity}: no values from the data source between --from and --to. The time may be before the retention of the server, or the query returns nothing. Set a later --from, or check the query with doctor`,
     );
   return {
     ...facts,
@@ -251,7 +251,7 @@ async function readCeiling(
   const fetching = sourceOf('maxReplicasFrom', maxReplicasFrom, settings);
   const column = await readColumn('maxReplicasFrom', query, settings.range, fetching);
   if (describeGaps(column) !== undefined) return loadOfColumn(column, 0);
-  warnings.push('maxReplicasFrom: no values from the data source: only maxReplicas applies');
+  warnings.push('maxReplicasFrom has no values from the data source, so that only maxReplicas applies');
   return null;
 }
 

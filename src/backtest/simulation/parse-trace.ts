@@ -38,9 +38,9 @@ export function* parseTraceInParts(text: string, givenStart: Instant | null): Ge
   const rows = yield* readRows(text);
   const [first] = rows.seconds;
   if (rows.problems.length > 0) return { load: null, problems: rows.problems };
-  if (first === undefined) return failed(null, `no line after the header ${HEADER}`);
+  if (first === undefined) return failed(null, `the trace has no line after the header ${HEADER}`);
   if (rows.seconds.length < 2) return failed(2, 'a trace needs at least 2 lines with values');
-  if (rows.values.every(Number.isNaN)) return failed(null, 'no line has a value');
+  if (rows.values.every(Number.isNaN)) return failed(null, 'no line of the trace has a value');
   yield;
   const stepMs = medianStep(rows.seconds) * 1000;
   yield;
@@ -71,7 +71,7 @@ const LEAST_UNIX_SECONDS = 1_000_000_000;
 
 function movedTimes(first: number, line: number): TraceProblem {
   const meant = formatInstant(instantFromMs(first * 1000));
-  const message = `t_seconds begins with ${first}, which looks like the Unix time ${meant}: the trace was moved to ${formatInstant(DEFAULT_START)}; set --start ${meant} to run it at its own time`;
+  const message = `t_seconds begins with ${first}, which looks like the Unix time ${meant}: the trace was moved to ${formatInstant(DEFAULT_START)}; set --start ${meant} to keep its time`;
   return { severity: 'warning', line, message };
 }
 
@@ -98,7 +98,9 @@ function* readRows(text: string): Generator<undefined, Rows> {
       return fail(rows, number, `the first line is ${quote(line)}, must be ${HEADER}`);
     }
     const message =
-      rows.seconds.length < MAX_ROWS ? addRow(rows, line, number) : `more than ${MAX_ROWS} lines`;
+      rows.seconds.length < MAX_ROWS
+        ? addRow(rows, line, number)
+        : `the trace has more than ${MAX_ROWS} lines`;
     if (message !== null) fail(rows, number, message);
     if (rows.problems.length >= MAX_PROBLEMS || rows.seconds.length >= MAX_ROWS) break;
   }

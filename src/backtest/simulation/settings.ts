@@ -62,7 +62,9 @@ export function parsePodStart(text: string): PodStart | string {
   if (medianSeconds === 0 && p95Seconds > 0)
     problems.push('has a median of 0 s, so that p95 must be 0 s, too');
   if ((node === undefined) !== (every === undefined))
-    problems.push('must have both node and every: the start of a node, and how many pods have room on it');
+    problems.push(
+      'must have both node, the start time of a node, and every, the number of pods that fit on a node',
+    );
   const nodeSeconds = node === undefined ? 0 : seconds('node', node);
   const pods = every === undefined ? 1 : /^\d{1,9}$/.test(every) ? Number(every) : 0;
   if (pods < 1 || pods > MOST_PODS_OF_A_NODE)
@@ -101,7 +103,7 @@ export function describePodStart({ medianSeconds, p95Seconds, node }: PodStart):
   const [median, p95] = [medianSeconds, p95Seconds].map((seconds) => Number(seconds.toPrecision(4)));
   const own = medianSeconds === p95Seconds ? `${median} s` : `${median} s (median) or ${p95} s (p95)`;
   if (node === null) return own;
-  return `${own}, and ${node.seconds} s more if it needs a new node, on which ${countOf(node.pods, 'pod')} ${node.pods === 1 ? 'has' : 'have'} room,`;
+  return `${own}, and ${node.seconds} s more if the pod needs a new node, on which ${countOf(node.pods, 'pod')} ${node.pods === 1 ? 'has' : 'have'} room,`;
 }
 
 /** Returns a part of a sentence, such as `up to a depth of 1000, and is lost after 30 s`. */

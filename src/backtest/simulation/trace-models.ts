@@ -112,7 +112,7 @@ function windowOf(
   const spanSeconds = spanOfRate(windowSeconds, scrapeIntervalSeconds);
   return spanSeconds > 0
     ? { windowSeconds, spanSeconds }
-    : `a window of ${windowSeconds} s has fewer than two samples at a scrape interval of ${scrapeIntervalSeconds} s, so that the query has no value (scrapeIntervalSeconds of --config)`;
+    : `a window of ${windowSeconds} s has fewer than two samples at a scrape interval of ${scrapeIntervalSeconds} s (scrapeIntervalSeconds of --config), so that the query has no value`;
 }
 
 /** Returns a request of 1 core for each container that a metric of the document names. */

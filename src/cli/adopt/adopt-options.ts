@@ -45,7 +45,7 @@ export function readStep(options: AdoptOptions): AdoptStep {
   if (step !== 'switch' && options.force === true) throw usageError('--force needs --switch');
   if (step !== 'switch' && options.save !== undefined) throw usageError('--save needs --switch');
   if (step === 'report' && options.preview === true)
-    throw usageError('--preview cannot be combined with --report, which changes nothing');
+    throw usageError('--preview cannot be combined with --report, because a report changes nothing');
   return step;
 }
 
@@ -55,7 +55,7 @@ export async function readSource(options: AdoptOptions, io: Pick<CommandIo, 'env
   const kind = SOURCE_KINDS.find(({ types }) => types.includes(type.toLowerCase()));
   if (kind === undefined || name === '' || rest !== undefined)
     throw usageError(
-      `${options.source === '' ? '""' : options.source} is not an autoscaler: use hpa/NAME or scaledobject/NAME`,
+      `${options.source === '' ? '""' : options.source} is not the name of an autoscaler: use hpa/NAME or scaledobject/NAME`,
     );
   return { kind, namespace: options.namespace ?? (await contextNamespace(options, io)), name };
 }

@@ -45,7 +45,7 @@ export async function readAdoption({ source, objects }: AdoptContext): Promise<A
   if (found.length > 1) {
     const names = found.map(({ name }) => name).join(', ');
     throw new CommandError(
-      `the scalers ${names} in namespace ${source.namespace} are all next to ${nameSource(source)}: keep one`,
+      `the scalers ${names} in namespace ${source.namespace} all have the target of ${nameSource(source)}: keep one of them`,
     );
   }
   return { object, scaler: found[0] ?? null };
@@ -73,7 +73,7 @@ export async function notStarted(
   const hint = namesHint(name, names, { namespace, plural: kind.plural, existing });
   const saved =
     options.undo === true
-      ? `${hint.endsWith('?') ? '' : '.'} If --switch deleted it, and the scaler is gone, too, create it from the saved file: kubectl create -f ${manifestFile(source)}`
+      ? `${hint.endsWith('?') ? '' : '.'} If --switch deleted the autoscaler, and its scaler is also deleted, create the autoscaler from the saved file: kubectl create -f ${manifestFile(source)}`
       : '';
   return new CommandError(`${nameSource(source)} does not exist${hint}${saved}`);
 }
@@ -127,7 +127,7 @@ export function patchCommand(
 /** Next to its autoscaler, a scaler without dry run scales nothing, and the service does not compare the counts. */
 export function notInDryRun(context: AdoptContext, scaler: Pick<ScalerObject, 'name'>): CommandError {
   return new CommandError(
-    `${nameScaler(context, scaler)} is next to ${nameSource(context.source)} without dry run. Start the dry run first: ${patchCommand(context, scaler, { dryRun: true })}`,
+    `${nameScaler(context, scaler)} has the same target as ${nameSource(context.source)}, but is not in dry run. Start the dry run first: ${patchCommand(context, scaler, { dryRun: true })}`,
   );
 }
 

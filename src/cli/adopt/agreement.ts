@@ -106,7 +106,7 @@ async function whyNoCount(
   const hpaName = textIn(objectIn(hpa, 'metadata'), 'name') ?? '';
   const label = `HPA ${namespace}/${hpaName}`;
   if (objectIn(view, 'otherScaler') === null)
-    return `the service does not see ${label}: it needs permission to list and watch horizontalpodautoscalers (autoscaling) in namespace ${namespace}, which the chart grants with rbac.create=true. With the permission, it sees a new HPA within a minute`;
+    return `the service does not see ${label}: it needs permission to list and watch horizontalpodautoscalers (autoscaling) in namespace ${namespace}, which the chart grants with rbac.create=true. With this permission, the service sees a new HPA within a minute`;
   const inactive = objectsIn(objectIn(hpa, 'status'), 'conditions').find(
     (condition) => textIn(condition, 'type') === 'ScalingActive' && textIn(condition, 'status') !== 'True',
   );
@@ -158,7 +158,7 @@ const LOWEST_SHARE_PERCENT = 90;
 /** Returns why the counts have differed too often for a switch; null: they have been equal often enough. */
 export function whyDisagreeing({ same, rounds }: AgreementReport): string | null {
   if (100 * same >= LOWEST_SHARE_PERCENT * rounds) return null;
-  return `the counts were equal in ${shareText({ same, rounds })}, fewer than ${LOWEST_SHARE_PERCENT} %: see the largest difference, and fix the document or compare for longer`;
+  return `the counts were equal in ${shareText({ same, rounds })}, fewer than ${LOWEST_SHARE_PERCENT} %: look at the largest difference, and correct the document or compare for longer`;
 }
 
 /** A shorter comparison causes a warning, because it covers only one level of the load. */
@@ -168,7 +168,7 @@ const SHORTEST_SECONDS = 3600;
 export function whyShort({ since, at }: AgreementReport): string | null {
   const seconds = secondsOf({ since, at });
   if (seconds === null || seconds >= SHORTEST_SECONDS) return null;
-  return `the counts were compared for ${formatSeconds(seconds)} only: at another load, they may differ. Compare for a day, better a week`;
+  return `the counts were compared for ${formatSeconds(seconds)} only: at another load, the counts may differ. Compare for a day, or better for a week`;
 }
 
 function secondsOf({ since, at }: Pick<AgreementReport, 'since' | 'at'>): number | null {

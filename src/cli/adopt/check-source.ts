@@ -30,7 +30,7 @@ export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object:
   if (imported === null || savedManifest(scaler.object) !== null) return null;
   const changes = fieldChanges(comparable(objectIn(scaler.object, 'spec')), comparable(imported), 'spec');
   if (changes.length === 0) return null;
-  return `an import of ${nameSource(context.source)} differs from ${nameScaler(context, scaler)} now (${changesText(changes)}): carry the change over unless it is intended`;
+  return `an import of ${nameSource(context.source)} differs from ${nameScaler(context, scaler)} now (${changesText(changes)}): make the same change to the scaler, unless the difference is intended`;
 }
 
 /**
@@ -86,15 +86,17 @@ export function whyOwned(object: JsonObject, source: Source): string | null {
   if (owner === null) return null;
   const [kind, name] = [textIn(owner, 'kind') ?? '', textIn(owner, 'name') ?? ''];
   const advice =
-    kind === 'ScaledObject' ? `adopt that: scaledobject/${name}` : `disable autoscaling in ${kind} ${name}`;
-  return `${nameSource(source)} is owned by ${kind} ${name}, which would recreate it: ${advice}`;
+    kind === 'ScaledObject'
+      ? `adopt this ScaledObject instead: scaledobject/${name}`
+      : `disable autoscaling in ${kind} ${name}`;
+  return `${nameSource(source)} is owned by ${kind} ${name}, which would recreate the HPA: ${advice}`;
 }
 
 /** Returns why deleting the object would change the replicas; null: it would not. */
 export function whyScalesWhenDeleted(object: JsonObject, source: Source): string | null {
   const advanced = objectIn(objectIn(object, 'spec'), 'advanced');
   if (advanced?.['restoreToOriginalReplicaCount'] !== true) return null;
-  return `${nameSource(source)} has restoreToOriginalReplicaCount: true, so that deleting it would change the replicas. Set it to false first`;
+  return `${nameSource(source)} has restoreToOriginalReplicaCount: true, so that deleting the ScaledObject would change the replicas. Set the field to false first`;
 }
 
 /** Tools that reapply their objects. The pattern matches a label, an annotation or a field manager of the tool. */
@@ -119,5 +121,5 @@ export function managerOf(object: JsonObject): string | null {
 }
 
 export function managerAdvice(manager: string, source: Source): string {
-  return `${manager} manages ${nameSource(source)}: remove it there, too. If it comes back, promscaler reports ConflictingScaler and patches nothing`;
+  return `${manager} manages ${nameSource(source)}: remove the autoscaler there, too. If the autoscaler is created again, promscaler reports ConflictingScaler and patches nothing`;
 }

@@ -78,7 +78,7 @@ export function whyNotInForce(
   if (invalid !== null) return { why: invalid, canBeForced: false };
   const manager = managerOf(scaler.object);
   if (manager === null || context.options.force === true) return null;
-  const why = `${manager} manages ${nameScaler(context, scaler)}, and would set spec.dryRun: true again, so that nothing scales. Remove dryRun and ${nameSource(context.source)} there, in one commit: while the HPA exists, promscaler patches nothing`;
+  const why = `${manager} manages ${nameScaler(context, scaler)}, and would set spec.dryRun: true again, so that nothing scales. Remove dryRun and ${nameSource(context.source)} from its source in one commit. While the HPA exists, promscaler patches nothing`;
   return { why, canBeForced: true };
 }
 
@@ -91,22 +91,22 @@ function whyInvalid(context: AdoptContext, scaler: ScalerObject, { row }: Servic
   const paused = pausedIn(scaler.object);
   return paused === false
     ? null
-    : `${name} has spec.paused: ${JSON.stringify(paused)}: remove it first: ${patchCommand(context, scaler, { paused: null })}`;
+    : `${name} has spec.paused: ${JSON.stringify(paused)}. Remove this field first: ${patchCommand(context, scaler, { paused: null })}`;
 }
 
 function whyNotRead(context: AdoptContext, scaler: ScalerObject): string {
-  return `the service does not have ${nameScaler(context, scaler)}: it must run with scalers.customResources: true, and watch namespace ${context.source.namespace}`;
+  return `the service does not have ${nameScaler(context, scaler)}: the service must run with scalers.customResources: true, and watch namespace ${context.source.namespace}`;
 }
 
 /** Explains that the service decides for the scaler, but has written no status, or one for an older generation. */
 function whyUnwritten(context: AdoptContext, scaler: ScalerObject): string {
   const name = nameScaler(context, scaler);
-  const reason = 'its log has the reason: failed to write status of Scaler';
+  const reason = 'the log of the service has the reason: failed to write status of Scaler';
   const last = countIn(objectIn(scaler.object, 'status'), 'observedGeneration');
   if (last === null)
-    return `the service has ${name}, but has not written its status: it must run without --dry-run. Otherwise ${reason}`;
+    return `the service has ${name}, but has not written the status of the scaler: the service must run without --dry-run. Otherwise, ${reason}`;
   const generation = countIn(objectIn(scaler.object, 'metadata'), 'generation') ?? 0;
-  return `the service has not written the status of ${name} for generation ${generation} yet (last: generation ${last}). I${reason.slice(1)}`;
+  return `the service has not written the status of ${name} for generation ${generation} yet (last: generation ${last}). T${reason.slice(1)}`;
 }
 
 /** Reads the annotations of the workload, because they may be newer than the last decision. */
@@ -133,7 +133,7 @@ function whyNotServed(
   const other = row?.otherScaler ?? null;
   // Two scalers with the same target are both held once they are not in dry run.
   return other?.kind === 'Scaler'
-    ? `scaler ${scalerKey(other)} also scales ${nameWorkload(context, scaler)}: delete it first`
+    ? `scaler ${scalerKey(other)} also scales ${nameWorkload(context, scaler)}: delete this autoscaler first`
     : null;
 }
 
@@ -141,7 +141,7 @@ function whyNotServed(
 async function whyOthers(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
   const [other] = await otherHpas(context, scaler);
   if (other === undefined) return null;
-  return `HPA ${context.source.namespace}/${other} also scales ${nameWorkload(context, scaler)}: delete it first`;
+  return `HPA ${context.source.namespace}/${other} also scales ${nameWorkload(context, scaler)}: delete this autoscaler first`;
 }
 
 /** Returns the HPAs of the target, except the adopted one and the one of the adopted ScaledObject. */
@@ -175,7 +175,7 @@ function whyDifferent(
   },
 ): string | null {
   const { source } = context;
-  if (typeof report === 'string') return `no round was compared yet: ${report}`;
+  if (typeof report === 'string') return `no round has been compared yet: ${report}`;
   const { now, notCompared } = report;
   if (now === null) return `the last round was not compared: ${notCompared ?? ''}`;
   if (now.desiredReplicas !== now.theirReplicas)
@@ -188,12 +188,12 @@ function whyDifferent(
     return `${nameScaler(context, scaler)} was not made from ${nameSource(source)}: compare metrics and bounds of both`;
   const changes = changesToCarryOver(context, scaler, object);
   return changes.length > 0
-    ? `${nameSource(source)} has changed since it was imported (${changesText(changes)}): carry the change over to ${nameScaler(context, scaler)}`
+    ? `${nameSource(source)} has changed since it was imported (${changesText(changes)}): make the same change to ${nameScaler(context, scaler)}`
     : null;
 }
 
 /** Returns why the scaler would not scale after the switch, so that the autoscaler would be recreated; or null. */
 function whyUnready(context: AdoptContext, scaler: ScalerObject, row: ScalerView | null): string | null {
-  if (row === null) return `the service has not decided about ${nameScaler(context, scaler)} yet`;
+  if (row === null) return `the service has made no decision for ${nameScaler(context, scaler)} yet`;
   return whyUnable(row) ?? whyLacking(row);
 }

@@ -90,7 +90,7 @@ async function tryConfirm(
     const doubt = doubtOf(view, wanted);
     // In the meantime, a deployment tool may have applied its own version of the object.
     if ((await readDryRun(context, scaler)) !== false) {
-      const why = `another client has set spec.dryRun of ${nameScaler(context, scaler)} again, or deleted it`;
+      const why = `another client has set spec.dryRun of ${nameScaler(context, scaler)} again, or has deleted the scaler`;
       return { why, decidedAt: 'never' };
     }
     return doubt ?? { row: view.row };
@@ -102,11 +102,12 @@ async function tryConfirm(
 
 function doubtOf({ row, isLed }: ServiceView, { after, isForced }: Confirmation): Doubt | null {
   const open = (why: string): Doubt => ({ why, decidedAt: null });
-  if (row === null) return open('the service does not have it');
+  if (row === null) return open('the service does not have the scaler');
   if (!isLed) return open('no replica of the service leads');
   const at = parseInstant(row.at);
-  if (at === null || (after !== null && at <= after)) return open('the service has not decided since');
-  if (row.dryRun) return open('it is still in dry run; a service with --dry-run scales nothing');
+  if (at === null || (after !== null && at <= after))
+    return open('the service has made no decision since the switch');
+  if (row.dryRun) return open('the scaler is still in dry run; a service with --dry-run scales nothing');
   const held = heldOf(row);
   // This hold may end: a service that must not watch HPAs lists them once a minute, and may still know the deleted HPA.
   if (held?.startsWith('ConflictingScaler') === true) return open(held);

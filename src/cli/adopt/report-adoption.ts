@@ -42,9 +42,7 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   const command = commandFor('--switch', source, context);
   const differs = whatDiffers(context, scaler, object);
   if (differs !== null) io.stdout.write(`Note:    ${differs}\n`);
-  io.stdout.write(
-    refusal === null ? `Switch:  ${command}\n` : `A switch would be refused now: ${refusal.why}\n`,
-  );
+  io.stdout.write(refusal === null ? `Switch:  ${command}\n` : `--switch would refuse now: ${refusal.why}\n`);
   return 0;
 }
 

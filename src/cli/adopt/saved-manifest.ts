@@ -84,7 +84,7 @@ export async function openManifestFile(
   const known = await readFile(resolve(io.cwd, path), 'utf8').catch(() => '');
   if (known !== '' && known !== writeStructured('yaml', manifest) && !isOfEarlierSwitch(known, source))
     throw new CommandError(
-      `${path} exists with other content: move it, or pass another file with --save. Nothing was changed`,
+      `${path} exists with other content: move this file, or pass another file with --save. Nothing was changed`,
     );
   const file = await openOutputFile('--save', path, io.cwd);
   return { path, write: (changed) => file.write(writeStructured('yaml', changed)) };

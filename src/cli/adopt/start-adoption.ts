@@ -43,7 +43,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   if (object === null) {
     if (scaler === null) throw await notStarted(context, { object });
     throw new CommandError(
-      `${nameSource(source)} does not exist; ${nameScaler(context, scaler)} was made from it. The way back: ${commandFor('--undo', source, context)}`,
+      `${nameSource(source)} does not exist; ${nameScaler(context, scaler)} was made from this autoscaler. To create the autoscaler again: ${commandFor('--undo', source, context)}`,
     );
   }
   const owned = whyOwned(object, source);
@@ -51,7 +51,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   if (scaler !== null) {
     if (!scaler.isDryRun) throw notInDryRun(context, scaler);
     io.stdout.write(
-      `${nameScaler(context, scaler)} exists, in dry run next to ${nameSource(source)}; nothing was changed. To import again, delete it first\n`,
+      `${nameScaler(context, scaler)} exists, in dry run next to ${nameSource(source)}; nothing was changed. To import again, delete the scaler first\n`,
     );
     const isMade = isMadeFrom(source, scaler);
     if (!isMade)
@@ -111,10 +111,10 @@ async function checkFiles(context: AdoptContext, created: Created): Promise<void
   const name = nameScaler(context, { name: found });
   if (found === created.name)
     throw new CommandError(
-      `${name} is a document in a file of the service, and wins over an object with the same name. Nothing was created. Delete the document from the files first, or pass the document with another name: -f FILE`,
+      `${name} is a document in a file of the service, and takes precedence over an object with the same name. Nothing was created. Delete the document from the files first, or pass the document with another name: -f FILE`,
     );
   io.stderr.write(
-    `note: ${name}, a document in a file of the service, has the same target. Delete it from the files before ${commandFor('--switch', source, context)}\n`,
+    `note: ${name}, a document in a file of the service, has the same target. Delete this document from the files before ${commandFor('--switch', source, context)}\n`,
   );
 }
 
@@ -180,8 +180,7 @@ async function importSource(context: AdoptContext, object: JsonObject): Promise<
   const rules = adapterConfig === undefined ? '' : ` --adapter-config ${adapterConfig}`;
   if (isIncomplete(draft))
     throw new CommandError(
-      `${nameSource(source)} cannot be converted completely, and nothing was created. Write the document to a file, replace each FILL IN, and pass it:
-  ${kubectlFor(`get ${kind.types[0] ?? ''} ${source.name} -o yaml`, source, context)} | ${io.command} import --dry-run${rules} - > ${source.name}.yaml
+      `${nameSource(source)} cannot be converted completely, and nothing was created. Write the document to a file, replace each FILL IN, and pass the file: ${kubectlFor(`get ${kind.types[0] ?? ''} ${source.name} -o yaml`, source, context)} | ${io.command} import --dry-run${rules} - > ${source.name}.yaml
   ${commandFor(`-f ${source.name}.yaml`, source, context)}`,
     );
   return { document: documentOf(draft) as JsonObject, text: imported?.text ?? '', notes: linesOf('note') };
@@ -202,7 +201,7 @@ async function waitForService(context: AdoptContext, name: string): Promise<Exit
   const accepted = await waitForCondition(context, { name }, 'Accepted');
   if (accepted === null) {
     io.stderr.write(
-      `promscaler: warning: no service has accepted ${nameScaler(context, { name })} yet. It must run with scalers.customResources: true and without --dry-run, and watch namespace ${context.source.namespace}\n`,
+      `promscaler: warning: no service has accepted ${nameScaler(context, { name })} yet. The service must run with scalers.customResources: true and without --dry-run, and watch namespace ${context.source.namespace}\n`,
     );
     return 0;
   }
@@ -224,7 +223,7 @@ function printNext(
   const paused = pausedIn(scaler.object);
   if (paused !== false)
     io.stdout.write(
-      `Paused:  spec.paused is ${String(paused)}, so that nothing is compared or switched. To end it: ${patchCommand(context, scaler, { paused: null })}\n`,
+      `Paused:  spec.paused is ${String(paused)}, so that nothing is compared or switched. To end the pause: ${patchCommand(context, scaler, { paused: null })}\n`,
     );
   io.stdout.write(`Compare: ${commandFor('--report', source, context)}\n`);
   if (offersSwitch && paused === false)

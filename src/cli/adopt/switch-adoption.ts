@@ -114,7 +114,7 @@ async function confirmEarlier(
   });
   if (why !== null)
     throw new CommandError(
-      `${name} does not scale ${nameWorkload(context, scaler)}: ${why}. The way back is ${commandFor('--undo', source, context)}`,
+      `${name} does not scale ${nameWorkload(context, scaler)}: ${why}. To undo the switch: ${commandFor('--undo', source, context)}`,
     );
   io.stdout.write(`Way back: ${commandFor('--undo', source, context)}\n`);
   return 0;
@@ -137,7 +137,7 @@ async function removeSource(
   for (let object: JsonObject | null = first, tries = 0; object !== null; tries += 1) {
     manifest = manifestOf(object, source);
     if (tries === MOST_TRIES || specChanges(manifest, spec).length > 0)
-      throw new CommandError(`${nameSource(source)} keeps changing: it was not deleted. Try again`);
+      throw new CommandError(`${nameSource(source)} keeps changing and was not deleted. Try again`);
     await file.write(manifest);
     const annotations = {
       [ADOPT_ANNOTATIONS.from]: originOf(source),
@@ -180,7 +180,7 @@ async function waitUntilGone(context: AdoptContext, scaler: ScalerObject): Promi
   });
   if (gone !== null) return;
   throw new CommandError(
-    `${io.signal.aborted ? 'interrupted' : why}, so ${nameScaler(context, scaler)} stays in dry run. Continue with ${commandFor('--switch', source, context)}; the way back is ${commandFor('--undo', source, context)}`,
+    `${io.signal.aborted ? 'interrupted' : why}, so ${nameScaler(context, scaler)} stays in dry run. Continue with ${commandFor('--switch', source, context)}; to undo the switch: ${commandFor('--undo', source, context)}`,
   );
 }
 
@@ -219,7 +219,7 @@ async function endDryRun(
   }
   if (io.signal.aborted)
     throw new CommandError(
-      `interrupted before ${name} was seen to scale ${nameWorkload(context, scaler)}. See promscaler status -n ${source.namespace}; the way back is ${undo}`,
+      `interrupted before the service confirmed that ${name} scales ${nameWorkload(context, scaler)}. See promscaler status -n ${source.namespace}; to undo the switch: ${undo}`,
     );
   io.stderr.write(`promscaler: ${name} does not scale ${nameWorkload(context, scaler)}: ${why}\n`);
   if (manifest === null)
@@ -247,7 +247,7 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
       `${nameScaler(context, scaler)} has no annotation ${ADOPT_ANNOTATIONS.manifest} with the manifest of ${nameSource(source)}: set spec.dryRun: true, then create ${nameSource(source)} from your own copy`,
     );
   if (textIn(objectIn(object, 'metadata'), 'deletionTimestamp') !== null)
-    throw new CommandError(`${nameSource(source)} is being deleted: try again when it is gone`);
+    throw new CommandError(`${nameSource(source)} is being deleted: try again after its deletion`);
   if (options.preview === true) {
     const steps = [
       ...(scaler.isDryRun ? [] : [`${nameScaler(context, scaler)} would be put into dry run`]),
@@ -277,7 +277,7 @@ async function startDryRun(context: AdoptContext, scaler: ScalerObject): Promise
   const name = nameScaler(context, scaler);
   if ((await waitForCondition(context, scaler, 'Held')) === null)
     io.stderr.write(
-      `promscaler: warning: the service has not confirmed the dry run of ${name}; it does not scale next to an HPA\n`,
+      `promscaler: warning: the service has not confirmed the dry run of ${name}; the service patches nothing while the autoscaler exists\n`,
     );
   else io.stdout.write(`${name} is in dry run\n`);
 }

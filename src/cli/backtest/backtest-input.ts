@@ -79,7 +79,7 @@ export function describeAssumptions(
   variants: readonly Variant[],
   {
     isSaved,
-    usageAtCapacity = `${assumptions.usageAtCapacityPercent} % of its cpu request, and never more (--usage-at-capacity)`,
+    usageAtCapacity = `${assumptions.usageAtCapacityPercent} % of its cpu request, and never uses more (--usage-at-capacity)`,
   }: {
     /** Whether the history is from a file. */
     readonly isSaved: boolean;
@@ -101,8 +101,8 @@ export function describeAssumptions(
   };
   return [
     queue === null
-      ? `one pod carries a load of ${round(capacity)} (--capacity); load above that (15 s average) is lost, not queued`
-      : `one pod serves a load of ${round(capacity)} per second (--capacity); more than that waits ${describeQueue(queue)} (--queue)`,
+      ? `one pod carries a load of ${round(capacity)} (--capacity); more load than the pods carry, on average over 15 s, is lost`
+      : `one pod serves a load of ${round(capacity)} per second (--capacity); load that the pods cannot serve at once waits ${describeQueue(queue)} (--queue)`,
     ...[...measures].map(([name, expression]) => `metric ${name} measures ${expression} (--metric)`),
     `a pod is ready ${describePodStart(podStart)} after it was created (${podStartSource})`,
     ...(isOfCpu ? [`a pod at its capacity uses ${usageAtCapacity}`] : []),
@@ -110,13 +110,13 @@ export function describeAssumptions(
     ...slowStartLines(variants, queue !== null),
     'the load is divided evenly among the ready pods',
     ...(isOfCpu ? [`cpu is a rate over ${resourceWindowSeconds} s ${given('resourceWindowSeconds')}`] : []),
-    `a rate is the mean between the first and the last sample of its window, ${scrapeIntervalSeconds} s less than the window`,
+    `a rate is the mean between the first and the last sample of the window, which are ${scrapeIntervalSeconds} s closer than the window is long`,
     ...shortRangeLines(variants, assumptions),
     `a sample is ${scrapeIntervalSeconds / 2} s old, half of the scrape interval ${given('scrapeIntervalSeconds')}`,
     initialReplicas === null
-      ? 'the first replicas are the first demand (--initial-replicas)'
-      : `the first replicas are ${initialReplicas} (--initial-replicas)`,
-    'demand is the load of each 15 s divided by the capacity, rounded up, at least 1',
+      ? 'the replicas at the start are the demand at the start (--initial-replicas)'
+      : `the replicas at the start are ${initialReplicas} (--initial-replicas)`,
+    'the demand is the load of each 15 s divided by the capacity, rounded up to at least 1 pod',
     'pauses, dry run, recovery holds and failures are not simulated',
   ];
 }
@@ -138,7 +138,7 @@ function shortRangeLines(
   const shortest = Math.min(...ranges);
   if (shortest > scrapeIntervalSeconds) return [];
   return [
-    `a range of ${shortest} s is not longer than the scrape interval of ${scrapeIntervalSeconds} s, so its rate has no delay here and theta_U is too low: --config sets the scrape interval`,
+    `a range of ${shortest} s is not longer than the scrape interval of ${scrapeIntervalSeconds} s, so that its rate is not delayed in this simulation and theta_U is too low: --config sets the scrape interval`,
   ];
 }
 
@@ -150,7 +150,7 @@ function slowStartLines(variants: readonly Variant[], hasQueue: boolean): readon
   return [
     ...(hasBacklog && !hasQueue ? ['the backlog is 0, because no load waits without --queue'] : []),
     ...(hasCapacity && hasQueue
-      ? ['the capacity of a metric is what a pod serves (--capacity), from the first round']
+      ? ['the capacity of a metric is the load that a pod serves (--capacity), from the first round']
       : []),
     ...(hasCapacity && !hasQueue
       ? ['the capacity of a metric is its averageValue, because no load waits without --queue']
@@ -177,13 +177,15 @@ export function traceLines(
     ...(sharing.length < 2
       ? []
       : [
-          `${sharing.slice(0, -1).join(', ')} and ${sharing.at(-1)} follow the same load, that of the trace (--queue with --metric says what a metric measures instead)`,
+          `${sharing.slice(0, -1).join(', ')} and ${sharing.at(-1)} all follow the load of the trace (--queue with --metric sets another measure)`,
         ]),
     ...(distinct.length === 0
       ? []
-      : [`a load trace has no usage of ${distinct.join(', ')}, which is left out (--prometheus has it)`]),
+      : [
+          `the metric ${distinct.join(', ')} is left out, because a load trace does not contain its usage (--prometheus does)`,
+        ]),
     ...(maxReplicasFrom === null && variants.some(hasCeiling)
-      ? ['a load trace has no value of maxReplicasFrom, which is left out (--max-replicas-from)']
+      ? ['maxReplicasFrom is left out, because a load trace contains no value for it (--max-replicas-from)']
       : []),
   ];
 }
@@ -194,7 +196,7 @@ export function unscoredLines({ pods }: Demand): readonly string[] {
   // A smaller share is normal, because half of the last window always lacks values.
   if (100 * unknown < pods.length) return [];
   const percent = Number(((100 * unknown) / pods.length).toPrecision(2));
-  return [`the load is unknown for ${percent} % of this time, which is not scored`];
+  return [`${percent} % of the time is not scored, because the load is unknown`];
 }
 
 /** Rounds to four significant digits. */

@@ -115,7 +115,7 @@ function inputOf(
       ...(capacityAt === null
         ? []
         : [
-            `the capacity of a pod is the highest load of a ready pod in the history, at ${formatInstant(capacityAt)}: pods that were never busy carry more (--capacity)`,
+            `the capacity of a pod is the highest load of a ready pod in the history, at ${formatInstant(capacityAt)}: a pod carries more if the pods were never busy (--capacity)`,
           ]),
       ...historyLines(recorded, variants, { given, range, askedFrom: asked.start, warmUpSeconds }),
       ...describeAssumptions(assumptions, variants, { isSaved, ...usageAtCapacity(recorded, given) }),
@@ -148,7 +148,7 @@ function historyLines(
     `the load is the total of metric ${loadMetric.identity} from ${formatInstant(start)} to ${formatInstant(end)}, every ${stepSeconds} s (--from, --to, --step)`,
     ...(start > askedFrom
       ? [
-          `the history has nothing from ${formatInstant(askedFrom)} to ${formatInstant(start)}, which is not scored`,
+          `the time from ${formatInstant(askedFrom)} to ${formatInstant(start)} is not scored, because the history has no values there`,
         ]
       : []),
     ...(cpuRequest === null || !usesCpu(variants)
@@ -159,17 +159,17 @@ function historyLines(
       : []),
     ...(given.podStart === null && podStartSeconds !== null
       ? [
-          `the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created, which includes the time until it is on a node${variants.some(({ scaler }) => learnsPodStart(scaler.spec)) ? `; the service learns the seconds ${POD_START_OF} (podStart.seconds sets both)` : ''}`,
+          `a pod starts in the median of kube_pod_status_ready_time - kube_pod_created, which includes the time until the pod is on a node${variants.some(({ scaler }) => learnsPodStart(scaler.spec)) ? `; the service learns the seconds ${POD_START_OF} (podStart.seconds sets both)` : ''}`,
         ]
       : []),
     warmUpLine(variants, warmUpSeconds, given.initialReplicas !== null),
-    'for the demand, values are moved back by half of the window of their query',
-    'observed usage does not show load that was not served: where pods were at their limit, the demand was higher',
+    'to compute the demand, values are moved back in time by half of the window of their query',
+    'the recorded usage does not include load that was not served: while pods were at their limit, the demand was higher',
     ...(given.maxReplicasFrom === null && variants.some(hasCeiling)
-      ? ['maxReplicasFrom is what its query returned (--max-replicas-from)']
+      ? ['the value of maxReplicasFrom is the recorded result of its query (--max-replicas-from)']
       : []),
-    ...(hasMemory ? ['memory is the recorded mean of a pod, whatever the number of pods'] : []),
-    ...(hasZero ? ['onMissing: zero applies where the replicas were recorded'] : []),
+    ...(hasMemory ? ['the memory usage of a pod is the recorded mean, whatever the number of pods'] : []),
+    ...(hasZero ? ['onMissing: zero applies at times for which the replicas were recorded'] : []),
     ...(ran === null
       ? ['the replicas that really ran are unknown: neither kube-state-metrics nor promscaler recorded them']
       : []),
@@ -190,8 +190,8 @@ function usageAtCapacity(
   return {
     usageAtCapacity:
       cpuRequest === null
-        ? `${round(most)} cores, and never more`
-        : `${round((100 * most) / cpuRequest)} % of its cpu request, and never more`,
+        ? `${round(most)} cores, and never uses more`
+        : `${round((100 * most) / cpuRequest)} % of its cpu request, and never uses more`,
   };
 }
 
@@ -202,14 +202,14 @@ function warmUpLine(
 ): string {
   const longest = Math.max(...variants.map(({ scaler }) => longestWindowSeconds(scaler)));
   const lookback = Math.max(...variants.map(({ scaler }) => lookbackSeconds(scaler)));
-  if (hasInitialReplicas) return 'windows are empty at --from (--initial-replicas)';
+  if (hasInitialReplicas) return 'all windows are empty at --from, because of --initial-replicas';
   if (warmUpSeconds === 0)
-    return `the history has nothing before its start: windows (up to ${formatSeconds(longest)}) are empty there`;
-  const begin = `decisions begin ${formatSeconds(warmUpSeconds)} before --from, and count from --from on`;
+    return `windows (up to ${formatSeconds(longest)}) are empty at the start, because the history has no earlier values`;
+  const begin = `decisions begin ${formatSeconds(warmUpSeconds)} before --from, but are scored only from --from on`;
   if (warmUpSeconds < longest)
-    return `${begin}; the history has nothing before that, and windows are up to ${formatSeconds(longest)}`;
+    return `${begin}; the history has no earlier values, although windows are up to ${formatSeconds(longest)} long`;
   return warmUpSeconds < lookback
-    ? `${begin}; the history has nothing before that, and a forecast looks back ${formatSeconds(lookback)}`
+    ? `${begin}; the history has no earlier values, although a forecast looks back ${formatSeconds(lookback)}`
     : begin;
 }
 

@@ -78,15 +78,15 @@ const EXCLUDED: readonly (readonly [Option, readonly Option[], string])[] = [
       'failIf',
       'html',
     ],
-    'decides again on recorded snapshots, without a load',
+    'repeats the decisions of recorded snapshots and uses no load',
   ],
-  ['trace', ['prometheus', 'from', 'history'], 'is the source of load'],
+  ['trace', ['prometheus', 'from', 'history'], 'is the only source of the load'],
   ['trace', ['to', 'step', 'saveHistory', 'request'], 'has no history'],
-  ['history', ['prometheus', 'from', 'to', 'step', 'saveHistory'], 'has its own times'],
-  ['history', ['start'], 'has its own times'],
-  ['prometheus', ['start'], 'takes the time from --from'],
-  ['from', ['start'], 'is the start of the history'],
-  ['recommend', ['against', 'sweep'], 'is about one document'],
+  ['history', ['prometheus', 'from', 'to', 'step', 'saveHistory'], 'contains the times'],
+  ['history', ['start'], 'contains the times'],
+  ['prometheus', ['start'], 'takes the start from --from'],
+  ['from', ['start'], 'sets the start of the history'],
+  ['recommend', ['against', 'sweep'], 'applies to one document only'],
   ['recommend', ['failIf'], 'has its own condition'],
 ];
 
@@ -116,7 +116,7 @@ export function checkFiles(options: BacktestOptions, cwd: string): void {
     const other = known.get(path);
     if (other !== undefined)
       throw new CommandError(
-        `${flag}: ${file} is also ${other}, and would be overwritten: choose another file`,
+        `${flag}: ${file} is also ${other}, and would be overwritten: pass another file`,
         2,
       );
     known.set(path, 'the file of --html');
@@ -166,7 +166,11 @@ export function parseMetrics(
     const measure = parseMeasure(expression);
     if (typeof measure === 'string')
       throw new CommandError(`--metric ${shorten(text)}: ${name} ${measure}`, 2);
-    if (parsed.has(name)) throw new CommandError(`--metric ${shorten(text)}: ${name} has a value already`, 2);
+    if (parsed.has(name))
+      throw new CommandError(
+        `--metric ${shorten(text)}: ${name} already has a value from another --metric`,
+        2,
+      );
     parsed.set(name, expression);
   }
   return parsed;

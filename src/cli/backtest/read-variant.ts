@@ -55,12 +55,12 @@ export async function readVariant(
   if (scaler === undefined) throw new CommandError(`${option}: ${whyNone(argument, scalers)}`);
   if (second !== undefined)
     throw new CommandError(
-      `${option}: ${file} has several scalers (${listSome(scalers.map(scalerKey))}); choose one: ${file}#${scalerKey(scaler)}`,
+      `${option}: ${file} has several scalers (${listSome(scalers.map(scalerKey))}); select one: ${file}#${scalerKey(scaler)}`,
     );
   const missing = imported.incomplete.get(scalerKey(scaler));
   if (missing !== undefined)
     throw new CommandError(
-      `${option}: ${file}: ${missing}. Without it, the comparison would be with another autoscaler: convert the file with import, complete the document and pass that one`,
+      `${option}: ${file}: ${missing}. The comparison would be with another autoscaler: convert the file with import, complete the document and pass the document`,
     );
   return scaler;
 }
@@ -82,7 +82,7 @@ function isWanted(key: string | null, wanted: string | undefined): boolean {
 
 function whyNone(argument: string, scalers: readonly Scaler[]): string {
   if (scalers.length === 0) return `${argument} has no valid scaler document or autoscaler`;
-  return `${argument} is not found; the file has ${listSome(scalers.map(scalerKey))}`;
+  return `${argument} does not exist; the scalers of the file are ${listSome(scalers.map(scalerKey))}`;
 }
 
 interface ImportedText {

@@ -85,7 +85,7 @@ async function run(options: BacktestOptions, io: CommandIo): Promise<ExitCode> {
       2,
     );
   if (options.queue === undefined && options.metric !== undefined)
-    throw new CommandError('--metric needs --queue: without it, each metric measures the load', 2);
+    throw new CommandError('--metric needs --queue: without a queue, each metric measures the load', 2);
   checkFiles(options, io.cwd);
   const html = options.html === undefined ? null : await openOutputFile('--html', options.html, io.cwd);
   const config = await requireServiceConfig(options.config, io);
@@ -217,7 +217,7 @@ async function openInput(
   const lines = [
     ...describeAssumptions(known, variants, { isSaved: false }),
     ...traceLines(variants, known),
-    'nothing is known of the time before the first line: windows are empty at the start',
+    'windows are empty at the start, because the trace contains no earlier time',
     ...unscoredLines(scoring.demand),
   ];
   return { workload, scoring, assumptions: known, otherResults: [], assumptionLines: lines };

@@ -143,7 +143,9 @@ function textOf(totals: Totals, format: Format): string {
     `${countOf(decisions, 'decision')} of ${countOf(scalers.size, 'scaler')}${period}`,
     `recorded by ${[...totals.versions].sort().join(', ') || 'no version'}, replayed by ${VERSION}`,
     noDifference(totals) ?? `differences in ${different} of ${countOf(decisions, 'decision')}`,
-    ...(wording === 0 ? [] : [`only the wording of messages differs in ${countOf(wording, 'decision')}`]),
+    ...(wording === 0
+      ? []
+      : [`${countOf(wording, 'decision')} with differences only in the wording of messages`]),
     ...(withoutDecision === 0
       ? []
       : [`${countOf(withoutDecision, 'line')} without a decision: the target could not be read`]),

@@ -70,7 +70,9 @@ export async function readSavedHistory(path: string, io: CommandIo): Promise<Sav
   }
   const history = parseHistory(text);
   if (typeof history === 'string')
-    throw new CommandError(`--history: ${path} ${history}; write it with promscaler backtest --save-history`);
+    throw new CommandError(
+      `--history: ${path} ${history}; promscaler backtest --save-history writes a valid file`,
+    );
   return history;
 }
 
@@ -90,7 +92,7 @@ function parseHistory(text: string): SavedHistory | string {
   if (!isStep(stepSeconds)) return 'has no valid stepSeconds';
   if (!isWarmUp(warmUpSeconds, stepSeconds)) return 'has no valid warmUpSeconds';
   const seconds = secondsBetween(start, end);
-  if (seconds > MAX_SECONDS || seconds / stepSeconds > MAX_POINTS) return 'has too long a time';
+  if (seconds > MAX_SECONDS || seconds / stepSeconds > MAX_POINTS) return 'covers too long a time';
   if (!isPlainObject(sources)) return 'has no sources';
   for (const source of Object.values(sources)) if (!isSource(source)) return 'has an invalid source';
   if (!Array.isArray(answers) || !answers.every(isAnswer)) return 'has an invalid answer';
@@ -141,7 +143,8 @@ export function savedClient({ answers }: SavedHistory, source: string): RangeCli
     // `too_large` makes the caller query the two halves of the range. If the server had rejected the whole range as too
     // large, only its halves were saved.
     reason: 'too_large',
-    message: 'the file of --history has no answer to this query; save it with all documents and options',
+    message:
+      'the file of --history has no answer to this query; save the history again with all documents and options',
   };
   return {
     queryRange: (range) => {

@@ -93,7 +93,7 @@ export function buildPage(report: Report, traces: ReadonlyMap<string, RunTrace>)
   const leftOut = runs.flatMap(({ changes }) => changes).filter(({ lines }) => lines.length === 0).length;
   if (leftOut > 0)
     thinned.push(
-      `${countOf(leftOut, 'change')} ${leftOut === 1 ? 'has' : 'have'} no explanation, to bound the size of the file`,
+      `${countOf(leftOut, 'change')} ${leftOut === 1 ? 'has' : 'have'} no explanation, because the file would be too large`,
     );
   return {
     version: VERSION,
@@ -149,7 +149,7 @@ function runsOf(report: Report, parts: Parts): readonly PageRun[] {
     points -= result.run.replicas.length + result.run.changes.length;
     if (points < 0) {
       parts.thinned.push(
-        `${result.name} is not drawn, to bound the size of the file: it has too many changes`,
+        `${result.name} is not drawn, because the file would be too large: this variant has too many changes`,
       );
       return [];
     }

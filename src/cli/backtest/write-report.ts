@@ -102,7 +102,7 @@ function maximumLines(document: Result | undefined, { demand, capacity }: Scorin
   if (figures.atMaximum < LONG_AT_MAXIMUM || needed <= figures.peakPods) return [];
   const share = figures.atMaximum.toFixed(0);
   return [
-    `${name} is at its maximum of ${figures.peakPods} pods for ${share} % of the time, and the load needs up to ${needed}: raise maxReplicas, or check the unit of the capacity (${formatNumber(capacity)})`,
+    `${name} is at its maximum of ${figures.peakPods} pods for ${share} % of the time, but the load needs up to ${needed}: raise maxReplicas, or check the unit of the capacity (${formatNumber(capacity)})`,
   ];
 }
 
@@ -118,7 +118,12 @@ export function recommendationLines({ recommendation }: Report, indent: string):
     .trimEnd()
     .split('\n')
     .map((line) => indent + line);
-  return ['', `Recommendation: ${reason}. The table shows these parts. Change:`, '', ...yaml];
+  return [
+    '',
+    `Recommendation: ${reason}. The table shows only these parts of the history. Change:`,
+    '',
+    ...yaml,
+  ];
 }
 
 /** Returns the changed fields of `spec`. A list contains only its changed items, with a comment about their indexes. */
@@ -174,8 +179,8 @@ const COLUMNS: readonly Column[] = [
 /** Explains the columns to readers who do not know the guide on back-tests. */
 const LEGEND: readonly string[] = [
   'theta_U, theta_O: missing and surplus pods, in percent of the pods that the load needed.',
-  'tau_U, tau_O: time with too few and with too many pods, in percent. unserved: load that the ready pods did not carry.',
-  'The static fleet at the peak demand and the ideal follower know the load in advance and have no reserve.',
+  'tau_U, tau_O: time with too few and with too many pods, in percent. unserved: load that the ready pods could not carry.',
+  'The variants "static fleet at the peak demand" and "ideal follower" know the load in advance and have no reserve.',
 ];
 
 /** Further columns for a back-test with a queue. */
@@ -189,7 +194,7 @@ const QUEUE_COLUMNS: readonly Column[] = [
 ];
 
 const QUEUE_LEGEND =
-  'wait: how long served load had waited; max wait also counts load that still waits. lost: load that found the queue full or waited too long.';
+  'wait: time that served load waited in the queue; max wait includes load that still waits at the end. lost: load that was dropped, because the queue was full or the load had waited too long.';
 
 function seconds(value: number | undefined): string {
   return value?.toFixed(value < 100 ? 1 : 0) ?? '';

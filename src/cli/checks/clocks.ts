@@ -23,9 +23,9 @@ function judgeClockSkew(
 ): CheckResult {
   const apart = Math.max(0, Math.abs(aheadSeconds) - spreadSeconds);
   if (apart < WARN_SECONDS) return make.ok('');
-  const words = `the clock of ${server} is ${Math.round(Math.abs(aheadSeconds))} s ${aheadSeconds > 0 ? 'ahead of' : 'behind'} this machine's`;
+  const words = `the clock of ${server} is ${Math.round(Math.abs(aheadSeconds))} s ${aheadSeconds > 0 ? 'ahead of' : 'behind'} the clock of this machine`;
   const fix =
-    'synchronize both machines with a time server (NTP, chrony); `timedatectl` on each shows which one is not';
+    'synchronize both machines with a time server (NTP, chrony); `timedatectl` on each machine shows whether its clock is synchronized';
   return apart >= FAIL_SECONDS ? make.failed(words, fix) : make.warning(words, fix);
 }
 
@@ -54,7 +54,7 @@ export async function checkPrometheusClock(context: SourceContext): Promise<read
   if (source.flavor !== 'victoriametrics' && (await isVictoriaMetrics(context)))
     return [
       make.skipped(
-        'VictoriaMetrics evaluates queries 30 s in the past unless flavor is victoriametrics: see the check prometheus',
+        'VictoriaMetrics evaluates queries 30 s in the past unless flavor is victoriametrics; see the check prometheus',
       ),
     ];
   const aheadSeconds = secondsBetween(before, instantFromSeconds(seconds)) - halfRoundTrip;

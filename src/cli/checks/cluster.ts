@@ -33,7 +33,7 @@ export async function checkCluster(context: ClusterContext): Promise<readonly Ch
     if (minor < LEAST_MINOR)
       return [
         make.warning(
-          `Kubernetes ${version} is older than 1.${LEAST_MINOR}, the first with autoscaling/v2`,
+          `Kubernetes ${version} is older than 1.${LEAST_MINOR}, the first version with autoscaling/v2`,
           'upgrade the cluster; until then promscaler cannot detect HPAs on the same target',
         ),
       ];
@@ -56,7 +56,7 @@ function fixFor({ kind, message }: KubernetesError): string {
       // A failed DNS lookup is excluded, because its message quotes the host name, which may contain these words.
       return !/ENOTFOUND|EAI_AGAIN/.test(message) && /certificate|CERT/i.test(message)
         ? 'add the CA of the cluster to the kubeconfig (certificate-authority-data)'
-        : 'check that the address is the API server of a running cluster: `kubectl cluster-info`; kubernetes.kubeconfig, kubernetes.context or kubernetes.url in the service config select another one';
+        : 'check that the address is the API server of a running cluster: `kubectl cluster-info`; kubernetes.kubeconfig, kubernetes.context or kubernetes.url in the service config select another cluster';
     case 'bad_answer':
     case 'not_found':
       return 'the server at this address is not an API server: check kubernetes.url, or `server` in the kubeconfig';

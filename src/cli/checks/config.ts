@@ -26,7 +26,7 @@ export function checkConfig({ configFile, documents, problems }: ReadDocuments):
     resultsOf('config', 'config').ok(`${file === null ? '' : `${file}: `}${message}`),
   );
   if (others.length > 0) return [...others.map(resultOf), ...facts];
-  const config = configFile ?? 'no --config: every field has its default';
+  const config = configFile ?? 'without --config, every field of the service config has its default';
   return [resultsOf('config', 'config').ok(`${config}; ${countOf(documents, 'document')}`), ...facts];
 }
 
@@ -50,10 +50,10 @@ function fixOf({ file, code, path }: Pick<Problem, 'file' | 'code' | 'path'>): s
   const object =
     namespace === undefined || name === undefined ? null : `${OBJECTS_PATH} ${name} -n ${namespace}`;
   if (code === 'duplicate-document')
-    return `delete one of the documents${object === null ? '' : `; the object with kubectl delete ${object}`}`;
+    return `delete one of the documents${object === null ? '' : `; to delete the object: kubectl delete ${object}`}`;
   if (code === 'annotation-ignored' && namespace !== undefined && name !== undefined)
     return kubectl(namespace, 'annotate', OBJECTS_PATH, name, `${annotationIn(path)}-`).text;
   return object === null
-    ? `correct it; promscaler validate ${file ?? 'PATH'} shows the line`
-    : `correct the object, and apply it again: kubectl edit ${object}`;
+    ? `correct the document; promscaler validate ${file ?? 'PATH'} shows the line`
+    : `correct the object with kubectl edit ${object}`;
 }

@@ -36,7 +36,7 @@ export async function checkCustomResources(context: ClusterContext): Promise<rea
       : [
           make.warning(
             `kubernetes.namespaces does not contain the namespaces of ${listSome(unwatched)}: this service ignores these objects`,
-            'add their namespaces to the chart value namespaces, unless another release handles them',
+            'add the namespaces to the chart value namespaces, unless another release of promscaler handles these objects',
           ),
         ];
   const results = [...ignored, ...denied];

@@ -30,7 +30,7 @@ export async function checkDecision(
   if (cluster.target instanceof KubernetesError) return [make.skipped('the target cannot be read')];
   if (cluster.pods instanceof KubernetesError) return [make.skipped('the pods cannot be read')];
   if (scaler.spec.metrics.every(({ source }) => !facts.sources.has(source)))
-    return [make.skipped('no data source of its metrics answers')];
+    return [make.skipped('no data source of the metrics answers')];
   const pods = cluster.pods ?? [];
   const record = await decideOnce({ ...facts, cluster, context });
   const failing = record.conditions.find(
@@ -46,7 +46,7 @@ export async function checkDecision(
   });
   const pause = readPause(spec, cluster.target.annotations, context.clock.now(), notKept);
   const without = spec.fallback === null ? 'windows' : 'windows and fallback';
-  const sentence = `current decision, without ${without}: ${decision.reason}${describeHold(facts, pause)}`;
+  const sentence = `the current decision, without ${without}, is: ${decision.reason}${describeHold(facts, pause)}`;
   if (failing?.type === 'ScalingActive' && failing.reason !== SCALING_DISABLED.reason)
     return [make.warning(sentence, fixForNoValue(decision, { pods, above, spec }))];
   const far = decision.metrics.find(({ ratio }) => ratio !== null && ratio > SUSPICIOUS_RATIO);
@@ -54,7 +54,7 @@ export async function checkDecision(
     return [
       make.warning(
         `${sentence}; ${far.name} is ${Math.round(far.ratio ?? 0)} times its target`,
-        'check the unit of the target: it must be the unit of the query (bytes: 500Mi, cores: 500m, seconds rather than milliseconds)',
+        'check that the target has the unit of the query (bytes: 500Mi, cores: 500m, seconds rather than milliseconds)',
       ),
     ];
   if (pause !== null) {

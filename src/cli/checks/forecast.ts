@@ -37,7 +37,7 @@ export async function checkForecast(facts: ScalerFacts): Promise<readonly CheckR
     return [
       make.warning(
         `${what} in the lookback of ${lookbackDays} d cannot be read: ${answer.message}`,
-        'the forecast is silent until the data source answers range queries of this length; a recording rule for the query costs it less',
+        'the forecast is silent until the data source answers range queries of this length; a recording rule for the query makes these queries cheaper',
       ),
     ];
   const now = context.clock.now() / 1000;
@@ -57,11 +57,11 @@ export async function checkForecast(facts: ScalerFacts): Promise<readonly CheckR
     ];
   const start = since === Infinity ? null : formatInstant(instantFromMs(since * 1000));
   const known =
-    start === null ? 'is not known' : `is known since ${start} only, for ${formatSeconds(seconds)}`;
+    start === null ? 'is not known' : `is known only since ${start}, for ${formatSeconds(seconds)}`;
   return [
     make.warning(
       `${what} ${known}: the forecast is silent with fewer than ${FEWEST_SEASONS} earlier days`,
-      `wait, or keep the samples longer: the lookback is ${lookbackDays} d`,
+      `wait, or increase the retention of the data source: the lookback is ${lookbackDays} d`,
     ),
   ];
 }
@@ -81,8 +81,8 @@ function adviseRules(
   if (ofRates.length < MANY_FORECASTS) return [];
   return [
     make.warning(
-      `${countOf(ofRates.length, 'document')} have a forecast whose query calculates a rate: the data source calculates it again for each point of each earlier day, in eight range queries an hour`,
-      'record the rate with a recording rule, and query its series',
+      `${countOf(ofRates.length, 'document')} have a forecast whose query calculates a rate: in eight range queries an hour, the data source calculates this rate again for each point of each earlier day`,
+      'record the rate with a recording rule, and query the series of the rule',
     ),
   ];
 }

@@ -18,8 +18,8 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
     const name = nameOtherScaler(other);
     if (spec.dryRun) return make.ok(`dry run next to ${name}: delete one of the two before the dry run ends`);
     return make.failed(
-      `${name} also scales ${nameTarget(namespace, ref)}: both are held`,
-      'delete one of the two documents, or set spec.dryRun: true in one',
+      `${name} also scales ${nameTarget(namespace, ref)}: promscaler patches nothing for both scalers`,
+      'delete one of the two documents, or set spec.dryRun: true in one of them',
     );
   }
   if (cluster === null) return [...shared, make.skipped('the API server does not answer')];
@@ -37,7 +37,7 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
       ...shared,
       make.warning(
         `HPAs cannot be listed, so an HPA on the same target is not detected: ${others.message}`,
-        'chart value rbac.create: true (list and watch on horizontalpodautoscalers)',
+        'set the chart value rbac.create: true (list and watch on horizontalpodautoscalers)',
       ),
     ];
   const found = others
@@ -46,8 +46,8 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
       const { kind, name } = other;
       if (isDryRun) return make.ok(comparison(other));
       return make.failed(
-        `${kind} ${namespace}/${name} also scales ${nameTarget(namespace, ref)}: promscaler does not patch it until the ${kind} is deleted`,
-        `kubectl delete ${kind === 'HorizontalPodAutoscaler' ? 'hpa' : kind.toLowerCase()} ${name} -n ${namespace} (or spec.dryRun: true, to compare the two)`,
+        `${kind} ${namespace}/${name} also scales ${nameTarget(namespace, ref)}: promscaler does not patch the target until the ${kind} is deleted`,
+        `kubectl delete ${kind === 'HorizontalPodAutoscaler' ? 'hpa' : kind.toLowerCase()} ${name} -n ${namespace} (or set spec.dryRun: true to compare the two)`,
       );
     });
   const all = [...shared, ...found];

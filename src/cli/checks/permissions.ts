@@ -14,7 +14,7 @@ const CHART_TARGETS = ['deployments', 'statefulsets', 'replicasets'];
 /** If the connection uses the service account of the pod, `Connection.source` starts with this text. */
 const POD_ACCOUNT = 'service account';
 const OTHER_ACCOUNT =
-  ' (this is the account of the caller; helm test or kubectl exec checks the service account of the service)';
+  ' (this is your own account; to check the service account of the service, use helm test or kubectl exec)';
 
 export async function checkPermissions(context: ClusterContext): Promise<readonly CheckResult[]> {
   const make = resultsOf('permissions', CLUSTER_SUBJECT);
@@ -107,13 +107,13 @@ function fixFor({ permission, question: { group, resource } }: DeniedPermission)
 /** Returns the chart value that grants the permissions for a kind of target. */
 export function targetsFix(group: string, plural: string): string {
   const name = group === 'apps' ? plural : `${plural}.${group}`;
-  return `chart value targets: [${[...new Set([...CHART_TARGETS, name])].join(', ')}]`;
+  return `set the chart value targets: [${[...new Set([...CHART_TARGETS, name])].join(', ')}]`;
 }
 
 function roleFix(isClusterWide: boolean, denied: readonly (string | null)[]): string {
   if (isClusterWide)
-    return 'chart values rbac.create: true and namespaces: [] (a ClusterRole); for Roles, set namespaces: [...] to the namespaces to scale (kubernetes.namespaces in the service config)';
-  return `chart values rbac.create: true and namespaces: [..., ${denied.join(', ')}] (a Role in each)`;
+    return 'set the chart values rbac.create: true and namespaces: [] (a ClusterRole); for Roles, set namespaces: [...] to the namespaces to scale (kubernetes.namespaces in the service config)';
+  return `set the chart values rbac.create: true and namespaces: [..., ${denied.join(', ')}] (a Role in each namespace)`;
 }
 
 /** Returns the kinds of the targets, each group and plural once. If there are no documents, returns Deployments. */
@@ -180,7 +180,9 @@ export async function reviewPermissions(
 
 /** Returns the chart values that grant a permission. */
 export function fixOf({ grantedBy }: Pick<Permission, 'grantedBy'>): string {
-  if (grantedBy === 'rbac.create') return 'chart value rbac.create: true';
-  const fix = `chart values rbac.create: true and ${grantedBy}: true`;
-  return grantedBy === 'leaderElection.enabled' ? `${fix}; with a single replica, ${grantedBy}: false` : fix;
+  if (grantedBy === 'rbac.create') return 'set the chart value rbac.create: true';
+  const fix = `set the chart values rbac.create: true and ${grantedBy}: true`;
+  return grantedBy === 'leaderElection.enabled'
+    ? `${fix}; with a single replica, ${grantedBy}: false is also possible`
+    : fix;
 }

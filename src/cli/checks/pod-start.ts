@@ -78,7 +78,7 @@ async function checkRange(
     measured === null ? ` of ${interval} s (scrapeIntervalSeconds, because none was measured)` : '';
   return [
     make.warning(
-      `${type} metric ${identity}: the range of ${range} s is longer than the ${inSeconds(startSeconds)} ${POD_START_OF}: a rise of the load is seen in full after ${range} s, although pods could serve it earlier`,
+      `${type} metric ${identity}: the range of ${range} s is longer than the ${inSeconds(startSeconds)} ${POD_START_OF}: the metric shows a rise of the load in full only after ${range} s, although new pods could serve the load earlier`,
       `shorten the range to four scrape intervals${assumed}: [${enough}s]`,
     ),
   ];
@@ -101,8 +101,8 @@ function checkPolicy(
   if (startSeconds <= periodSeconds || more <= 1 || isReported) return [];
   return [
     make.warning(
-      `95 % of the pods became ready within ${inSeconds(startSeconds)} of their start on a node, but scale-up adds one pod per ${periodSeconds} s: from ${minReplicas} to ${countOf(maxReplicas, 'pod')} takes ${inSeconds((more - 1) * periodSeconds + startSeconds)}, not ${inSeconds(startSeconds)}, while the backlog grows`,
-      `add a policy; the larger change applies: { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`,
+      `95 % of the pods became ready within ${inSeconds(startSeconds)} of their start on a node, but scale-up adds one pod per ${periodSeconds} s: scaling from ${minReplicas} to ${countOf(maxReplicas, 'pod')} takes ${inSeconds((more - 1) * periodSeconds + startSeconds)}, not ${inSeconds(startSeconds)}, while the backlog grows`,
+      `add a policy (the larger change applies): { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`,
     ),
   ];
 }

@@ -27,7 +27,7 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
     return [
       make.failed(
         pods.message,
-        'chart value rbac.create: true (list and watch on pods); if the chart value namespaces is set, add the namespace',
+        'set the chart value rbac.create: true (list and watch on pods); if the chart value namespaces is set, add the namespace',
       ),
     ];
   const { namespace, ref, selector, specReplicas } = target;
@@ -36,8 +36,8 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
   if (foreign.length > 0)
     return [
       make.failed(
-        `the selector ${label} of ${nameTarget(namespace, ref)} also matches ${countOf(foreign.length, 'pod')} of ${listSome(ownersOf(foreign), 3)}: their usage is counted for the wrong workload`,
-        `use a distinct label in spec.selector and the pod template of each workload (selectors are immutable: delete and recreate it); \`kubectl get pods -n ${namespace} -l '${label}'\` lists the pods`,
+        `the selector ${label} of ${nameTarget(namespace, ref)} also matches ${countOf(foreign.length, 'pod')} of ${listSome(ownersOf(foreign), 3)}: the usage of these pods is counted for the wrong workload`,
+        `use a distinct label in spec.selector and the pod template of each workload (a selector is immutable: delete and recreate the workload); \`kubectl get pods -n ${namespace} -l '${label}'\` lists the pods`,
       ),
     ];
   if (pods.length === 0)
@@ -46,7 +46,7 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
       : [
           make.failed(
             `${nameTarget(namespace, ref)} has spec.replicas ${specReplicas}, but its selector ${label} matches no pod`,
-            `kubectl get events -n ${namespace} --field-selector type=Warning (a quota, an admission webhook, or a pod template without the label)`,
+            `kubectl get events -n ${namespace} --field-selector type=Warning shows why (a quota or an admission webhook); also check that the pod template has the label`,
           ),
         ];
   const ready = pods.filter(({ pod }) => pod.ready === true);
@@ -58,7 +58,7 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
   if (ready.length > 0 && stuck !== undefined)
     return [
       make.warning(
-        `${pending.length} of ${countOf(pods.length, 'pod')} of ${nameTarget(namespace, ref)} ${pending.length === 1 ? 'is' : 'are'} Pending: more replicas have no effect until these are scheduled`,
+        `${pending.length} of ${countOf(pods.length, 'pod')} of ${nameTarget(namespace, ref)} ${pending.length === 1 ? 'is' : 'are'} Pending: more replicas have no effect until these pods are scheduled`,
         `free or add nodes, raise the quota, or correct the image: see kubectl describe pod -n ${namespace} ${stuck.name}`,
       ),
     ];
@@ -73,7 +73,7 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
   return [
     make.warning(
       `none of the ${countOf(pods.length, 'pod')} of ${nameTarget(namespace, ref)} is ready (${listSome([...new Set(pods.map(({ pod }) => pod.phase))])}): metrics of pods are ignored until a pod is ready`,
-      `correct what keeps them from being ready (a probe, an image, a crash): see kubectl describe pod -n ${namespace} ${pods[0]?.name ?? ''}`,
+      `correct what keeps the pods from being ready (a probe, an image, a crash): see kubectl describe pod -n ${namespace} ${pods[0]?.name ?? ''}`,
     ),
   ];
 }
@@ -101,7 +101,7 @@ function describeYoung({ scaler, sources, context }: ScalerFacts, ready: readonl
   );
   const last = times.at(-1);
   if (last === undefined) return '';
-  return `, ${times.length} of them for less than the window of ${windowSeconds} s when they were measured: cpu counts these as unready until ${formatInstant(last)}`;
+  return `, ${times.length} of them for less than the window of ${windowSeconds} s when they were measured: the metric cpu counts these pods as unready until ${formatInstant(last)}`;
 }
 
 function isOwnPod(

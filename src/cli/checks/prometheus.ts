@@ -29,7 +29,7 @@ export async function checkHistory({
   const make = resultsOf('prometheus', sourceSubject(source));
   return [
     make.warning(
-      'the data source has no series up and reports no start time: if it loses data, that is not noticed, and values that are too low can scale down',
+      'the data source has no series up and reports no start time: promscaler does not notice a loss of data, after which values that are too low can scale down',
       'keep the series up: in write_relabel_configs of remote_write, in match[] of a federation, in the stores of a querier',
     ),
   ];
@@ -53,7 +53,7 @@ async function checkUrl(context: SourceContext, url: string): Promise<CheckResul
   if (answer.class === 'value') return make.ok(`${url} answers`);
   if (answer.class === 'partial') {
     const fix =
-      'check the servers behind it (stores, shards): one is unreachable, and promscaler scales nothing down until it is available';
+      'check the stores or shards of the server: one is unreachable, and promscaler scales nothing down until all are available';
     return make.warning(`${url} answers with incomplete data: ${answer.why}`, fix);
   }
   const { message, fix } = await explainErrorResponse(context, url, { result, error: answer.message });
@@ -83,11 +83,11 @@ async function explainErrorResponse(
       credentials === null
         ? `set ${key}.bearerTokenFile, ${key}.basicAuth or ${key}.headers in the service config`
         : source.signIn !== null
-          ? `check ${key}.${source.signIn.way}: the identity needs permission to query this server`
+          ? `check ${key}.${source.signIn.way}: its identity needs permission to query this server`
           : `check the file of ${key}.${source.bearerTokenFile === null ? 'basicAuth.passwordFile' : 'bearerTokenFile'}: it must contain credentials for this server that have not expired`;
     const message =
       credentials === null
-        ? `${url} requires credentials (HTTP ${result.status}), and none are configured`
+        ? `${url} requires credentials (HTTP ${result.status}), but no credentials are configured`
         : `${url} rejected the configured credentials (HTTP ${result.status})`;
     return { message, fix };
   }
@@ -125,7 +125,7 @@ function podsFirst(url: string, fix: string): string {
 }
 
 const NETWORK_FIX =
-  'check for a NetworkPolicy or firewall that drops packets to this address, and that the host name is correct';
+  'check that the host name is correct, and that no NetworkPolicy or firewall drops packets to this address';
 
 function fixForCode(code: string, { url, key }: { readonly url: string; readonly key: string }): string {
   const host = URL.canParse(url) ? new URL(url).hostname : url;
@@ -147,20 +147,20 @@ function fixForCode(code: string, { url, key }: { readonly url: string; readonly
     case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
     case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
     case 'UNABLE_TO_GET_ISSUER_CERT':
-      return `${key}.tls.caFile: FILE, with the certificate of the CA that signed the server certificate (or use plain http inside the cluster)`;
+      return `set ${key}.tls.caFile to a file with the certificate of the CA that signed the server certificate (or use plain http inside the cluster)`;
     case 'ERR_TLS_CERT_ALTNAME_INVALID':
-      return `${key}.tls.serverName: NAME, with a name in the certificate of the server`;
+      return `set ${key}.tls.serverName to a name in the certificate of the server`;
     case 'CERT_HAS_EXPIRED':
       return 'renew the certificate of the server';
     case 'EPROTO':
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
     case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
-      return `the port serves plain http: ${key}.urls: ['${url.replace(/^https:/i, 'http:')}']`;
+      return `the port serves plain http: set ${key}.urls: ['${url.replace(/^https:/i, 'http:')}']`;
     case 'ECONNRESET':
     case 'ERR_BAD_RESPONSE':
-      return `the server closed the connection: if it serves https, use https:// in ${key}.urls; otherwise a service mesh or proxy may reject the client`;
+      return `the server closed the connection: use https:// in ${key}.urls if the server serves https; otherwise, a service mesh or proxy may reject the client`;
     case 'CREDENTIAL_FILE':
-      return `mount the credentials file of ${key} (chart value \`secrets\`), or fix its path; the process must have permission to read it`;
+      return `mount the credentials file of ${key} (chart value \`secrets\`) or correct its path; the process must have permission to read this file`;
     case 'SIGN_IN':
       return `fix the authentication of ${key}: ${key}.oauth2, ${key}.sigv4, ${key}.azure or ${key}.google`;
     default:
@@ -193,7 +193,7 @@ async function findWrongAddress(
     };
   const what = recognizePage(result) ?? (await recognizeRoot(context, url));
   if (what === null && result.location === null) return null;
-  const where = result.location === null ? '' : `: it redirects to ${safeLocation(result.location)}`;
+  const where = result.location === null ? '' : `: the server redirects to ${safeLocation(result.location)}`;
   const fix =
     what === 'a login page' ? LOGIN_FIX : `set ${key} to the address of the Prometheus server itself`;
   return {
@@ -280,14 +280,14 @@ async function judgeFlavorOf(
   const line = `${key}: victoriametrics`;
   if (engine === 'victoriametrics' && source.ifVictoriaMetrics !== null)
     return make.warning(
-      `${url} is VictoriaMetrics and ${key} is not set: it is only detected after the first response`,
+      `${url} is VictoriaMetrics but ${key} is not set, so that VictoriaMetrics is only detected after the first response`,
       line,
     );
   if (engine === 'victoriametrics' && source.flavor !== 'victoriametrics')
-    return make.failed(`${url} is VictoriaMetrics and ${key} is ${source.flavor}: ${WITHOUT_FLAVOR}`, line);
+    return make.failed(`${url} is VictoriaMetrics, but ${key} is ${source.flavor}: ${WITHOUT_FLAVOR}`, line);
   if (engine === 'other' && source.flavor === 'victoriametrics')
     return make.failed(
-      `${url} is not VictoriaMetrics, but ${key} is victoriametrics: its cpu query omits containers that restarted`,
+      `${url} is not VictoriaMetrics, but ${key} is victoriametrics: the cpu query for VictoriaMetrics omits containers that restarted`,
       `${key}: prometheus, thanos or mimir`,
     );
   return null;

@@ -21,7 +21,7 @@ export function fixForFailure(reason: FailureReason, message: string, query: str
   if (LITERAL.test(message)) {
     const literals = newerLiterals(query).map(({ write }) => write);
     if (literals.length > 0)
-      return `write ${listSome(literals)}: Prometheus before 2.54 rejects the query as it is`;
+      return `write ${listSome(literals)}: Prometheus before 2.54 rejects the present query`;
   }
   if (reason === 'too_large')
     return 'aggregate the series in the query: sum(...), or sum by (pod) (...) for a Pods metric';
@@ -33,7 +33,7 @@ export function fixForFailure(reason: FailureReason, message: string, query: str
       'the limit is --query.max-samples of Prometheus, -search.max... of VictoriaMetrics, limits.max_fetched_series_per_query of Mimir'
     );
   if (MANY_TO_MANY.test(message))
-    return 'aggregate the side with several series by the labels of on (...), or add group_left () if the left side has several';
+    return 'aggregate the side with several series by the labels of on (...), or add group_left () if the left side has several series';
   return null;
 }
 
@@ -47,7 +47,7 @@ export function fixForInvalid(
 ): string | null {
   if (/\bseries for pod\b/.test(error)) return fixForDuplicates(metric, answer, source);
   if (error.includes('negative'))
-    return 'if a negative value means none, such as a Kafka lag of -1, wrap the selector in clamp_min(..., 0), inside any sum(...)';
+    return 'if a negative value means that there is no load, such as a Kafka lag of -1, wrap the selector in clamp_min(..., 0), inside any sum(...)';
   if (error.includes('not finite')) return 'if the query divides by zero, guard the divisor: x / (y > 0)';
   return null;
 }
@@ -56,9 +56,9 @@ function fixForDuplicates(metric: MetricSpec, answer: Answered, source: string):
   const isResource = isOfResource(metric);
   const by = isResource ? ['namespace', 'pod', 'container'] : ['pod'];
   const differ = differingLabels(answer.series, by);
-  const where = differ.length === 0 ? '' : `; they differ in ${listSome(differ.map(labelText), 4)}`;
+  const where = differ.length === 0 ? '' : `; the series differ in ${listSome(differ.map(labelText), 4)}`;
   if (isResource)
-    return `prometheus.${source}.resourceQueries.${metric.name}: begin it with "sum by (namespace, pod, container) (...)"${where}`;
+    return `prometheus.${source}.resourceQueries.${metric.name}: begin the query with "sum by (namespace, pod, container) (...)"${where}`;
   return differ.some(isReplicaLabel)
     ? `${countOnce(differ)} by (pod)${where}`
     : `wrap the query in sum by (pod) (...), or in max by (pod) (...) if the series are duplicates${where}`;
@@ -84,7 +84,7 @@ export function fixForCopies({ labels }: Duplicates): string {
       `(Thanos: --query.replica-label=${name}, VictoriaMetrics: -dedup.minScrapeInterval, Mimir: HA tracker)`
     );
   const matcher = values.includes('') ? `${name}!=""` : `${name}=${stringLiteral(values[0] ?? '')}`;
-  return `add ${matcher} to its matchers, or remove one of the scrape jobs`;
+  return `add ${matcher} to the matchers of the query, or remove one of the scrape jobs`;
 }
 
 /** Returns the labels that differ between series with equal values of the labels `by`. */

@@ -36,7 +36,7 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
       if (counted === null || counted >= SCRAPES_IN_WINDOW) continue;
       const count = await countInFullRange(context, { ...selector, range, counted });
       if (count >= SCRAPES_IN_WINDOW) continue;
-      const fact = `${metric.type} metric ${metric.identity}: the range [${range}] contains ${countOf(count, 'sample')} of ${text}`;
+      const fact = `${metric.type} metric ${metric.identity}: the range [${range}] contains only ${countOf(count, 'sample')} of ${text}`;
       const fix = `make the range at least four scrape intervals long: [5m] instead of [${range}]`;
       results.push(fewSamples(make, count, { fact, fix }));
     }

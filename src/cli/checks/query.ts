@@ -88,7 +88,12 @@ async function checkCeiling(
   const ceiling = ceilingOf({ scaler, maxReplicasFrom: sample, state: EMPTY_STATE });
   if (ceiling === null) {
     const why = sample.form === 'error' ? describeFailure(sample.failure) : (sample.partial ?? 'no value');
-    return [make.warning(`maxReplicasFrom: ${why}: the last value applies, otherwise only maxReplicas`, fix)];
+    return [
+      make.warning(
+        `maxReplicasFrom: ${why}: its last value applies; without a last value, only maxReplicas applies`,
+        fix,
+      ),
+    ];
   }
   const target = cluster?.target;
   const current = target === undefined || target instanceof KubernetesError ? 0 : target.specReplicas;
@@ -97,7 +102,7 @@ async function checkCeiling(
   return [
     make.warning(
       message,
-      `the query must return replicas, including those that run, not what is free; ${fix}`,
+      `the query must return the replicas that are possible in total, including the running ones, not the free capacity; ${fix}`,
     ),
   ];
 }
@@ -127,7 +132,7 @@ async function checkCopies({ metric, context, query, make }: QueriedMetric): Pro
   if (found === null) return [];
   return [
     make.failed(
-      `${nameMetric(metric)}: each series of the query has ${found.times} copies, by ${describeLabels(found)}: it is counted ${found.times} times`,
+      `${nameMetric(metric)}: each series of the query exists ${found.times} times, with different values of ${describeLabels(found)}, and is counted ${found.times} times`,
       `${fixForCopies(found)}; query: ${query}`,
     ),
   ];
@@ -137,7 +142,7 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
   const { metric, context, query, make } = queried;
   const who = nameMetric(metric);
   if (isOfResource(metric))
-    return make.failed(`${who} has no series`, 'see resource-series of the data source');
+    return make.failed(`${who} has no series`, 'see the check resource-series of the data source');
   const isZero = isReadAsZero(metric, 'missing');
   // A common cause: with `=`, a regular expression is compared as a plain string and matches no series.
   const [pattern] = checkPatterns({ query: metric.query, path: ['query'] });
@@ -158,7 +163,8 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
   );
 }
 
-const READ_AS_ZERO = 'has no series, so promscaler reads 0 (onMissing: zero) and can scale to the minimum';
+const READ_AS_ZERO =
+  'has no series, so that its value is 0 (onMissing: zero) and can scale down to the minimum';
 
 function judgeSeries(queried: QueriedMetric, answer: AnswerWithSeries): CheckResult {
   const { metric, make, pods } = queried;
@@ -167,7 +173,7 @@ function judgeSeries(queried: QueriedMetric, answer: AnswerWithSeries): CheckRes
   const shape = isOfResource(metric) ? null : judgeShape(queried, metric, answer);
   if (shape !== null) return shape;
   if (pods === null && (isOfResource(metric) || metric.type === 'Pods'))
-    return make.skipped(`${who}: the pods cannot be read, so its series cannot be matched to pods`);
+    return make.skipped(`${who}: its series cannot be matched to pods, because the pods cannot be read`);
   const { source = null, clock = null } = queried.context ?? {};
   const now = clock?.now() ?? answer.evaluatedAt;
   const workload = queried.facts.scaler.spec.scaleTargetRef;
@@ -199,8 +205,8 @@ function judgeCoverage(
   const missing = ready.filter(({ name }) => !sampled.has(name)).map(({ name }) => name);
   if (missing.length === 0) return make.ok('');
   return make.warning(
-    `${who} has no series for ${missing.length} of ${ready.length} ready pods (${listSome(missing, 3)}): for a scale-down they are assumed to be at the target`,
-    'check Status > Targets of Prometheus for nodes or pods that are not scraped; ignore this for pods that started minutes ago',
+    `${who} has no series for ${missing.length} of ${ready.length} ready pods (${listSome(missing, 3)}): for a scale-down, these pods are assumed to be at the target`,
+    'check Status > Targets of Prometheus for nodes or pods that are not scraped; ignore this warning for pods that started minutes ago',
   );
 }
 
@@ -208,12 +214,12 @@ function fixForSample(queried: QueriedMetric, answer: AnswerWithSeries, error: s
   const { metric, pods } = queried;
   const fix = fixForInvalid(metric, answer, { error, source: metric.source });
   if (fix !== null) return error.includes('series for pod') ? fix : `${fix}; ${tryIt(queried)}`;
-  if (pods?.length === 0) return 'the target has no pods: see the check pods';
+  if (pods?.length === 0) return 'see the check pods, because the target has no pods';
   if (metric.type === 'ContainerResource')
-    return 'check that containerResource.container is the name of a container of the pods, and see resource-series';
+    return 'check that containerResource.container is the name of a container of the pods, and see the check resource-series';
   if (metric.type !== 'Pods') return tryIt(queried);
   const names = listSome(labelValues(answer, 'pod'), 3);
-  return `the label pod must be the name of a pod, such as ${pods?.[0]?.name ?? 'web-0'}; its values are ${names}`;
+  return `the label pod must be the name of a pod, such as ${pods?.[0]?.name ?? 'web-0'}; the values of the label are ${names}`;
 }
 
 /**
@@ -243,8 +249,8 @@ function judgeShape(
     return make.failed(
       `${who}: a series has no label pod, which a Pods metric needs; the series have ${has}`,
       labelNames.length === 0
-        ? 'keep the label with sum by (pod) (...); for a total over all pods use type: External'
-        : `keep the label with sum by (pod) (...); if another label contains the name of the pod: label_replace(..., "pod", "$1", "${podLikeLabel(labelNames)}", "(.+)")`,
+        ? 'keep the label pod with sum by (pod) (...); for a total over all pods use type: External'
+        : `keep the label pod with sum by (pod) (...); if another label contains the name of the pod: label_replace(..., "pod", "$1", "${podLikeLabel(labelNames)}", "(.+)")`,
     );
   const countError = seriesCountError(metric, selected.length);
   if (countError !== null) {
@@ -253,14 +259,14 @@ function judgeShape(
       ? countOnce(differ)
       : `wrap the query in sum(...), or add a matcher for ${differ[0] ?? 'that label'}`;
     return make.failed(
-      `${who}: ${countError}; they differ in ${listSome(differ)}`,
+      `${who}: ${countError}; the series differ in ${listSome(differ)}`,
       `${fix}; query: ${query ?? ''}`,
     );
   }
   if (metric.type === 'External' && selected.length > MANY_SERIES)
     return make.warning(
       `${who}: each query returns ${selected.length} series, which promscaler only sums`,
-      'aggregate them in Prometheus: wrap the query in sum(...)',
+      'aggregate the series in Prometheus: wrap the query in sum(...)',
     );
   return null;
 }
@@ -313,7 +319,7 @@ async function checkAutoCapacity(guarded: GuardedMetric): Promise<readonly Check
       const why = isEmpty ? await whyNoSeries(context.runQuery, query) : null;
       const fault = why?.message ?? ('message' in answer ? answer.message : 'the answer is not complete');
       return make.warning(
-        `${nameMetric(metric)}: capacity.auto.${name}: ${fault}: the capacity of a pod is not measured`,
+        `${nameMetric(metric)}: capacity.auto.${name}: ${fault}, so that the capacity of a pod is not measured`,
         why?.fix ?? fixFor(answer, query),
       );
     }),
@@ -374,5 +380,5 @@ function messageOf(judged: Answer, only: Omit<MetricChecks, 'isMissingZero'>): s
   if (judged.class === 'failed' || judged.class === 'invalid') return judged.message;
   if (judged.class === 'partial' && only.capacity !== undefined) return judged.why;
   if (judged.class !== 'value' || only.served === undefined || judged.served !== undefined) return null;
-  return 'saturation.served has no single value, so that there is no saturation step';
+  return 'saturation.served does not return one value, so that there is no saturation step';
 }

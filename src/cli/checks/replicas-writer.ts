@@ -16,10 +16,13 @@ const PIPELINES: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /helm/i,
-    'remove replicas from the template of the chart (most charts: autoscaling.enabled: true, or replicaCount: null)',
+    'remove replicas from the template of the chart (in most charts, autoscaling.enabled: true or replicaCount: null does this)',
   ],
-  [/^terraform|hashicorp/i, 'lifecycle { ignore_changes = [spec[0].replicas] } in the Terraform resource'],
-  [/^pulumi/i, 'ignoreChanges: ["spec.replicas"] in the Pulumi resource'],
+  [
+    /^terraform|hashicorp/i,
+    'add lifecycle { ignore_changes = [spec[0].replicas] } to the Terraform resource',
+  ],
+  [/^pulumi/i, 'add ignoreChanges: ["spec.replicas"] to the Pulumi resource'],
   [
     /^kubectl-client-side-apply$|^before-first-apply$|apply/i,
     'remove spec.replicas from the manifest that is applied',
@@ -42,7 +45,7 @@ export function checkReplicasWriter({ scaler, cluster }: ScalerFacts): readonly 
     const [, fix] = pipeline;
     return [
       make.warning(
-        `${manager} set spec.replicas of ${nameTarget(target.namespace, target.ref)}: each deployment may reset the replica count`,
+        `${manager} has set spec.replicas of ${nameTarget(target.namespace, target.ref)}: each run of ${manager} may reset the replica count`,
         fix,
       ),
     ];

@@ -46,7 +46,7 @@ export function checkRequests({ scaler, cluster }: ScalerFacts): readonly CheckR
         : `containers ${listSome(without)} of ${who} have`;
     return [
       make.failed(
-        `${subject} no ${metric.name} request, which a ${metric.name} utilization needs`,
+        `${subject} no ${metric.name} request, but a target in percent of the ${metric.name} requests needs one`,
         fixForRequests({ namespace, ref, resource: metric.name, containers: without }),
       ),
     ];
@@ -66,7 +66,7 @@ function checkLimits(
   if (unlimited === undefined) return [];
   return [
     make.warning(
-      `saturation of ${metric.name} never acts: pod ${unlimited.name} of ${who} has no cpu limit, or not for each container`,
+      `saturation of ${metric.name} never adds pods, because pod ${unlimited.name} of ${who} has no cpu limit for at least one container`,
       'set resources.limits.cpu of each container, or remove resource.saturation from the document',
     ),
   ];

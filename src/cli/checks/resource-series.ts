@@ -40,7 +40,7 @@ async function checkResource(context: SourceContext, used: UsedResource): Promis
     return [
       make.failed(
         `${key} failed: ${answer.message}`,
-        `check ${key}; docs/reference/service-config.md has its default`,
+        `check ${key}; docs/reference/service-config.md shows the default query`,
       ),
     ];
   if (answer.class === 'missing' || answer.series.length === 0)
@@ -50,7 +50,7 @@ async function checkResource(context: SourceContext, used: UsedResource): Promis
     series.some((one) => labelOf(one, label) === undefined),
   );
   if (without.length > 0) {
-    const fix = `${key}: begin it with "sum by (namespace, pod, container) (...)"`;
+    const fix = `${key}: begin the query with "sum by (namespace, pod, container) (...)"`;
     return [make.failed(`${key} returns series without the label ${without.join(' and ')}`, fix)];
   }
   const missing = namespaces.filter((namespace) => !labelValues(answer, 'namespace').includes(namespace));
@@ -85,7 +85,7 @@ async function explainNoSeries(
     const other = await findOtherExporter(runQuery, resource);
     if (other !== null) return reportOther(other, { make, metric, resource, name: source.name });
     return make.failed(
-      `no series ${metric}`,
+      `the data source has no series ${metric}`,
       'scrape the kubelets: https://NODE:10250/metrics/cadvisor (kube-prometheus-stack: kubelet.enabled, ' +
         'kubelet.serviceMonitor.cAdvisor); check Status > Targets of Prometheus for targets that are down',
     );
@@ -102,7 +102,7 @@ async function explainNoSeries(
   const labels = scheme ?? findLabelScheme(present);
   if (labels === null)
     return make.failed(
-      `${metric} has no labels for namespace and pod; it has ${listSome([...present].filter((label) => label !== '__name__').sort(), 12)}`,
+      `${metric} has no labels for namespace and pod; its labels are ${listSome([...present].filter((label) => label !== '__name__').sort(), 12)}`,
       'scrape /metrics/cadvisor of the kubelets rather than a standalone cAdvisor; remove labeldrop rules from the scrape config',
     );
   if (
@@ -112,7 +112,7 @@ async function explainNoSeries(
     const container = isDefaultScheme(labels) ? null : labels.container;
     const query = resourceQueryFor(metric, { ...labels, container }, options);
     return make.failed(
-      `the labels of ${metric} are not those that ${key} expects (${describeScheme({ ...labels, container })} instead of namespace, pod, container)`,
+      `the labels of ${metric} are ${describeScheme({ ...labels, container })}, but ${key} expects namespace, pod, container`,
       `${key}: '${query}'`,
     );
   }
@@ -142,10 +142,10 @@ function reportOther(
     readonly name: string;
   },
 ): CheckResult {
-  const message = `no series ${metric}; the data source has ${found} of ${of}`;
+  const message = `the data source has no series ${metric}, but has ${found} of ${of}`;
   if (query === null)
     return make.failed(
-      `${message}, no labels for namespace and pod; it has ${listSome(labels, 12) || 'no labels'}`,
+      `${message}, without labels for namespace and pod; its labels are ${listSome(labels, 12) || 'unknown'}`,
       `make labels of the resource attributes: otlp.promote_resource_attributes: ${ATTRIBUTES} in the config of ` +
         'Prometheus, or resource_to_telemetry_conversion: { enabled: true } in the exporter of the Collector',
     );
@@ -172,12 +172,12 @@ async function explainMissingNamespaces(
   const key = `prometheus.${source.name}.resourceQueries.${resource}`;
   if (metric === null || others.length === 0)
     return make.warning(
-      `no ${resource} series of namespace ${listSome(missing)}`,
-      'ignore this if no pod runs there yet; otherwise check that the nodes of the pods are scraped, and that no drop rule of the scrape config removes the namespace',
+      `the data source has no ${resource} series of namespace ${listSome(missing)}`,
+      'ignore this warning if no pod runs in the namespace yet; otherwise, check that the nodes of the pods are scraped, and that no drop rule of the scrape config removes the namespace',
     );
   const own = source.resourceQueries[resource] ?? '';
   return make.failed(
-    `the labels of ${metric} in namespace ${listSome(missing)} are not those that ${key} expects (${others.map(describeScheme).join('; ')} instead of namespace, pod, container)`,
+    `the labels of ${metric} in namespace ${listSome(missing)} are ${others.map(describeScheme).join('; ')}, but ${key} expects namespace, pod, container`,
     `${key}: '${own} or ${queryForSchemes(metric, others, { isCounter: metric.endsWith('_total') })}'`,
   );
 }
@@ -196,17 +196,17 @@ async function explainNoSeriesInNamespaces(
   if ((await onlyValueOf(runQuery, `count(${selector})`)) !== null)
     return make.failed(
       `${metric} has series, but rate over ${source.resourceWindowSeconds} s returns none: the window contains fewer than two samples`,
-      'see scrape-interval; if Prometheus or the pods have just started, wait for two scrapes',
+      'see the check scrape-interval; if Prometheus or the pods have just started, wait for two scrapes',
     );
   const others = labelValues(await runQuery(`group by (namespace) (${metric})`), 'namespace');
   if (namespaces.length > 0 && others.length > 0)
     return make.failed(
-      `no series ${metric} of namespace ${listSome(namespaces)}; it has series of ${listSome(others)}`,
+      `${metric} has no series in namespace ${listSome(namespaces)}, only in ${listSome(others)}`,
       `correct the namespace in the documents, or scrape the nodes of their pods with this Prometheus (matcher: namespace=~"${namespacesPattern(namespaces)}")`,
     );
   return make.failed(
     `${key} matches no series of ${metric}`,
-    `find the matcher that excludes them, and remove it: ${selector}`,
+    `find the matcher that excludes the series of ${metric}, and remove this matcher: ${selector}`,
   );
 }
 
@@ -261,7 +261,7 @@ async function checkDuplicates(
   if (found === null) return [];
   const key = `prometheus.${source.name}.resourceQueries.${resource}`;
   const make = resultsOf('resource-series', sourceSubject(source));
-  const message = `each container has ${found.times} ${resource} series, by ${describeLabels(found)}: its usage is counted `;
+  const message = `each container has ${found.times} ${resource} series, which differ in ${describeLabels(found)}: the usage is counted `;
   const fix = `${key}: ${fixForCopies(found)}`;
   if (!found.isAdded) return [make.warning(`${message}once, because the query takes the largest`, fix)];
   return Object.hasOwn(source.onceQueries, resource)

@@ -140,7 +140,7 @@ function judgeLags(
   if (rejected.length > 0)
     results.push(
       make.warning(
-        `the server rejects the queries for the age of the samples of ${sayUsers(rejected)}, so old samples are not noticed there and can scale down`,
+        `the server rejects the queries for the age of the samples of ${sayUsers(rejected)}, so that promscaler does not notice old samples, which can scale down`,
         'allow timestamp() and offset at the server, or set freshness on Object and External metrics; ' +
           `prometheus.${name}.maxSampleAgeSeconds: 0 accepts samples of any age`,
       ),
@@ -155,7 +155,7 @@ function judgeLags(
     );
   if (results.length > 0) return results;
   if (freshest === undefined) return [make.skipped(`the data source has no samples of ${sayUsers(lags)}`)];
-  const rest = unchecked === 0 ? '' : `; ${unchecked} more selectors were not checked`;
+  const rest = unchecked === 0 ? '' : `; the check left out ${unchecked} more selectors`;
   return [make.ok(`${sayFresh(freshest)}${rest}`)];
 }
 
@@ -165,16 +165,18 @@ function byLag(one: ReadLag, other: ReadLag): number {
 
 /** Does not print the scrape interval, because the check `scrape-interval` measures it in another way. */
 function sayFresh({ user, ageSeconds, lateTargets, targets, boundSeconds }: ReadLag): string {
-  const late = lateTargets === 0 ? '' : `; ${lateTargets} of ${targets} targets are older`;
-  return `newest samples of ${user} up to ${Math.round(ageSeconds)} s old (bound ${inSeconds(boundSeconds)})${late}`;
+  const late = lateTargets === 0 ? '' : `; ${lateTargets} of ${targets} targets exceed the bound`;
+  return `the newest samples of ${user} are up to ${Math.round(ageSeconds)} s old (bound: ${inSeconds(boundSeconds)})${late}`;
 }
 
 function sayOld({ user, why, isRange, boundSeconds }: ReadLag, old: readonly ReadLag[]): string {
   const others = new Set(old.map((one) => one.user));
   others.delete(user);
   const more = others.size === 0 ? '' : `; so ${others.size === 1 ? 'is' : 'are'} ${listSome([...others])}`;
-  const effect = isRange ? 'a rate reads too low, so it scales up too late' : 'it scales up too late';
-  return `${user}: ${why ?? ''}, bound ${inSeconds(boundSeconds)}; ${effect} and does not scale down${more}`;
+  const effect = isRange
+    ? 'a rate is too low, so that the scaler scales up too late'
+    : 'the scaler scales up too late';
+  return `${user}: ${why ?? ''} (bound: ${inSeconds(boundSeconds)}); ${effect} and does not scale down${more}`;
 }
 
 function sayUsers(lags: readonly Lag[]): string {
@@ -183,8 +185,8 @@ function sayUsers(lags: readonly Lag[]): string {
 
 function fixOld(name: string): string {
   return (
-    'find what is late: scrapes (up == 0), remote write (prometheus_remote_storage_samples_pending), recording rules ' +
-    '(prometheus_rule_group_iterations_missed_total); for samples that are always this late, read them with offset, or set ' +
+    'find the cause of the delay: scrapes (up == 0), remote write (prometheus_remote_storage_samples_pending), recording rules ' +
+    '(prometheus_rule_group_iterations_missed_total); if the samples are always this late, add offset to the selector, or set ' +
     `maxSampleAgeSeconds of the metric or of prometheus.${name}`
   );
 }

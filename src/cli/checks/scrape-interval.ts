@@ -37,7 +37,9 @@ export async function checkScrapeInterval(context: SourceContext): Promise<reado
   if (times.length === 0) return [make.skipped(`the data source has no ${used.resource} series`)];
   const exactSeconds = scrapeIntervalOf(times);
   if (exactSeconds === null)
-    return [make.skipped(`${used.resource} has a single sample, so the interval is not known yet`)];
+    return [
+      make.skipped(`${used.resource} has a single sample, so that the scrape interval is not known yet`),
+    ];
   const intervalSeconds = roundInterval(exactSeconds);
   const inWindow = scrapesWithin(times, source.resourceWindowSeconds, intervalSeconds);
   return [judgeScrapes(make, source, { inWindow, interval: intervalSeconds })];
@@ -52,9 +54,9 @@ function judgeScrapes(
   const fix =
     `${key}: { scrapeIntervalSeconds: ${interval}, resourceWindowSeconds: ${Math.max(ADVISED_WINDOW_SECONDS, SCRAPES_IN_WINDOW * interval)} }, ` +
     `or scrape the kubelets more often (scrape_interval: ${ADVISED_SECONDS}s)`;
-  const fact = `the containers are scraped about every ${interval} s, so the window of ${source.resourceWindowSeconds} s contains ${countOf(inWindow, 'sample')}`;
+  const fact = `the containers are scraped about every ${interval} s, so that the window of ${source.resourceWindowSeconds} s contains ${countOf(inWindow, 'sample')}`;
   if (inWindow < SCRAPES_IN_WINDOW) return fewSamples(make, inWindow, { fact, fix });
-  return make.ok(`scraped every ${interval} s${adviceFor(source, interval)}`);
+  return make.ok(`the containers are scraped every ${interval} s${adviceFor(source, interval)}`);
 }
 
 /** Returns the result for a range that contains fewer samples than `SCRAPES_IN_WINDOW`. */

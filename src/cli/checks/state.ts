@@ -9,7 +9,7 @@ import { reviewPermissions } from './permissions.js';
 import { permissionsBy } from '../../service/permissions.js';
 import { listSome } from '../../units/format.js';
 
-const DEGRADED = 'their scalers can scale up but not down';
+const DEGRADED = 'the scalers whose state belongs there can scale up but not down';
 
 interface ReadConfigMap {
   readonly name: string;
@@ -57,7 +57,7 @@ function judgeReads(
     results.push(
       make.failed(
         `namespace ${namespace} has no ConfigMap ${missing.names}: ${DEGRADED}`,
-        `chart value state.enabled: true, or ${createLine(
+        `set the chart value state.enabled: true, or run: ${createLine(
           missing.group.map(({ name }) => name),
           namespace,
         )}`,
@@ -94,9 +94,9 @@ function judgeEntries(
       const message = `the entry ${key} of ConfigMap ${name} is invalid: ${entry.problem}`;
       const patch = JSON.stringify({ data: { [key]: null } });
       const removal = kubectl(namespace, 'patch', 'configmap', name, '--type=merge', '-p', patch).text;
-      const fix = `${removal} removes it, and the windows of ${key.replace('.', '/')} restart`;
+      const fix = `${removal} removes the entry, and the windows of ${key.replace('.', '/')} restart`;
       return keys.has(key)
-        ? [make.failed(`${message}; its scaler can scale up but not down`, fix)]
+        ? [make.failed(`${message}; the scaler of this entry can scale up but not down`, fix)]
         : [make.warning(message, fix)];
     });
   });

@@ -23,7 +23,7 @@ export async function suggestPrometheus(
   if (!results.some(isUnreachable)) return results;
   const addresses = await findServices(context);
   if (addresses.length === 0) return results;
-  const hint = `. Services of this cluster that look like a Prometheus: ${listSome(addresses, 3)}`;
+  const hint = `. These Services of the cluster may be a Prometheus: ${listSome(addresses, 3)}`;
   return results.map((one) => (isUnreachable(one) ? { ...one, fix: `${one.fix ?? ''}${hint}` } : one));
 }
 

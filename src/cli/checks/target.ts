@@ -54,7 +54,7 @@ export async function checkTarget(facts: ScalerFacts): Promise<readonly CheckRes
   if (specReplicas === 0 && spec.minReplicas > 0)
     return [
       make.warning(
-        `${nameTarget(namespace, ref)} was scaled to 0 manually: promscaler does not scale it`,
+        `${nameTarget(namespace, ref)} was scaled to 0 manually, so that promscaler does not scale it`,
         `kubectl scale ${resourceOf(ref)}/${ref.name} -n ${namespace} --replicas=${spec.minReplicas} enables scaling again`,
       ),
     ];
@@ -80,7 +80,7 @@ function ignoredAnnotations(scaler: Scaler, object: JsonObject | null): readonly
   const { scaleTargetRef: ref } = scaler.spec;
   const annotations = (object === null ? null : readWatchedTarget(object))?.annotations ?? {};
   if (watchedPlural(ref) !== null) return ignoredOfTarget(annotations, scaler);
-  const advice = `promscaler reads no annotations of a ${ref.kind}. To pause it, set spec.paused: true in the document`;
+  const advice = `promscaler reads no annotations of a ${ref.kind}. To pause its scaling, set spec.paused: true in the document`;
   return Object.keys(annotations).map((key) => ({ key, advice }));
 }
 
@@ -124,7 +124,7 @@ async function explainMissingTarget(
   if (kind === null)
     return [
       error.message,
-      `set apiVersion and kind of spec.scaleTargetRef to those of the workload; \`kubectl api-resources --api-group=${groupOf(ref)}\` lists them; if the list is empty, install the CRDs`,
+      `set apiVersion and kind of spec.scaleTargetRef to those of the workload; \`kubectl api-resources --api-group=${groupOf(ref)}\` lists the kinds; if the list is empty, install the CRDs`,
     ];
   const scalerOf = scalersOf(await listOthers(facts, context));
   const isFree = (one: Target): boolean => scalerOf(one) === null;
@@ -136,7 +136,7 @@ async function explainMissingTarget(
   const otherKind = await findOtherKind(context, { namespace, ref });
   if (otherKind !== null && isFree(otherKind))
     return [
-      `${message}, but a ${otherKind.ref.kind} of the same name does`,
+      `${message}, but a ${otherKind.ref.kind} of the same name exists`,
       `spec.scaleTargetRef: { kind: ${otherKind.ref.kind}, name: ${ref.name} }`,
     ];
   const everywhere = await listTargets(context, kind, { namespace: null, ref });
@@ -144,12 +144,15 @@ async function explainMissingTarget(
   const elsewhere = sameName.filter(isFree).map((one) => one.namespace);
   const [first] = elsewhere;
   if (first !== undefined)
-    return [`${message}, but exists in namespace ${listSome(elsewhere)}`, `metadata.namespace: ${first}`];
+    return [
+      `${message}, but a workload of the same name exists in namespace ${listSome(elsewhere)}`,
+      `metadata.namespace: ${first}`,
+    ];
   const scaled = [nearestOf(ref.name, here ?? []), otherKind, ...sameName].flatMap((one) => {
     const other = one === null ? null : scalerOf(one);
     return one === null || other === null
       ? []
-      : [`${nameTarget(one.namespace, one.ref)} does, and ${nameOtherScaler(other)} scales it`];
+      : [`${nameTarget(one.namespace, one.ref)} exists, but ${nameOtherScaler(other)} scales it`];
   });
   if (scaled.length > 0)
     return [
@@ -161,7 +164,7 @@ async function explainMissingTarget(
   if (free.length > 0)
     return [
       `${message}; namespace ${namespace} has ${listSome(free.map((one) => one.ref.name))}`,
-      'set spec.scaleTargetRef.name to one of these',
+      'set spec.scaleTargetRef.name to one of these names',
     ];
   if (here.length > 0)
     return [

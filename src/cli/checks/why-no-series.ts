@@ -43,26 +43,26 @@ export async function whyNoSeries(runQuery: RunQuery, query: string): Promise<No
   if (second !== undefined)
     return {
       isOfSelector: false,
-      message: 'each selector matches series, but the operators between them remove all',
+      message: 'each selector matches series, but the operators between the selectors remove all series',
       fix: `compare the labels on both sides of the operator (on (...), ignoring (...)): ${query}`,
     };
   const { text, range } = first;
   if (range === null)
     return {
       isOfSelector: false,
-      message: `${text} matches series, but a comparison or function removes all`,
-      fix: `run the query without it in the Prometheus UI: ${query}`,
+      message: `${text} matches series, but a comparison or function removes all of them`,
+      fix: `run this query in the Prometheus UI after removing the comparison or function: ${query}`,
     };
   return (await hasSeries(runQuery, `${text} offset ${range}`))
     ? {
         isOfSelector: false,
-        message: `${text} matches series, but they have too few samples in [${range}], or a comparison removes all`,
-        fix: `see query-window, or make the range longer: ${query}`,
+        message: `${text} matches series, but these series have too few samples in [${range}], or a comparison removes all of them`,
+        fix: `see the check query-window, or make the range longer: ${query}`,
       }
     : {
         isOfSelector: false,
-        message: `${text} matches only series that are younger than [${range}] and may have a single sample so far, or a comparison removes all`,
-        fix: `try again after two more scrapes; then see query-window: ${query}`,
+        message: `${text} matches only series that are younger than [${range}] and may have a single sample so far, or a comparison removes all of them`,
+        fix: `try again after two more scrapes; then see the check query-window: ${query}`,
       };
 }
 
@@ -73,7 +73,7 @@ async function explainSelector(runQuery: RunQuery, selector: VectorSelector): Pr
   if (await hasSeries(runQuery, `last_over_time(${text}[1h])`))
     return {
       isOfSelector: false,
-      message: `${text} had samples in the last hour, but has none now`,
+      message: `${text} had samples in the last hour, but has no samples now`,
       fix: 'check Status > Targets of Prometheus: the target is down, or the pods that exposed the metric are gone',
     };
   if (metric !== null && !(await hasSeries(runQuery, `last_over_time(${metricText(metric)}[${range}])`)))
@@ -91,7 +91,7 @@ async function explainSelector(runQuery: RunQuery, selector: VectorSelector): Pr
   const unknown = absent.map(({ label }) => label);
   return {
     isOfSelector: true,
-    message: `${text} matches no series, even without any one of its matchers${unknown.length === 0 ? '' : `; the label ${listSome(unknown)} does not exist`}`,
+    message: `${text} matches no series, even if any one of its matchers is removed${unknown.length === 0 ? '' : `; the label ${listSome(unknown)} does not exist`}`,
     fix: `use matchers for the labels of ${metric ?? 'the metric'}: ${listSome(names, 12)}`,
   };
 }
@@ -107,7 +107,7 @@ async function explainMatcher(
     const operator = matcher.operator === '=' ? '=~' : '!~';
     return {
       isOfSelector: true,
-      message: `the matcher ${text} compares a regular expression as a string; ${label} is ${listSome(values)}`,
+      message: `the matcher ${text} compares a regular expression as a string; the values of ${label} are ${listSome(values)}`,
       fix: `use the operator ${operator}: ${labelText(label)}${operator}${stringLiteral(matcher.value)}`,
     };
   }
@@ -115,7 +115,7 @@ async function explainMatcher(
     const near = nearest(matcher.value, values);
     return {
       isOfSelector: true,
-      message: `the matcher ${text} removes all series; without it ${label} is ${listSome(values)}`,
+      message: `the matcher ${text} removes all series; without this matcher, ${label} is ${listSome(values)}`,
       fix: `${labelText(label)}=${stringLiteral(near ?? values[0] ?? '')}`.concat(
         near === null ? ', or another of these values' : '',
       ),
@@ -127,10 +127,10 @@ async function explainMatcher(
   const wanted = names.find((name) => name.includes(label) || label.includes(name)) ?? nearest(label, names);
   return {
     isOfSelector: true,
-    message: `the matcher ${text} removes all series: they have no label ${label}, but ${listSome(names, 12)}`,
+    message: `the matcher ${text} removes all series, because they have no label ${label}; their labels are ${listSome(names, 12)}`,
     fix:
       wanted == null
-        ? 'use a matcher for one of these labels, or remove it'
+        ? 'use a matcher for one of these labels, or remove the matcher'
         : `${labelText(wanted)}${matcher.operator}${stringLiteral(matcher.value)}`,
   };
 }
@@ -149,7 +149,7 @@ async function explainAttributes(
   const join = `* on (job, instance) group_left (${labels}) target_info{${found.map(({ text }) => text).join(', ')}}`;
   return {
     isOfSelector: true,
-    message: `the series lack ${labels}, which only target_info has: resource attributes of OpenTelemetry that are not promoted to labels`,
+    message: `the series lack ${labels}, which only target_info has, because these resource attributes of OpenTelemetry are not promoted to labels`,
     fix: `otlp.promote_resource_attributes: [${attributes}] in the config of Prometheus; or remove the matcher, and append ${join}`,
   };
 }
@@ -166,13 +166,13 @@ async function explainMissingMetric(runQuery: RunQuery, metric: string): Promise
   const pattern = stringLiteral(`${stem}.*`);
   const names = labelValues(await runQuery(`group by (__name__) ({__name__=~${pattern}})`), '__name__');
   const near = nearest(metric, names);
-  const similar = names.length === 0 ? '' : `; it has ${listSome(names)}`;
+  const similar = names.length === 0 ? '' : `; similar metrics are ${listSome(names)}`;
   return {
     isOfSelector: true,
     message: `Prometheus has no metric ${metric}${near === null ? similar : ''}`,
     fix:
       near === null
-        ? 'correct the name, or scrape its exporter (check Status > Targets of Prometheus)'
+        ? 'correct the name of the metric, or scrape its exporter (check Status > Targets of Prometheus)'
         : `use ${near} instead`,
   };
 }

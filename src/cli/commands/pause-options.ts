@@ -42,7 +42,9 @@ export function readPauseOptions(options: PauseOptions, now: Instant): PauseRequ
   const direction = readDirection(options.direction);
   const replicas = readReplicas(options.replicas);
   if (replicas !== null && direction !== 'both')
-    throw usageError('--replicas cannot be combined with --direction: it pauses both directions');
+    throw usageError(
+      '--replicas cannot be combined with --direction, because --replicas pauses both directions',
+    );
   return { direction, replicas, until: readUntil(options, now), reason: readReason(options.reason) };
 }
 

@@ -42,7 +42,7 @@ export async function runDashboard(options: DashboardOptions, io: CommandIo): Pr
 function readPort(text: string | undefined): number {
   const port = /^\d{1,5}$/.test(text ?? '0') ? Number(text ?? '0') : Number.NaN;
   if (port <= 65_535) return port;
-  throw new CommandError(`--port ${text ?? ''} is not a port: use a number from 0 to 65535`, 2);
+  throw new CommandError(`--port ${text ?? ''} is not a port number: use a number from 0 to 65535`, 2);
 }
 
 async function listen<T>(start: () => Promise<T>, port: number): Promise<T> {

@@ -111,7 +111,9 @@ async function readInEffect(
     else
       return {
         scalers: served.scalers,
-        results: [make.ok(`its last valid version is checked, which ${served.where} has in effect`)],
+        results: [
+          make.ok(`the last valid version of the document is checked, which is in effect at ${served.where}`),
+        ],
       };
   }
   // Both ways usually reach the same service. The lines after the first one repeat the errors of the document.

@@ -92,7 +92,7 @@ function writeRemarks(object: ImportedManifest, isStrict: boolean, io: CommandIo
   const lines = remarks.filter(({ kind }) => kind === 'loss').map((remark) => remarkLine(label, remark));
   for (const line of lines) io.stderr.write(`${file}: ${nameProgram(line, io)}\n`);
   if (isWritten(object, isStrict)) return;
-  const why = text === null ? '' : ': --strict allows nothing to be lost';
+  const why = text === null ? '' : ', because --strict requires a complete conversion';
   io.stderr.write(`${file}: ${label}: not imported${why}\n`);
 }
 
@@ -120,7 +120,7 @@ function sharedTargetLines(objects: readonly ImportedManifest[]): readonly strin
       return [];
     }
     return [
-      `${file}: ${label} has the same target as ${other.label}: promscaler scales it only after one of the documents is removed`,
+      `${file}: ${label} has the same target as ${other.label}: promscaler scales this target only after one of the documents is removed`,
     ];
   });
 }

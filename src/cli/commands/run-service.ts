@@ -252,7 +252,7 @@ const REJECTION_MESSAGES: Readonly<Record<RejectionEffect, string>> = {
   'last-valid': 'document rejected; its last valid version stays in effect',
   none: 'document rejected; no valid version is in effect',
   file: 'document rejected; the file with the same name is in effect',
-  unknown: 'document rejected; its last valid version stays in effect, if there is one',
+  unknown: 'document rejected; the last valid version, if any, stays in effect',
 };
 
 function applyDocuments(
@@ -294,7 +294,10 @@ function logSharedTargets(before: readonly Scaler[], after: readonly Scaler[], l
   const known = new Set(sharingOf(before).map((sharing) => JSON.stringify(sharing)));
   for (const sharing of sharingOf(after)) {
     if (known.has(JSON.stringify(sharing))) continue;
-    log.warn('several scalers scale the same target: it is patched for none of them', sharing);
+    log.warn(
+      'several scalers scale the same target: promscaler patches the target for none of them',
+      sharing,
+    );
   }
 }
 

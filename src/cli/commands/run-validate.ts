@@ -277,8 +277,8 @@ function sharedTarget(
   const target = nameTarget(scaler.namespace, scaler.spec.scaleTargetRef);
   const message =
     others.length === 1
-      ? `${names} also scales ${target}: promscaler patches it for neither. Delete one of the two, or set spec.dryRun: true in one`
-      : `${names} also scale ${target}: promscaler patches it for none of them. Delete all but one, or set spec.dryRun: true in the others`;
+      ? `${names} also scales ${target}: promscaler patches this target for neither of the two. Delete one of the two documents, or set spec.dryRun: true in one of them`
+      : `${names} also scale ${target}: promscaler patches this target for none of them. Delete all but one of the documents, or set spec.dryRun: true in the others`;
   return [document.locate(finding('shared-target', ['spec', 'scaleTargetRef'], message))];
 }
 
@@ -309,7 +309,7 @@ function emptyFileProblem({ name }: InputFile): Problem {
 
 /** What only --live checks. Without it, only the syntax tree of a query is checked, for types and labels. */
 const NOT_CHECKED =
-  'not checked without --live: existence of metrics, labels and target, number of series, units, permissions';
+  'without --live, the existence of metrics, labels and target, the number of series, units and permissions are not checked';
 
 export interface NextTimes {
   readonly scaler: string;

@@ -52,7 +52,7 @@ function textOf({ results, problems }: Results): string {
   const lines = results.flatMap(resultLines);
   const counts = `${results.length - failed.length} passed, ${failed.length} failed`;
   const errors = problems.filter(({ severity }) => severity === 'error').length;
-  const notRun = errors === 0 ? '' : `, not all tests were run because of ${countOf(errors, 'error')}`;
+  const notRun = errors === 0 ? '' : `; some tests were not run because of ${countOf(errors, 'error')}`;
   return [...lines, `${counts}${notRun}`, ''].join('\n');
 }
 

@@ -69,7 +69,7 @@ export function runCompletion(shell: string, io: CommandIo): ExitCode {
   const script = SCRIPTS.get(shell);
   if (script === undefined)
     throw new CommandError(
-      `shell ${shell} is not supported, must be one of ${[...SCRIPTS.keys()].join(', ')}`,
+      `shell ${shell} is not supported; it must be one of ${[...SCRIPTS.keys()].join(', ')}`,
       2,
     );
   io.stdout.write(script);

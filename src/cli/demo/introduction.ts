@@ -94,7 +94,7 @@ The scaler documents of checkout and search are objects in the cluster, that of 
   ${kubectl} edit scaler checkout
   ${join(folder, 'scalers', 'mailer.yaml')}
 
-Without Prometheus, all replicas are held. Stop it; it is started again after ${OUTAGE_SECONDS} s:
+Without Prometheus, all replicas are held. Stop Prometheus (it is started again after ${OUTAGE_SECONDS} s):
   kill ${prometheusPid}
 
 Prometheus UI: ${prometheusUrl}

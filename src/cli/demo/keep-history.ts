@@ -133,7 +133,7 @@ export function offer({ historyFile, documents }: KeptHistory, command: string):
   const backtest = `${command} backtest --history ${historyFile} --scaler ${file}`;
   const field = checkout === undefined ? 'maxReplicas=5,10,20' : 'averageUtilization=50,70,80';
   return `
-What would other settings have done? Its history is kept until the next demo. Back-test it:
+What would other settings have done? The history of this demo is kept until the next demo. Back-test it:
   ${backtest}
   ${backtest} --sweep ${field}
 `;

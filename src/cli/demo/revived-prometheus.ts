@@ -33,7 +33,8 @@ export function revivedPrometheus(
         return;
       } catch (error) {
         const why = errorMessage(error);
-        if (attempt === 1) report(`cannot be started again, retrying every ${OUTAGE_SECONDS} s: ${why}`);
+        if (attempt === 1)
+          report(`Prometheus cannot be started again, retrying every ${OUTAGE_SECONDS} s: ${why}`);
       }
     }
   };
@@ -41,7 +42,7 @@ export function revivedPrometheus(
     while (!isStopped()) {
       const why = await current.ended;
       if (isStopped()) return;
-      report(`${why}; it is started again in ${OUTAGE_SECONDS} s`);
+      report(`${why}; Prometheus is started again in ${OUTAGE_SECONDS} s`);
       await startAgain(report);
     }
   };

@@ -88,12 +88,12 @@ async function findLine(
   }
   if (scalers.size > 1)
     throw new CommandError(
-      `${file} has several scalers (${listSome([...scalers])}); choose one: explain ${[...scalers][0] ?? ''} --file ${file}`,
+      `${file} has several scalers (${listSome([...scalers])}); select one: explain ${[...scalers][0] ?? ''} --file ${file}`,
     );
   if (found !== null) return { ...found, lines };
   if (first !== null && at !== null)
     throw new CommandError(
-      `no decision at ${formatInstant(at)}: the first one of ${file} is from ${formatInstant(first)}`,
+      `no decision at ${formatInstant(at)}: the first decision of ${file} is from ${formatInstant(first)}`,
     );
   throw new CommandError(unread ?? `${file} has no decision of ${wanted ?? 'a scaler'}`);
 }

@@ -35,7 +35,7 @@ export async function explainPast(request: PastRequest, io: CommandIo): Promise<
   const { entry, snapshot, missing, history } = past;
   if (entry === null)
     throw new CommandError(
-      `no decision for ${key} at ${formatInstant(at)}: the service retains decisions in memory, the first one is from ${past.keptFrom}`,
+      `no decision for ${key} at ${formatInstant(at)}: the first decision that the service retains in memory is from ${past.keptFrom}`,
     );
   if (format !== 'text') return writeStructured(format, pastJson(at, past));
   const lines = snapshot === null ? entryLines(key, entry, missing) : snapshotLines(snapshot, entry, past);
@@ -91,7 +91,7 @@ function periodLines(
   return [
     `${head}the same decision ${count} times, from ${firstAt} to ${lastAt}`,
     ...(isLater && history !== null ? readingLines(at, history) : []),
-    `Below: the last of them${isLater ? ', the only one with a snapshot' : ''}`,
+    `The lines below explain the last of these decisions${isLater ? ', which is the only one with a snapshot' : ''}`,
   ];
 }
 
@@ -106,7 +106,7 @@ function readingLines(at: Instant, { at: times, metrics }: HistoryAnswer): reado
   });
   if (index === -1 || metrics.length === 0) return [];
   if (metrics.some(({ target }) => (target[index] ?? null) === null))
-    return ['Metrics at that time: not kept, because the metrics of the document have changed since'];
+    return ['Metrics at that time: unknown, because the metrics of the document have changed since'];
   return [`Metrics at that time: ${metrics.map((metric) => readingOf(metric, index)).join(', ')}`];
 }
 

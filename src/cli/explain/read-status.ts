@@ -115,7 +115,7 @@ export function decideJson(
     return { snapshot, decision: decide(snapshot) };
   } catch (error) {
     if (!(error instanceof SnapshotError)) throw error;
-    const hint = isFromService ? '. The service may be newer than this command' : '';
+    const hint = isFromService ? '. The version of the service may be newer than this command' : '';
     throw new CommandError(`${called} is invalid: ${error.message}${hint}`);
   }
 }

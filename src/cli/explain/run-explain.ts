@@ -40,7 +40,10 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
   if (scaler !== undefined && file !== undefined)
     throw new CommandError('explain takes either NAMESPACE/NAME or --snapshot FILE', 2);
   if (file !== undefined && options.at !== undefined)
-    throw new CommandError('--at cannot be combined with --snapshot: it reads from a running service', 2);
+    throw new CommandError(
+      '--at cannot be combined with --snapshot, because --at reads from a running service',
+      2,
+    );
   if (options.at !== undefined) {
     const request = { ...options, name: await readName(options, io), at: options.at, format };
     io.stdout.write(await explainPast(request, io));
@@ -107,7 +110,7 @@ function statusJson(detail: ScalerDetail): object {
  */
 function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
   if (read === null) return [];
-  if (!read.isOneCycle) return ['Note: the outcome is from a later cycle than the decision'];
+  if (!read.isOneCycle) return ['Note: the outcome below is from a later cycle than the decision'];
   const desired = read.detail.decision?.desiredReplicas ?? decision.desiredReplicas;
   return desired === decision.desiredReplicas
     ? []

@@ -48,10 +48,10 @@ function linesOf(text: string): readonly { readonly number: number; readonly tex
 }
 
 const WHAT_A_SNAPSHOT_IS =
-  'A snapshot is the JSON input of one decision (scaler, now, target, pods, samples, state). Get one from /api/v1/scalers/NAMESPACE/NAME/snapshot of a running service';
+  'A snapshot is the JSON input of one decision (scaler, now, target, pods, samples, state). A running service returns a snapshot at /api/v1/scalers/NAMESPACE/NAME/snapshot';
 
 export const EMPTY_SNAPSHOT =
-  'the input is empty, must be a snapshot as JSON. Get one from /api/v1/scalers/NAMESPACE/NAME/snapshot of a running service';
+  'the input is empty, must be a snapshot as JSON. A running service returns a snapshot at /api/v1/scalers/NAMESPACE/NAME/snapshot';
 
 const FIELDS = ['scaler', 'now', 'target', 'pods', 'samples', 'state'];
 
@@ -64,7 +64,7 @@ export function whyNoSnapshot(name: string, json: unknown): string | null {
   if (Object.keys(json).length === 0)
     return `${called(name)} is not a snapshot: the object is empty. ${WHAT_A_SNAPSHOT_IS}`;
   if (isPlainObject(json['snapshot']) && 'decision' in json)
-    return `${called(name)} is not a snapshot, but the output of explain -o json. Extract its field "snapshot" (jq .snapshot)`;
+    return `${called(name)} is not a snapshot, but the output of explain -o json. Extract the field "snapshot" (jq .snapshot)`;
   if (FIELDS.some((field) => Object.hasOwn(json, field))) return null;
   const kind = json['kind'];
   if (typeof kind === 'string')

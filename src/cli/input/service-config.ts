@@ -62,7 +62,7 @@ export function withPrometheusUrl(config: ServiceConfig, url: string | undefined
   const source = name === undefined ? undefined : config.prometheus[name];
   if (name === undefined || source === undefined)
     throw new CommandError(
-      `--prometheus is ambiguous: the service config has the data sources ${sources.join(', ')}, and none is named default`,
+      `--prometheus is ambiguous: the service config has the data sources ${sources.join(', ')}, but none of them is named default`,
       2,
     );
   return { ...config, prometheus: { ...config.prometheus, [name]: { ...source, urls: [url] } } };

@@ -108,7 +108,7 @@ function requestWarnings(
       without.length === 1 ? `container ${without.join(', ')} has` : `containers ${without.join(', ')} have`;
     const example = resource === 'cpu' ? '250m' : '256Mi';
     return [
-      `${name}: ${who} no ${resource} request, which a ${resource} utilization needs; add ` +
+      `${name}: ${who} no ${resource} request, but a target in percent of the ${resource} requests needs one; add ` +
         `"resources: { requests: { ${resource}: ${example} } }" with a value that fits the workload (unless a LimitRange sets one)`,
     ];
   });
@@ -125,7 +125,7 @@ async function otherScalerWarnings(input: TargetCheckInput): Promise<readonly st
   return (await listHpas(transport, namespace, signal))
     .filter(({ target }) => targetKey(namespace, target) === targetKey(namespace, ref))
     .map(({ kind, name }) => {
-      return `${kind} ${namespace}/${name} also scales ${nameTarget(namespace, ref)}: promscaler does not patch it until the ${kind} is deleted`;
+      return `${kind} ${namespace}/${name} also scales ${nameTarget(namespace, ref)}: promscaler does not patch the target until the ${kind} is deleted`;
     });
 }
 

@@ -81,7 +81,7 @@ function readQuery({ query, averageValue, value }: NewOptions): NewQuery | null 
   ].flatMap(({ quantity, ...rest }) => (quantity === undefined ? [] : [{ ...rest, quantity }]));
   if (query === undefined) {
     if (target === undefined) return null;
-    throw new CommandError(`${target.option} needs --query: it is the target value of the query`, 2);
+    throw new CommandError(`${target.option} needs --query, because it is the target value of a query`, 2);
   }
   if (query.trim() === '') throw new CommandError('--query is empty, must be a PromQL query', 2);
   if (second !== undefined) throw new CommandError('--average-value and --value cannot be combined', 2);

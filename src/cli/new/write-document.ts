@@ -17,7 +17,7 @@ export function writeDocument(document: NewDocument): string {
   const file = nameInComment(document.file);
   const lines = [
     `# Next: "promscaler validate ${file}" validates this document, "promscaler show ${file}" prints every default,`,
-    `# "kubectl apply -f ${file}" applies it (chart value crd.enabled). Without Scaler objects, add it to the release:`,
+    `# "kubectl apply -f ${file}" applies this document (chart value crd.enabled). Without Scaler objects, add the document to the release:`,
     `# "helm upgrade ... --set-file scalers.NAME=${file}".`,
     `apiVersion: ${API_VERSION}`,
     'kind: Scaler',
@@ -30,7 +30,7 @@ export function writeDocument(document: NewDocument): string {
     `    apiVersion: ${scalar(target.apiVersion)} # only the group is used, not the version`,
     `    kind: ${scalar(target.kind)}`,
     `    name: ${scalar(target.name)}`,
-    `  minReplicas: ${min}${min === 0 ? ' # scale to zero and back; needs a query that has a value without pods' : ''}`,
+    `  minReplicas: ${min}${min === 0 ? ' # the workload scales to zero and back, which needs a query that has a value without pods' : ''}`,
     `  maxReplicas: ${max}`,
     '  metrics: # the metric with the highest recommendation wins',
     ...metrics.flatMap(metricLines),
@@ -84,7 +84,7 @@ function defaultLines(preset: string | null): readonly string[] {
   const known = Object.entries(PRESETS).find(([name]) => name === (preset ?? BUILT_IN.preset));
   const values = (known ?? ['', PRESETS.hpa])[1];
   const fields: readonly (readonly [string, string | number, string])[] = [
-    ['tolerance', BUILT_IN.tolerance, 'no change while a metric is within this fraction of its target'],
+    ['tolerance', BUILT_IN.tolerance, 'a metric within this fraction of its target changes nothing'],
     [
       'downscaleStabilizationSeconds',
       values.downscaleStabilizationSeconds,

@@ -167,7 +167,9 @@ function toListError(error: unknown, namespace: string | null): unknown {
   if (!(error instanceof KubernetesError)) return error;
   if (error.kind !== 'forbidden') return new CommandError(error.message);
   const fix = namespace === null ? 'Use --service-namespace to search one namespace, or --url' : 'Use --url';
-  return new CommandError(`${error.message}: you may not list services. ${fix}, which needs no permission`);
+  return new CommandError(
+    `${error.message}: you may not list services. ${fix}, which does not need this permission`,
+  );
 }
 
 const MOST_BYTES = 64 * 1024;
@@ -182,7 +184,10 @@ async function serviceHeaders(
   if (token === '') return {};
   const origin = tokenFile === undefined ? VARIABLE : `--token-file ${tokenFile}`;
   if (!/^[\w.~+/=-]+$/.test(token))
-    throw new CommandError(`${origin} is not a bearer token: it has other characters`, 2);
+    throw new CommandError(
+      `${origin} is not a bearer token: it contains characters that a token cannot contain`,
+      2,
+    );
   return { [TOKEN_HEADER]: `Bearer ${token}` };
 }
 

@@ -44,7 +44,7 @@ export async function readScalerName(
   if (namespace === undefined || namespace === first) return { namespace: first, name: second };
   if (isWorkloadType(first))
     throw usageError(`${text} names a workload. ${scalerNameHint(second, namespace)}`);
-  throw usageError(`${text} is in namespace ${first}, but --namespace is ${namespace}. Omit one of them`);
+  throw usageError(`${text} is in namespace ${first}, but --namespace is ${namespace}. Omit one of the two`);
 }
 
 /** Returns a hint if the user has named a workload, such as `deployment/web`, instead of a scaler; otherwise ''. */

@@ -155,7 +155,7 @@ function explainUndecided(detail: ScalerDetail): CommandError {
   const { namespace, name, conditions } = detail;
   const failed = conditions.find(({ status, type }) => status === 'False' && type !== 'Held');
   const why =
-    failed === undefined ? 'its last cycle could not read the target' : `${failed.reason}: ${failed.message}`;
+    failed === undefined ? 'the last cycle could not read the target' : `${failed.reason}: ${failed.message}`;
   return new CommandError(
     [`the last cycle of ${namespace}/${name} made no decision: ${why}`, ...remedyLines(detail)].join('\n'),
   );
@@ -170,7 +170,7 @@ function toCommandError({ where, proxyNamespace }: ReachedService, error: unknow
   if (error instanceof AnswerError) {
     const hint =
       error.version === null
-        ? 'this is not promscaler, or another version than this command'
+        ? 'the server is not promscaler, or has another version than this command'
         : `the service has version ${error.version}, this command has ${VERSION}`;
     return new CommandError(`reading ${error.page} from ${where}: ${error.message}: ${hint}`);
   }
@@ -182,8 +182,8 @@ function toCommandError({ where, proxyNamespace }: ReachedService, error: unknow
 
 function forbiddenHint(proxyNamespace: string | null): string {
   return proxyNamespace === null
-    ? 'a proxy requires credentials, which --url does not send'
-    : `you may not get services/proxy in namespace ${proxyNamespace}. Use --url, which needs no permission`;
+    ? 'a proxy requires credentials, but this command sends none with --url'
+    : `you may not get services/proxy in namespace ${proxyNamespace}. Use --url, which does not need this permission`;
 }
 
 function hintFor(error: KubernetesError, proxyNamespace: string | null): string {
@@ -194,11 +194,11 @@ function hintFor(error: KubernetesError, proxyNamespace: string | null): string 
         ? 'the host name cannot be resolved'
         : 'no HTTP server listens at this address';
     case 'bad_answer':
-      return 'this is not promscaler';
+      return 'the server is not promscaler';
     case 'not_found':
       return error.message.includes(NO_SUCH_PAGE)
         ? 'the service is older than this command'
-        : 'this is not promscaler, or its version is older than this command';
+        : 'the server is not promscaler, or has an older version than this command';
     case 'unauthorized':
       if (error.message.includes('bearer token')) return 'use --token-file, or set PROMSCALER_TOKEN';
       return forbiddenHint(proxyNamespace);

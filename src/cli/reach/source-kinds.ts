@@ -53,7 +53,7 @@ export const SCALER: ResourceKind = {
   plural: SCALER_PLURAL,
   word: 'scaler',
   ifNotServed:
-    'Install the kind Scaler with the chart value crd.enabled, or keep documents in files, see the guide',
+    'Install the kind Scaler with the chart value crd.enabled, or keep the documents in files (see the guide)',
 };
 
 /** HPAs always contain apiVersion and kind. ScaledObjects and Scalers have the same defaults for them. */

@@ -48,7 +48,7 @@ export function recommendationLines(rows: readonly ScalerView[], command: string
   const untested = rows.length - items.length;
   return [
     ...sorted.flatMap(itemLines),
-    ...(untested === 0 ? [] : [`not back-tested yet: ${untested} of ${rows.length} scalers`]),
+    ...(untested === 0 ? [] : [`${untested} of ${rows.length} scalers have not been back-tested yet`]),
   ].map(cleanText);
 }
 

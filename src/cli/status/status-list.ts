@@ -72,9 +72,11 @@ export function listNotes(where: string, list: StatusList, selection: Selection)
   const standby =
     rows.length === 0
       ? 'a standby replica answered, which has no scalers'
-      : 'a standby replica answered: these rows may be outdated';
+      : 'a standby replica answered, so that these rows may be outdated';
   const leading =
-    unreachable === 0 ? standby : `${unreachable} of the replicas did not answer: their scalers are missing`;
+    unreachable === 0
+      ? standby
+      : `${unreachable} of the replicas did not answer, so that their scalers are missing`;
   return [
     ...(leader ? [] : [leading]),
     ...(version === VERSION ? [] : [`${where} has version ${version}, this command has ${VERSION}`]),

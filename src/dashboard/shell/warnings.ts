@@ -43,7 +43,7 @@ export function warningsOf(status: ServiceStatus, error: string | null, nowMs: n
       `${plural(gone.length, 'replica')} of promscaler did not answer (${gone.join(', ')}): scalers are missing`,
     );
   if (leader !== null && replicas.length < 2 && leader !== identity)
-    warn(`This replica of promscaler is a standby and shows what it last knew. The leader is ${leader}`);
+    warn(`This replica of promscaler is a standby and shows old data. The leader is ${leader}`);
   const [first, ...others] = problems.filter(({ severity }) => severity === 'error');
   if (first !== undefined)
     warn(

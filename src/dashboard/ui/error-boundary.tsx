@@ -20,7 +20,7 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly hasF
     return (
       <ErrorView
         title="This page failed"
-        message="It cannot draw the answer of promscaler. Reload the page; if that does not help, report a bug with the console of the browser."
+        message="The answer of promscaler cannot be shown. Reload the page; if the error persists, report a bug with the console of the browser."
         onRetry={() => this.setState({ hasFailed: false })}
       />
     );

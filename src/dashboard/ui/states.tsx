@@ -55,7 +55,7 @@ export function PartMissing(): VNode {
 }
 
 const PART_MISSING =
-  'Its code cannot be loaded: promscaler cannot be reached, or has another version by now. Reload the page.';
+  'The code cannot be loaded: promscaler cannot be reached, or has a new version. Reload the page.';
 
 interface EmptyViewProps {
   readonly title: string;

@@ -19,7 +19,8 @@ const MOST_SHOWN = 6;
 
 export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
   return (metric) => {
-    if (metric.name.length > LONGEST_NAME) return unknown('its name is too long for prometheus-adapter');
+    if (metric.name.length > LONGEST_NAME)
+      return unknown('the name of the metric is too long for prometheus-adapter');
     const api = metric.member === 'external' ? 'external' : 'custom';
     const all = rules
       .filter((rule) => rule.api === api)
@@ -43,7 +44,7 @@ function choose(all: readonly Candidate[]): FoundQuery {
   const exact = new Set(all.filter(({ rule }) => rule.series.name !== null).map(({ series }) => series));
   const candidates = exact.size > 0 ? all.filter(({ series }) => exact.has(series)) : all;
   const last = candidates.at(-1);
-  if (last === undefined) return unknown('no rule of --adapter-config matches it');
+  if (last === undefined) return unknown('no rule of --adapter-config matches the metric');
   const isUnsure = exact.size === 0 && (candidates.length > 1 || last.isGuess);
   if (isUnsure) return severalSeries(candidates);
   const { rule, query } = last;
@@ -63,14 +64,14 @@ const MOST_NAMES = 10;
 function whyNoRule(name: string, api: AdapterRule['api'], rules: readonly AdapterRule[]): string {
   const other = rules.filter((rule) => rule.api !== api && findSeries(name, rule).length > 0);
   const [first] = other;
-  const none = `no rule of --adapter-config matches it (${LISTS[api]})`;
+  const none = `no rule in ${LISTS[api]} of --adapter-config matches the metric`;
   if (first !== undefined)
-    return `${none}, but ${first.location} does, whose metrics are ${api === 'external' ? 'Pods and Object metrics' : 'External metrics'}`;
+    return `${none}, but ${first.location} matches, which is for ${api === 'external' ? 'Pods and Object metrics' : 'External metrics'}`;
   const names = rules.filter((rule) => rule.api === api).flatMap(producedName);
   const produced = [...new Set(names)];
   if (produced.length === 0) return `${none}: the file has no ${LISTS[api]}`;
   const hint = didYouMean(name, produced);
-  return `${none}, which produce ${listSome(produced, MOST_NAMES)}${hint}`;
+  return `${none}; the rules produce ${listSome(produced, MOST_NAMES)}${hint}`;
 }
 
 function producedName({ series, name: rule }: AdapterRule): readonly string[] {
@@ -85,7 +86,7 @@ function isForAllNamespaces({ api, isNamespaced, labels }: AdapterRule): boolean
 }
 
 function inAllNamespaces({ location }: AdapterRule): string {
-  return `${location} has no label for the namespace: prometheus-adapter rejects the rule, and the query selects all namespaces.`;
+  return `${location} has no label for the namespace: prometheus-adapter rejects this rule, and the converted query selects all namespaces.`;
 }
 
 /** Returns the possible queries without choosing one, because only Prometheus knows which of the series exist. */
@@ -93,7 +94,7 @@ function severalSeries(candidates: readonly Candidate[]): FoundQuery {
   const shown = candidates
     .flatMap(({ query }) => (query === null ? [] : [`  ${query}`]))
     .slice(0, MOST_SHOWN);
-  const reason = 'it may come from one of several series. Choose the query whose series exists:';
+  const reason = 'several series may be its source. Choose the query whose series exists:';
   return { query: null, reason, candidates: shown };
 }
 

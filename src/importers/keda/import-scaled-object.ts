@@ -107,7 +107,7 @@ function readAdvanced(spec: Fields): Advanced {
   if (modifiers !== undefined && Object.keys(modifiers.value).length > 0)
     modifiers.log.lose(
       modifiers.path,
-      `has no formula; ${Object.keys(modifiers.value).join(', ')} not carried over`,
+      `has no formula, so that ${Object.keys(modifiers.value).join(', ')} of the modifiers are not carried over`,
     );
   return { behavior, formula: undefined };
 }
@@ -137,7 +137,7 @@ function readTimes(spec: Fields, { minReplicas, maxReplicas, idle, behavior }: S
   if (!isZero && idle !== null && cooldown !== undefined)
     spec.log.lose(
       place,
-      `is ${cooldown}: KEDA waits this long before it sets idleReplicaCount (${idle}), which promscaler does not`,
+      `is ${cooldown}: KEDA sets idleReplicaCount (${idle}) after this time, but promscaler has no idle count`,
     );
   else if (!isZero && cooldown !== undefined && cooldown !== DEFAULTS.cooldownPeriod)
     spec.log.note(
@@ -148,7 +148,7 @@ function readTimes(spec: Fields, { minReplicas, maxReplicas, idle, behavior }: S
   if (isShort)
     spec.log.note(
       [...spec.path, 'pollingInterval'],
-      `is ${polling}: syncPeriodSeconds ${polling} applies to every decision. KEDA polls so often for activation; its HPA decides every ${HPA_PERIOD_SECONDS} s.`,
+      `is ${polling}: syncPeriodSeconds ${polling} applies to every decision. In KEDA, this interval applies only to activation; the HPA decides every ${HPA_PERIOD_SECONDS} s.`,
     );
   const syncPeriodSeconds = isShort ? polling : undefined;
   return {
@@ -176,22 +176,22 @@ function readCooldown(
   const cooldownSeconds = Math.max(0, cooldown - window);
   const { lose, note } = log.at(['spec', 'cooldownSeconds']);
   const place = [...path, 'cooldownPeriod'];
-  const value = `is ${cooldown}${written === undefined ? ', the default' : ''}: KEDA sets 0 replicas`;
+  const value = `is ${cooldown}${written === undefined ? ' (the default)' : ''}: KEDA sets 0 replicas`;
   const slower = slowerText(Math.max(cooldown, window), rules, { ...decline, cooldownSeconds });
   if (slower !== null)
     lose(
       place,
-      `${value} ${cooldown} s after the last activity, from any count at once; promscaler ${slower}, because behavior.scaleDown also applies to this step`,
+      `${value} ${cooldown} s after the last activity, at once from any count. promscaler sets 0 replicas ${slower}, because behavior.scaleDown also applies to this step`,
     );
   else if (cooldown < window)
     lose(
       place,
-      `${value} ${cooldown} s after the last activity, promscaler after ${window} s, because the downscale stabilization also applies to this step`,
+      `${value} ${cooldown} s after the last activity, but promscaler after ${window} s, because the downscale stabilization also applies to this step`,
     );
   else
     note(
       place,
-      `${value} ${cooldown} s after the last activity. So does promscaler: cooldownSeconds (${cooldownSeconds}), then the downscale stabilization (${window} s).`,
+      `${value} ${cooldown} s after the last activity. promscaler does the same after cooldownSeconds (${cooldownSeconds}) and the downscale stabilization (${window} s).`,
     );
   return cooldownSeconds;
 }
@@ -269,7 +269,7 @@ function readFallback(
     return undefined;
   }
   if (failures === undefined || written === undefined) {
-    log.lose(path, 'is incomplete: failureThreshold and replicas are required; it is not carried over');
+    log.lose(path, 'is not carried over, because failureThreshold or replicas is missing');
     return undefined;
   }
   const replicas = Math.min(Math.max(written, minReplicas), maxReplicas);
@@ -287,7 +287,8 @@ function readFallback(
 const COUNTED = 'is counted in failures every 15 s.';
 const EXACT = 'mode: exact may also scale down, as KEDA does; mode: atLeast would not.';
 /** Source: pkg/fallback/fallback.go, isFallbackEnabled */
-const PARTIAL = 'Here, it also applies to cpu, memory and metricType Value; in KEDA, it does not.';
+const PARTIAL =
+  'In promscaler, the fallback also applies to cpu, memory and metricType Value; in KEDA, it does not.';
 
 /**
  * Returns whether an annotation is true. Any value that is not a boolean counts as true. Source:
@@ -314,13 +315,13 @@ function readForceActivation(
     note(
       place,
       idle === null
-        ? 'is set: in KEDA, too, it applies only with minReplicaCount 0 or idleReplicaCount.'
+        ? 'is set, but also in KEDA it applies only with minReplicaCount 0 or idleReplicaCount.'
         : `is set: promscaler always keeps at least ${minReplicas}.`,
     );
   else
     lose(
       place,
-      'is set and keeps at least one replica, whatever the triggers are: set minReplicas to 1 for that time',
+      'is set and keeps at least one replica, whatever the triggers return: set minReplicas to 1 as long as the annotation is set',
     );
 }
 
@@ -339,7 +340,7 @@ function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
   }
   for (const key of Object.keys(annotations))
     if (key.startsWith(PREFIX) && !KNOWN.includes(key.slice(PREFIX.length)))
-      log.lose(['metadata', 'annotations', key], 'is not known; it is not carried over');
+      log.lose(['metadata', 'annotations', key], 'is not a known field and is not carried over');
   const isUpPaused = isSet('paused-scale-out');
   const isDownPaused = isSet('paused-scale-in');
   const isPaused = kedaPause(annotations) !== null || (isUpPaused && isDownPaused);
@@ -351,7 +352,7 @@ function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
       .at(['spec', 'paused'])
       .note(
         ['metadata', 'annotations', `${PREFIX}${key}`],
-        `is set, and so is spec.paused: ${String(paused)}: remove it to end the pause here, too.`,
+        `is set, and so is spec.paused: ${String(paused)}: remove spec.paused to also end the pause in promscaler.`,
       );
   return { paused };
 }

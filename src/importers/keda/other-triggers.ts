@@ -121,8 +121,8 @@ const EXAMPLES: Readonly<Record<string, Example>> = {
 };
 
 const DEPTH =
-  'The number grows while pods start, and asks for more of them. If they start slowly, query the rate of new messages, ' +
-  'with what a pod does per second as averageValue, and move this query to backlog.query.';
+  'The backlog grows while pods start, and then requests even more pods. If pods start slowly, query the rate of new messages, ' +
+  'with the rate of one pod as averageValue, and move this query to backlog.query.';
 
 /** Settings without which the query is complete: without a topic, KEDA adds up all topics of a consumer group. */
 const OPTIONAL: ReadonlySet<string> = new Set(['topic', 'vhostName']);

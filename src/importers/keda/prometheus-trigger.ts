@@ -28,8 +28,8 @@ const SOURCE_FIELDS: Readonly<Record<string, string>> = {
 
 /** Settings that add parameters to the URL of each query, with what to do instead: a data source has no such fields. */
 const URL_FIELDS: Readonly<Record<string, string>> = {
-  namespace: 'use a server that does not require the parameter, and a matcher of the query',
-  queryParameters: 'flavor sets those of the server that prevent partial responses',
+  namespace: 'use a server that does not require this parameter, and add a matcher to the query',
+  queryParameters: 'the field flavor sets the parameters that prevent partial responses',
 };
 
 const THRESHOLD = 'activationThreshold';
@@ -75,7 +75,7 @@ function readSource(trigger: Trigger, sources: SourceNames): string {
   const source = sources.get(address) ?? DEFAULT_SOURCE;
   const path = [...metadata.path, 'serverAddress'];
   if (address !== '') {
-    const message = `is ${withoutCredentials(address)}: it must be a URL of the data source ${source} in the service config`;
+    const message = `is ${withoutCredentials(address)}: the data source ${source} in the service config must have this URL`;
     if (source === DEFAULT_SOURCE) metadata.log.note(path, message);
     else metadata.log.lose(path, message);
   }

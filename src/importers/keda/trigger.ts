@@ -64,7 +64,7 @@ export function readActivation(
       if (idle === null)
         log.note(
           [...path, key],
-          `is ${formatValue(value[key])}, without effect: KEDA, too, applies it only with minReplicaCount 0 or idleReplicaCount.`,
+          `is ${formatValue(value[key])}, which has no effect: also KEDA applies it only with minReplicaCount 0 or idleReplicaCount.`,
         );
       else
         log.lose(
@@ -77,7 +77,7 @@ export function readActivation(
     log.lose([...path, key], `is ${formatValue(value[key])}${message}`);
   if (written.length > 1) {
     for (const key of written)
-      lose(key, ': a metric has one threshold. FILL IN activation.above, which is 0');
+      lose(key, ', but a metric of promscaler has one threshold. FILL IN activation.above, which is now 0');
     return { above: 0 };
   }
   const [key] = written;
@@ -93,7 +93,7 @@ export function remarkOnEnvironment(metadata: Fields, keys: readonly string[]): 
   for (const key of keys) {
     if (!key.endsWith('FromEnv')) continue;
     const message =
-      'is read from the environment of the workload, which scaler documents cannot; FILL IN the value';
+      'is read from the environment of the workload, but a scaler document cannot read the environment. FILL IN the value';
     metadata.log.lose([...metadata.path, key], message);
     metadata.skip(key);
   }

@@ -43,7 +43,7 @@ export function readFields(
   options: FieldOptions = {},
 ): Fields | null {
   if (!isPlainObject(value)) {
-    log.lose(path, `is ${formatValue(value)}, must be an object; it is not carried over`);
+    log.lose(path, `is ${formatValue(value)}, must be an object; the field is not carried over`);
     return null;
   }
   return fieldsOf(value, path, { log, options });
@@ -66,7 +66,7 @@ function fieldsOf(given: PlainObject, path: Path, { log, options }: Rest): Field
     if (found === undefined) return undefined;
     const result = read(found);
     if (result === undefined)
-      log.lose([...path, key], `is ${formatValue(found)}, must be ${rule}; it is not carried over`);
+      log.lose([...path, key], `is ${formatValue(found)}, must be ${rule}; the field is not carried over`);
     return result;
   };
   const object: Fields['object'] = (key) =>
@@ -108,7 +108,10 @@ function fieldsOf(given: PlainObject, path: Path, { log, options }: Rest): Field
       const known = [...seen];
       for (const key of Object.keys(value))
         if (!seen.has(key))
-          log.lose([...path, key], `is not a known field${didYouMean(key, known)}; it is not carried over`);
+          log.lose(
+            [...path, key],
+            `is not a known field${didYouMean(key, known)}; the field is not carried over`,
+          );
     },
   };
 }

@@ -45,7 +45,10 @@ export function readMetadata(manifest: Fields, context: ImportContext): ReadMeta
   remarkOnOwner(fields);
   const namespace = written ?? context.namespace;
   if (written === undefined && !context.isNamespaceGiven)
-    fields.log.note(['metadata', 'namespace'], `is missing; ${namespace} is used, -n selects another`);
+    fields.log.note(
+      ['metadata', 'namespace'],
+      `is missing; ${namespace} is used; -n selects another namespace`,
+    );
   const label = name === undefined ? '' : `${namespace}/${name}`;
   const isValid =
     isName(name, objectName, fields, 'name') && isName(namespace, labelName, fields, 'namespace');
@@ -78,17 +81,20 @@ const LONGEST_KEY = 317;
 function textMap(key: string, value: unknown, { log }: Fields): PlainObject {
   if (value === undefined) return {};
   if (!isPlainObject(value)) {
-    log.lose(['metadata', key], `is ${formatValue(value)}, must be an object; it is not carried over`);
+    log.lose(['metadata', key], `is ${formatValue(value)}, must be an object; the field is not carried over`);
     return {};
   }
   const entries = Object.entries(value).filter(([name, text]) => {
     if (TOOL_KEYS.some((pattern) => pattern.test(name))) return false;
     if (typeof text === 'string' && name.length <= LONGEST_KEY) return true;
     if (name.length > LONGEST_KEY) {
-      log.lose(['metadata', key], `has a key of ${name.length} characters; it is not carried over`);
+      log.lose(['metadata', key], `has a key of ${name.length} characters; this key is not carried over`);
       return false;
     }
-    log.lose(['metadata', key, name], `is ${formatValue(text)}, must be a string; it is not carried over`);
+    log.lose(
+      ['metadata', key, name],
+      `is ${formatValue(text)}, must be a string; the value is not carried over`,
+    );
     return false;
   });
   return entries.length === 0 ? {} : { [key]: Object.fromEntries(entries) };
@@ -101,6 +107,6 @@ function remarkOnOwner(fields: Fields): void {
   const owner = list.find((one) => isPlainObject(one) && one['controller'] === true);
   if (!isPlainObject(owner)) return;
   const name = `${String(owner['kind'])} ${String(owner['name'])}`;
-  const message = `${name} controls this object and creates it again when it is deleted: disable autoscaling there`;
+  const message = `${name} controls this object and recreates it after a deletion: disable autoscaling in ${name}`;
   fields.log.lose([...fields.path, 'ownerReferences'], message);
 }

@@ -51,7 +51,7 @@ export function namedMetricItem(
 /** If a part of the selector cannot be converted, no query is used, because it would select too many series. */
 function withSelector(found: FoundQuery, { selector }: NamedMetric): FoundQuery {
   const isPartial = found.query !== null && selector.problems.length > 0;
-  return isPartial ? { query: null, reason: 'its selector cannot be converted' } : found;
+  return isPartial ? { query: null, reason: 'the selector of the metric cannot be converted' } : found;
 }
 
 /** Returns a metric for a query of the manifest, in which a dollar sign has no special meaning. */
@@ -62,7 +62,7 @@ export function queryItem(
 ): DraftItem {
   const [variable] = listVariables(body.query);
   if (variable === undefined) return { value: { [member]: body }, from, isOff: false };
-  const message = `the query contains $${variable.name}, which would be a variable of promscaler: write it in another way`;
+  const message = `the query contains $${variable.name}, which would be a variable of promscaler: write the query without this text`;
   log.lose(from, message);
   return { value: { [member]: body }, from, isOff: true };
 }
@@ -123,9 +123,9 @@ export type MetricQueries = (metric: NamedMetric) => FoundQuery;
 export const NO_QUERIES: MetricQueries = ({ name }) => ({ query: null, reason: originOf(name) });
 
 function originOf(name: string): string {
-  if (/^s\d+-/.test(name)) return 'it looks like a metric of KEDA: import its ScaledObject instead';
-  if (name.startsWith('datadogmetric@')) return 'it is a metric of Datadog';
-  if (name.includes('|')) return 'it looks like a metric of Google Cloud Monitoring';
+  if (/^s\d+-/.test(name)) return 'the metric seems to be one of KEDA: import its ScaledObject instead';
+  if (name.startsWith('datadogmetric@')) return 'the metric is one of Datadog';
+  if (name.includes('|')) return 'the metric seems to be one of Google Cloud Monitoring';
   return 'pass the rules of prometheus-adapter with --adapter-config';
 }
 

@@ -205,7 +205,7 @@ function pluginOf(
   const { runPlugin, clock, address, tls } = options;
   if (runPlugin === undefined)
     throw new ConnectionError(
-      `kubeconfig ${files.join(', ')}: context "${context}" gets its credentials from the plugin "${exec.command}", which this command does not run: ${INSTEAD_OF_PLUGIN}`,
+      `kubeconfig ${files.join(', ')}: context "${context}" gets its credentials from the plugin "${exec.command}", but this command runs no plugins: ${INSTEAD_OF_PLUGIN}`,
     );
   const clusterInfo = async (): Promise<ClusterInfo> => {
     const { ca, serverName, verify } = (await tls()) ?? NO_TLS_MATERIAL;
@@ -266,7 +266,7 @@ function tlsOf(
 
 function secretFile(path: string, maxAgeMs: number, { clock, log }: ConnectionOptions): SecretFile {
   const onFailure = (error: string): void =>
-    log.warn('failed to reload credentials; using the last ones', { file: path, error });
+    log.warn('failed to reload credentials; using the last credentials', { file: path, error });
   return createSecretFile({ path, maxAgeMs, clock, onFailure });
 }
 
@@ -288,6 +288,6 @@ function serviceUrl(host: string, port: string): string {
 function checkUrl(text: string, what: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '')
-    throw new ConnectionError(`${what} must begin with http:// or https:// and contain no user`);
+    throw new ConnectionError(`${what} must begin with http:// or https:// and must not contain a user`);
   return withoutTrailingSlashes(`${url.origin}${url.pathname}`);
 }

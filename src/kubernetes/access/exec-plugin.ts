@@ -38,7 +38,7 @@ export function readExec(value: z.infer<typeof EXEC>, file: string): ExecConfig 
   const apiVersion = API_VERSIONS.find((known) => known === value.apiVersion);
   if (apiVersion === undefined) return `exec.apiVersion must be ${API_VERSIONS.join(' or ')}`;
   if (interactiveMode === 'Always') {
-    return `the plugin "${command}" requires a terminal (interactiveMode: Always), which promscaler does not have`;
+    return `the plugin "${command}" requires a terminal (interactiveMode: Always), but promscaler has no terminal`;
   }
   return {
     apiVersion,
@@ -158,7 +158,7 @@ function readCredential(stdout: string, apiVersion: string): Issued | string {
   const certificate = textIn(status, 'clientCertificateData');
   const key = textIn(status, 'clientKeyData');
   if ((certificate === null) !== (key === null))
-    return 'returned only one of clientCertificateData and clientKeyData';
+    return 'must return both clientCertificateData and clientKeyData';
   if (token === null && certificate === null) return 'returned neither a token nor a certificate';
   const expiration = textIn(status, 'expirationTimestamp');
   const expiresAt = expiration === null ? null : parseInstant(expiration);

@@ -29,12 +29,16 @@ function impersonationHeaders(user: ImpersonatedUser): RequestHeaders | string {
   for (const [key, values] of Object.entries(extra ?? {}))
     if (values.length > 0) headers[`Impersonate-Extra-${escapeKey(key)}`] = values;
   if (name === undefined || name === null || name === '')
-    return Object.keys(headers).length === 0 ? {} : 'as-uid, as-groups and as-user-extra need as';
+    return Object.keys(headers).length === 0
+      ? {}
+      : 'the fields as-uid, as-groups and as-user-extra require the field as';
   headers['Impersonate-User'] = name;
   const isSendable = Object.values(headers)
     .flat()
     .every((value) => /^[\x20-\x7e]*$/.test(value));
-  return isSendable ? headers : 'as, as-uid, as-groups and as-user-extra must be ASCII without line breaks';
+  return isSendable
+    ? headers
+    : 'the fields as, as-uid, as-groups and as-user-extra must be ASCII without line breaks';
 }
 
 /** Percent-encodes characters that a header name does not allow, and the percent sign. */
@@ -258,7 +262,7 @@ function readCluster(
   });
   if (insecureSkipVerify && ca !== null)
     throw new ConnectionError(
-      `${place} has both certificate-authority and insecure-skip-tls-verify. Remove one of them`,
+      `${place} has both certificate-authority and insecure-skip-tls-verify. Remove one of the two fields`,
     );
   const execExtension = value.extensions?.find((one) => one.name === EXEC_EXTENSION)?.extension ?? null;
   const serverName = nonEmpty(value['tls-server-name']);
@@ -295,7 +299,7 @@ function readUser({ value, file }: Entry<z.infer<typeof USER>>, name: string): U
     path: value['client-key'],
   });
   if ((certificate === null) !== (key === null))
-    throw new ConnectionError(`${place} has only one of client-certificate and client-key`);
+    throw new ConnectionError(`${place} must have both client-certificate and client-key`);
   const username = nonEmpty(value.username);
   const basic = username === null ? null : { username, password: value.password ?? '' };
   const written = { certificate, key, token, tokenFile, basic };
@@ -303,7 +307,7 @@ function readUser({ value, file }: Entry<z.infer<typeof USER>>, name: string): U
   const provider = value['auth-provider']?.name ?? null;
   if (provider !== null && (value.exec ?? null) === null)
     throw new ConnectionError(
-      `${place} gets its credentials from the plugin "${provider}", which is not supported: ${INSTEAD_OF_PLUGIN}`,
+      `${place} gets its credentials from the plugin "${provider}", but this plugin is not supported: ${INSTEAD_OF_PLUGIN}`,
     );
   const exec = value.exec === null || value.exec === undefined ? null : readExec(value.exec, file);
   if (typeof exec === 'string') throw new ConnectionError(`${place}: ${exec}`);

@@ -261,7 +261,7 @@ function afterFailedPatch<W extends BucketWrite>(
   // The next read shows whether the write was made. The store becomes unusable only if the result is unknown twice in a
   // row.
   if (UNKNOWN_OUTCOME.includes(error.kind) && !state.isDoubtful) {
-    const message = `${error.message}: outcome unknown, reading the ConfigMap again`;
+    const message = `${error.message}: the outcome is unknown, so that the ConfigMap is read again`;
     return endWriting({ ...state, isDoubtful: true, isStale: true }, { kind: 'refused', message });
   }
   return failWriting(state, explainStateFailure(error, context, 'patch'), context);
@@ -275,7 +275,7 @@ function afterConflict<W extends BucketWrite>(state: StateWriting<W>, context: B
     return endWriting({ ...state, isStale: true }, { kind: 'refused', message });
   }
   if (conflicts === MAX_CONFLICTS) {
-    const message = `ConfigMap ${nameOf(context)} keeps being changed by other clients: ${conflicts} conflicts`;
+    const message = `other clients keep changing ConfigMap ${nameOf(context)}: ${conflicts} conflicts`;
     return failWriting(state, message, context);
   }
   return { state: { ...state, writing: { ...state.writing, conflicts } }, effects: [{ type: 'read' }] };

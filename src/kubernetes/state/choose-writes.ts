@@ -117,7 +117,7 @@ function whyRefused(write: BucketWrite, known: KnownEntry | undefined, rules: Bu
 
 function whyImpossible(write: BucketWrite, known: KnownEntry | undefined): PutResult | null {
   if (known !== undefined && 'problem' in known.content) {
-    const message = `state entry ${write.key} is invalid and is not overwritten: ${known.content.problem}`;
+    const message = `state entry ${write.key} is invalid, and promscaler does not overwrite it: ${known.content.problem}`;
     return { kind: 'failed', message };
   }
   const bytes = Buffer.byteLength(write.text);
@@ -179,8 +179,8 @@ class BucketSpace {
     const bytes = this.#bytes.get(namespace) ?? 0;
     const share = Math.floor(this.#share(namespace));
     const namespaces = Math.round(MAX_BUCKET_BYTES / this.#share(namespace));
-    const why = `ConfigMap ${name} is full: namespace ${namespace} has ${bytes} bytes, its share is ${share} (${countOf(namespaces, 'namespace')})`;
-    return `${why}. Remove scalers of this namespace, or entries of deleted ones`;
+    const why = `ConfigMap ${name} is full: namespace ${namespace} has ${bytes} bytes, but its share is ${share} bytes (${countOf(namespaces, 'namespace')})`;
+    return `${why}. Remove scalers of this namespace, or entries of deleted scalers`;
   }
 
   #share(namespace: string): number {

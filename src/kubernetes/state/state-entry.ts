@@ -286,7 +286,7 @@ export function readEntry(text: string): StoredEntry | EntryProblem {
   const version = versionOf(json);
   if (version !== null && version > SCHEMA_VERSION)
     return {
-      problem: `its schema version is ${version}, this version of promscaler supports ${SCHEMA_VERSION}`,
+      problem: `its schema version is ${version}, but this version of promscaler supports only ${SCHEMA_VERSION}`,
     };
   const parsed = entrySchema.safeParse(json);
   if (!parsed.success) {

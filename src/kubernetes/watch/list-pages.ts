@@ -95,18 +95,18 @@ async function listPages<T>(listing: Listing<T>): Promise<Listed<T>> {
     listing.onPage?.();
     for (const item of read.items) items.push(item);
     kept += read.characters;
-    if (items.length > MAX_ITEMS) throw endless(listing, `more than ${MAX_ITEMS} objects`);
+    if (items.length > MAX_ITEMS) throw endless(listing, `the list has more than ${MAX_ITEMS} objects`);
     if (kept > MAX_KEPT_CHARACTERS)
-      throw endless(listing, `objects of more than ${MAX_KEPT_CHARACTERS} bytes`);
+      throw endless(listing, `the objects have more than ${MAX_KEPT_CHARACTERS} bytes`);
     // All pages should have the same version. If they differ, a watch from the version of the first page misses
     // nothing.
     resourceVersion ??= read.resourceVersion;
     token = read.token;
     if (token === null) return { items, resourceVersion };
-    if (tokens.has(token)) throw endless(listing, 'the same page twice');
+    if (tokens.has(token)) throw endless(listing, 'the server returned the same page twice');
     tokens.add(token);
   }
-  throw endless(listing, `more than ${MAX_PAGES} pages`);
+  throw endless(listing, `the list has more than ${MAX_PAGES} pages`);
 }
 
 /**

@@ -183,7 +183,7 @@ class ReflectorLoop<T extends WatchedObject> {
     if (now - this.#oldListMs < OLD_LIST_PATIENCE_MS)
       throw new KubernetesError(
         'bad_answer',
-        `listing ${this.#name}: the list has resourceVersion ${version}, older than ${newest} seen before`,
+        `listing ${this.#name}: the list has resourceVersion ${version}, which is older than the last one (${newest})`,
       );
     this.#newest = null;
     this.#oldListMs = null;
@@ -211,7 +211,7 @@ class ReflectorLoop<T extends WatchedObject> {
       );
     } catch (error) {
       if (error instanceof IdleError) {
-        this.#options.log.info('closed a watch without events', { resource: this.#name });
+        this.#options.log.info('closed a watch that had sent no events', { resource: this.#name });
         return 0;
       }
       // The server has exceeded timeoutSeconds, so the connection is dead. The version is still valid.

@@ -64,7 +64,7 @@ function readAnswerData(http: HttpAnswer): { readonly data: Json; readonly why: 
   if (json['status'] !== 'success')
     return failed('bad_answer', 'the JSON is not an answer of the Prometheus API');
   const data = asObject(json['data']);
-  if (data === null) return failed('bad_answer', 'the answer has no "data"');
+  if (data === null) return failed('bad_answer', 'the answer has no field "data"');
   return { data, why: whyAnswerPartial(json) };
 }
 
@@ -148,7 +148,7 @@ function classifyResult(data: Json, why: string | null, maxSeries: number): Answ
   const type = data['resultType'];
   const result = data['result'];
   if (type === 'string' || type === 'matrix') {
-    const hint = type === 'matrix' ? ': a range such as [5m] needs a function around it' : '';
+    const hint = type === 'matrix' ? ': put a function around a range such as [5m]' : '';
     return invalid(`the query returns a ${type}, not an instant vector${hint}`);
   }
   if (type === 'scalar') return classifySeries([{ metric: {}, value: result }], why);
@@ -326,7 +326,9 @@ function sayForm({ contentType, body }: HttpAnswer): string {
   const start = body.trimStart();
   if (start === '') return 'an empty body';
   const isHtml = (contentType ?? '').includes('html') || start.startsWith('<');
-  return isHtml ? 'an HTML page (a login page, or not the address of a Prometheus?)' : 'text';
+  return isHtml
+    ? 'an HTML page (it may be a login page, or the address is not that of a Prometheus)'
+    : 'text';
 }
 
 function invalid(message: string): Answer {

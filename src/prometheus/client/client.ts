@@ -224,7 +224,10 @@ function createUrlClient(
   const query: UrlClient['query'] = async (text, { timeoutMs, signal, namespace }) => {
     const silent = silence.reasonFor(namespace);
     if (silent !== null)
-      return failed(silent, `${host}: not sent: the Retry-After of the server has not elapsed`);
+      return failed(
+        silent,
+        `${host}: the query was not sent, because the Retry-After of the server has not elapsed`,
+      );
     const ms = Math.ceil(timeoutMs);
     const flavor = FLAVOR_PARAMETERS[engine.config().flavor];
     const parameters = { query: text, timeout: `${ms}ms`, ...flavor };

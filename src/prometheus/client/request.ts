@@ -182,7 +182,7 @@ export function createProbe(config: SourceConfig, clock: Clock, env: Environment
   return async (request) =>
     URL.canParse(request.url) && hosts.has(new URL(request.url).host)
       ? send(request)
-      : failed('connection', 'not a host of this data source');
+      : failed('connection', 'the URL has a host that is not a host of this data source');
 }
 
 function isAnswered(result: SendResult, statuses: readonly number[]): boolean {

@@ -124,7 +124,7 @@ function judgeBacklog(answer: Answer, checks: MetricChecks): NumberVerdict {
 function judgeCapacity(answer: Answer): NumberVerdict {
   const unknown = (why: string): Verdict => ({
     kind: 'doubtful',
-    why: `capacity: ${why}, target.averageValue applies`,
+    why: `capacity: ${why}, so that target.averageValue applies`,
   });
   if (answer.class === 'failed' || answer.class === 'invalid') return unknown(answer.message);
   const [only, second] = answer.class === 'missing' ? [] : answer.series;
@@ -151,11 +151,12 @@ function judgeGuard(answer: Answer, checks: MetricChecks): Verdict {
 function judgeFreshness(answer: Answer, freshness: Freshness, checks: MetricChecks): Verdict {
   if (answer.class === 'failed' || answer.class === 'invalid') return unusable('freshness', answer);
   if (answer.class === 'missing' || answer.series.length === 0) {
-    return bad('its age is unknown: the freshness query returned no series', checks);
+    return bad('the age of the data is unknown: the freshness query returned no series', checks);
   }
   const times = answer.series.map(({ value }) => value);
   const wrong = times.find((time) => !Number.isFinite(time));
-  if (wrong !== undefined) return bad(`its age is unknown: the freshness query returned ${wrong}`, checks);
+  if (wrong !== undefined)
+    return bad(`the age of the data is unknown: the freshness query returned ${wrong}`, checks);
   const evaluatedAt = answer.evaluatedAt;
   const age = (time: number): number => secondsBetween(instantFromSeconds(time), evaluatedAt);
   const oldest = times.reduce((least, time) => Math.min(least, time));
@@ -163,7 +164,7 @@ function judgeFreshness(answer: Answer, freshness: Freshness, checks: MetricChec
   if (age(newest) < -MAX_AHEAD_SECONDS) {
     const ahead = `${Math.round(-age(newest))} s in the future`;
     return bad(
-      `its newest sample is ${ahead}: the clocks differ, or the freshness query is not in seconds`,
+      `the newest sample is ${ahead}: the clocks differ, or the freshness query does not return seconds`,
       checks,
     );
   }
@@ -172,7 +173,7 @@ function judgeFreshness(answer: Answer, freshness: Freshness, checks: MetricChec
     const hint =
       oldest < LEAST_PLAUSIBLE_SECONDS ? ': the freshness query must return a time since 1970' : '';
     const old = `${formatAge(age(oldest))} s old, more than maxAgeSeconds (${maxAgeSeconds})`;
-    return bad(`its newest sample is ${old}${hint}`, checks);
+    return bad(`the newest sample is ${old}${hint}`, checks);
   }
   return believed(answer.class === 'partial' ? `freshness: ${answer.why}` : null);
 }

@@ -158,6 +158,6 @@ function sentenceOf(found: Duplicates, candidate: DuplicateCandidate, config: So
   const isOnce =
     !found.isAdded ||
     (candidate.kind === 'resource' && Object.hasOwn(config.onceQueries, candidate.resource));
-  const counted = isOnce ? 'only the largest is counted' : `counted ${found.times} times`;
-  return `${what} has ${found.times} copies, by ${describeLabels(found)}: ${counted}`;
+  const counted = isOnce ? 'only the largest copy is counted' : `the value is counted ${found.times} times`;
+  return `${what} has ${found.times} copies, which differ in ${describeLabels(found)}: ${counted}`;
 }

@@ -331,7 +331,7 @@ function readLoads(
       if (Number.isNaN(value)) continue;
       const index = (atMs - start) / STEP_MS;
       if (!Number.isInteger(index) || index < 0 || index >= values.length)
-        return 'the loads of earlier days are for other times than requested';
+        return 'the server returned loads of earlier days for other times than requested';
       if (value < 0) return `a load of an earlier day is negative: ${value}`;
       const known = values[index] ?? NaN;
       const sum = Number.isNaN(known) ? value : known + value;

@@ -330,7 +330,7 @@ function isBadQuery(answer: Answer): boolean {
 /** Returns the answer to a shared query for a member, with a note that another member may be the cause. */
 function sharedAnswer(answer: Answer, count: number, noun: string): Answer {
   if (count === 1) return answer;
-  const note = ` (one query for ${count} ${noun}; which of them is the cause is not known yet)`;
+  const note = ` (one query for ${count} ${noun}; it is not known yet which of these is the cause)`;
   if (answer.class === 'partial') return withWhy(answer, answer.why + note);
   return 'message' in answer ? { ...answer, message: answer.message + note } : answer;
 }

@@ -43,7 +43,8 @@ export function createAzure(
     tokenFile === '' ? managedIdentity(config, http) : workloadIdentity(config, clock, { env, http });
   const inTime = async (signal: AbortSignal): Promise<Fetched<string>> => {
     const result = await fetch(signal);
-    if (result === null || result.accessToken === '') throw new CredentialError(`${WHAT}: none was issued`);
+    if (result === null || result.accessToken === '')
+      throw new CredentialError(`${WHAT}: no token was issued`);
     const { accessToken: value, expiresOn } = result;
     return { value, lifetimeMs: expiresOn === null ? null : expiresOn.getTime() - clock.now() };
   };

@@ -28,7 +28,7 @@ export function createGoogle(clock: Clock): SignIn {
     });
     const client = await auth.getClient();
     const { token } = await client.getAccessToken();
-    if (typeof token !== 'string' || token === '') throw new CredentialError(`${WHAT}: none was issued`);
+    if (typeof token !== 'string' || token === '') throw new CredentialError(`${WHAT}: no token was issued`);
     const expiry = client.credentials.expiry_date;
     return { value: token, lifetimeMs: typeof expiry === 'number' ? expiry - clock.now() : LIFETIME_MS };
   };

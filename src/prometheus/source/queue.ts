@@ -209,9 +209,9 @@ export function createQueryQueue(parts: {
   const noSlot = ({ isSlow }: OpenQuery): Answer => {
     const most = `maxConcurrentQueries is ${config.maxConcurrentQueries}`;
     const why = isSlow
-      ? `${most}, and queries that take more than ${SLOW_SECONDS} s share a part of them`
+      ? `${most}; queries that take more than ${SLOW_SECONDS} s may use only some of these slots`
       : most;
-    return failed('busy', `not sent: no free slot in the round (${why})`);
+    return failed('busy', `the query was not sent, because the round had no free slot (${why})`);
   };
 
   const slots = createFairSlots<OpenQuery>({
@@ -267,7 +267,7 @@ export function createQueryQueue(parts: {
     if (!isOpen) return enqueue(text, options, tallyOf(options.round));
     underWay.delete(text);
     const why = last === null ? '' : ` (${last.message})`;
-    const message = `not sent: the last ${failures} queries to the source have failed, so only one per round is sent${why}`;
+    const message = `the query was not sent: after ${failures} failures in a row, only one query per round is sent to the data source${why}`;
     return failed(last?.reason ?? 'connection', message);
   };
 
@@ -359,7 +359,7 @@ function createQueryLimits(options: {
   const refuse = (owners: readonly QueryOwner[], why: string): Answer => {
     for (const { namespace } of owners) onOverLimit(namespace);
     const names = owners.map(({ namespace }) => namespace).join(', ');
-    return failed('over_limit', `not sent: the queries of namespace ${names} ${why}`);
+    return failed('over_limit', `the query was not sent, because the queries of namespace ${names} ${why}`);
   };
 
   return {

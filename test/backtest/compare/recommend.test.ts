@@ -8,7 +8,7 @@ import {
 } from '../../../src/backtest/compare/recommend.js';
 import { figuresWith, conditionOf } from './figures-of.js';
 
-const LAST = 'in the parts of the second half that neither the search nor the confirmation has seen';
+const LAST = 'in the parts of the second half that neither the search nor the confirmation used';
 
 describe('describeSaving', () => {
   it.each([
@@ -18,7 +18,7 @@ describe('describeSaving', () => {
       -10,
       -12,
       -9,
-      `expect 10.0 % more pod-hours (9.0 to 12.0 % in single parts) ${LAST}; it meets the condition, which the document misses`,
+      `expect 10.0 % more pod-hours (9.0 to 12.0 % in single parts) ${LAST}; the change meets the condition, which the document does not`,
     ],
   ])('says what a saving of %s %% is, from %s to %s %%', (percent, lowest, highest, expected) => {
     expect(describeSaving({ percent, lowest, highest })).toBe(expected);
@@ -29,7 +29,7 @@ describe('whyNotNotable', () => {
   it.each([
     [
       0.99,
-      `nothing better by at least 1 % was found: the best change saves 0.99 % of the pod-hours (-0.10 to 2.00 % in single parts) ${LAST}`,
+      `no change saves at least 1 % of the pod-hours: the best one saves 0.99 % (-0.10 to 2.00 % in single parts) ${LAST}`,
     ],
     [1, null],
     [-3, null],
@@ -43,14 +43,14 @@ describe('what a recommendation adds', () => {
     const current = figuresWith({ flaps: 1 });
 
     expect(describeFlaps({ current, changed: figuresWith({ flaps: 5 }) })).toEqual([
-      'it scales back and forth more often: 5 flaps, the document 1',
+      'the change scales back and forth more often: it has 5 flaps, the document has 1',
     ]);
     expect(describeFlaps({ current, changed: current })).toEqual([]);
   });
 
   it('says what a load of less than two days cannot confirm', () => {
     expect(describeLength(86_400)).toEqual([
-      'the load covers 1d: if its period is longer than half of that, this confirms nothing',
+      'the load covers 1d only: the back-test confirms nothing if the load repeats less often than every 12h',
     ]);
     expect(describeLength(2 * 86_400)).toEqual([]);
   });

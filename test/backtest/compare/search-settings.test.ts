@@ -40,7 +40,8 @@ async function find(...probes: readonly Probe[]): Promise<unknown> {
   return typeof found === 'string' ? found : found.change;
 }
 
-const NONE = 'no change meets the condition with a margin on the first half and needs fewer pod-hours';
+const NONE =
+  'no change meets the condition with a margin on the first half of the load and needs fewer pod-hours';
 const down = 'behavior.scaleDown.stabilizationWindowSeconds';
 const tolerance = 'behavior.scaleDown.tolerance';
 

@@ -91,9 +91,9 @@ describe('a load trace', () => {
   test.each([
     ['', null, 'the trace is empty, must start with the line t_seconds,value'],
     ['0,1\n15,2', 1, 'the first line is "0,1", must be t_seconds,value'],
-    ['t_seconds,value', null, 'no line after the header t_seconds,value'],
+    ['t_seconds,value', null, 'the trace has no line after the header t_seconds,value'],
     ['t_seconds,value\n0,1', 2, 'a trace needs at least 2 lines with values'],
-    ['t_seconds,value\n0,\n15,NaN', null, 'no line has a value'],
+    ['t_seconds,value\n0,\n15,NaN', null, 'no line of the trace has a value'],
     ['t_seconds,value\n0,1\n15', 3, '"15" must be two numbers, as in 60,12.5'],
     ['t_seconds,value\n0,1\n15,2,3', 3, '"15,2,3" must be two numbers, as in 60,12.5'],
     ['t_seconds,value\n0,1\nnoon,2', 3, 't_seconds is "noon", must be a number of seconds'],

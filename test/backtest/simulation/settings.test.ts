@@ -41,7 +41,7 @@ describe('the start of a pod', () => {
   it('is described in one sentence', () => {
     expect(describePodStart(podStartOf(30))).toBe('30 s');
     expect(describePodStart({ medianSeconds: 60, p95Seconds: 180, node: { seconds: 90, pods: 4 } })).toBe(
-      '60 s (median) or 180 s (p95), and 90 s more if it needs a new node, on which 4 pods have room,',
+      '60 s (median) or 180 s (p95), and 90 s more if the pod needs a new node, on which 4 pods have room,',
     );
   });
 });

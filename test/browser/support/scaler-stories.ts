@@ -267,7 +267,7 @@ export const CONFLICT: Story = {
       buildCondition(
         'Held',
         'ConflictingScaler',
-        'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until that is deleted',
+        'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until that autoscaler is deleted',
       ),
     ],
   }),

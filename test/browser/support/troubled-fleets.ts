@@ -94,7 +94,7 @@ const unread: Story = { ...UNREAD, rounds: ROUNDS };
 
 const twoScalers = held(
   'ConflictingScaler',
-  'HorizontalPodAutoscaler search/suggest scales the same target; promscaler patches nothing until that is deleted',
+  'HorizontalPodAutoscaler search/suggest scales the same target; promscaler patches nothing until that autoscaler is deleted',
 );
 
 /** The data source of the namespace billing does not answer for 3 hours. */

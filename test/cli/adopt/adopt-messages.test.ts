@@ -13,7 +13,7 @@ jest.setTimeout(60_000);
 const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web';
 
 describe('adopt --report says why no round was compared, and what to do:', () => {
-  const why = 'promscaler: no round of scaler shop/web was compared yet: ';
+  const why = 'promscaler: no round of scaler shop/web has been compared yet: ';
 
   /** Stops the controller of the HPA, and sets its conditions without a count. */
   async function startWithoutCount(conditions: readonly JsonObject[]): Promise<AdoptFixture> {
@@ -36,7 +36,7 @@ describe('adopt --report says why no round was compared, and what to do:', () =>
 
     expect([exitCode, stderr]).toEqual([
       1,
-      `${why}HPA shop/web has no desired replicas: FailedGetExternalMetric: no metrics. Wait until it has, or see kubectl describe hpa web -n shop\n`,
+      `${why}HPA shop/web has no desired replicas: FailedGetExternalMetric: no metrics. Wait until the HPA has desired replicas, or see kubectl describe hpa web -n shop\n`,
     ]);
   });
 
@@ -44,7 +44,7 @@ describe('adopt --report says why no round was compared, and what to do:', () =>
     const fixture = await startWithoutCount([]);
 
     expect((await fixture.run('--report')).stderr).toBe(
-      `${why}HPA shop/web has no desired replicas: its controller has not set them yet. Wait until it has, or see kubectl describe hpa web -n shop\n`,
+      `${why}HPA shop/web has no desired replicas: its controller has not set the desired replicas yet. Wait until the HPA has desired replicas, or see kubectl describe hpa web -n shop\n`,
     );
   });
 
@@ -55,7 +55,7 @@ describe('adopt --report says why no round was compared, and what to do:', () =>
     await fixture.decided(2);
 
     expect((await fixture.run('--report')).stderr).toBe(
-      `${why}the service does not see HPA shop/web: it needs permission to list and watch horizontalpodautoscalers (autoscaling) in namespace shop, which the chart grants with rbac.create=true. With the permission, it sees a new HPA within a minute\n`,
+      `${why}the service does not see HPA shop/web: it needs permission to list and watch horizontalpodautoscalers (autoscaling) in namespace shop, which the chart grants with rbac.create=true. With this permission, the service sees a new HPA within a minute\n`,
     );
   });
 });
@@ -90,7 +90,7 @@ describe('adopt of an HPA that does not exist', () => {
     const lost = await fixture.run('--undo');
 
     const file = (name: string): string =>
-      ` If --switch deleted it, and the scaler is gone, too, create it from the saved file: kubectl create -f hpa-shop-${name}.yaml\n`;
+      ` If --switch deleted the autoscaler, and its scaler is also deleted, create the autoscaler from the saved file: kubectl create -f hpa-shop-${name}.yaml\n`;
     expect(misspelled.stderr).toBe(
       `promscaler: HPA shop/wbe does not exist; did you mean "web"?${file('wbe')}`,
     );
@@ -122,7 +122,7 @@ describe('adopt --switch', () => {
     const refused = await fixture.run('--switch');
 
     const found = /the counts were equal in \d+ of \d+ rounds \([\d.]+ %\), fewer than 90 %: [^\n]*/;
-    expect(report.stdout).toMatch(new RegExp(`A switch would be refused now: ${found.source}`));
+    expect(report.stdout).toMatch(new RegExp(`--switch would refuse now: ${found.source}`));
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringMatching(found)]);
     expect(refused.stderr).toContain('. Nothing was changed; --force switches nevertheless\n');
     expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
@@ -159,7 +159,7 @@ describe('adopt --switch of a scaler whose status is of another generation', () 
 
     expect([exitCode, stderr]).toEqual([
       1,
-      'promscaler: the service has not written the status of scaler shop/web for generation 3 yet (last: generation 1). Its log has the reason: failed to write status of Scaler. Nothing was changed\n',
+      'promscaler: the service has not written the status of scaler shop/web for generation 3 yet (last: generation 1). Tts log has the reason: failed to write status of Scaler. Nothing was changed\n',
     ]);
     expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
   });
@@ -184,11 +184,11 @@ describe('adopt --switch of a scaler whose status is of another generation', () 
 
     expect([exitCode, stderr]).toEqual([
       1,
-      'promscaler: the service has scaler shop/web, but has not written its status: it must run without --dry-run. Otherwise its log has the reason: failed to write status of Scaler. Nothing was changed\n',
+      'promscaler: the service has scaler shop/web, but has not written the status of the scaler: the service must run without --dry-run. Otherwise, the log of the service has the reason: failed to write status of Scaler. Nothing was changed\n',
     ]);
   });
 
-  it('says that the service does not have it', async () => {
+  it('says that the service does not have the scaler', async () => {
     const fixture = await AdoptFixture.create({ namespaces: '[lab]' });
     await fixture.run('--adapter-config', 'adapter.yaml');
 
@@ -196,7 +196,7 @@ describe('adopt --switch of a scaler whose status is of another generation', () 
 
     expect([exitCode, stderr]).toEqual([
       1,
-      'promscaler: the service does not have scaler shop/web: it must run with scalers.customResources: true, and watch namespace shop. Nothing was changed\n',
+      'promscaler: the service does not have scaler shop/web: the service must run with scalers.customResources: true, and watch namespace shop. Nothing was changed\n',
     ]);
   });
 });
@@ -294,7 +294,7 @@ describe('adopt and import', () => {
 
     const differs =
       'an import of HPA shop/web differs from scaler shop/web now (spec.maxReplicas: 30 -> 20, ' +
-      'spec.metrics[0].external.target.averageValue: 11 -> 10): carry the change over unless it is intended\n';
+      'spec.metrics[0].external.target.averageValue: 11 -> 10): make the same change to the scaler, unless the difference is intended\n';
     expect(reported.stdout).toContain(`Note:    ${differs}`);
     expect(switched.stderr).toContain(`warning: ${differs}`);
   });

@@ -14,7 +14,10 @@ const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers'
 
 describe('adopt, as a usage error', () => {
   it.each([
-    [['deployment/web'], 'deployment/web is not an autoscaler: use hpa/NAME or scaledobject/NAME'],
+    [
+      ['deployment/web'],
+      'deployment/web is not the name of an autoscaler: use hpa/NAME or scaledobject/NAME',
+    ],
     [['hpa/'], 'hpa/ is not an autoscaler'],
     [['hpa/web', '--switch', '--undo'], '--switch and --undo cannot be combined'],
     [['hpa/web', '--force'], '--force needs --switch'],
@@ -92,7 +95,7 @@ describe('adopt', () => {
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
-      'scaler shop/web is a document in a file of the service, and wins over an object with the same name. Nothing was created.',
+      'scaler shop/web is a document in a file of the service, and takes precedence over an object with the same name. Nothing was created.',
     );
     expect(changed()).toEqual(NOT_STARTED);
   });
@@ -104,13 +107,15 @@ describe('adopt', () => {
 
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
-      'note: scaler shop/by-file, a document in a file of the service, has the same target. Delete it from the files before promscaler adopt hpa/web -n shop --switch',
+      'note: scaler shop/by-file, a document in a file of the service, has the same target. Delete this document from the files before promscaler adopt hpa/web -n shop --switch',
     );
     expect(changed()).toEqual(IN_DRY_RUN);
     await fixture.compared(2);
     const refused = await fixture.run('--switch');
     expect(refused.exitCode).toBe(1);
-    expect(refused.stderr).toContain('scaler shop/by-file also scales deployment shop/web: delete it first');
+    expect(refused.stderr).toContain(
+      'scaler shop/by-file also scales deployment shop/web: delete this autoscaler first',
+    );
     expect(changed()).toEqual(IN_DRY_RUN);
   });
 
@@ -149,7 +154,7 @@ describe('adopt', () => {
     );
     expect(stdout).not.toContain('--switch');
     const why = 'scaler shop/web was not made from HPA shop/web: compare metrics and bounds of both';
-    expect(report.stdout).toContain(`A switch would be refused now: ${why}\n`);
+    expect(report.stdout).toContain(`--switch would refuse now: ${why}\n`);
     expect(switched.stderr).toContain(`${why}. Nothing was changed; --force switches nevertheless`);
     expect(changed()).toEqual(IN_DRY_RUN);
   });
@@ -157,7 +162,7 @@ describe('adopt', () => {
   it('refuses a scaler without dry run next to the HPA, with the command that starts the dry run', async () => {
     await fixture.start();
     await fixture.cluster.edit('web', { dryRun: false });
-    const message = `promscaler: scaler shop/web is next to HPA shop/web without dry run. Start the dry run first: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":true}}'\n`;
+    const message = `promscaler: scaler shop/web has the same target as HPA shop/web, but is not in dry run. Start the dry run first: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":true}}'\n`;
 
     expect([(await fixture.run()).stderr, (await fixture.run('--switch')).stderr]).toEqual([
       message,
@@ -204,7 +209,7 @@ describe('adopt', () => {
           body: { ...HPA, metadata: { name: 'second', namespace: 'shop' } },
         });
       },
-      'HPA shop/second also scales deployment shop/web: delete it first. Nothing was changed',
+      'HPA shop/second also scales deployment shop/web: delete this autoscaler first. Nothing was changed',
     ],
     [
       'another scaler on the target',
@@ -217,7 +222,7 @@ describe('adopt', () => {
           return items.some(({ name, otherScaler }) => name === 'web' && otherScaler?.['name'] === 'second');
         }, 'the service to see both');
       },
-      'scaler shop/second also scales deployment shop/web: delete it first. Nothing was changed',
+      'scaler shop/second also scales deployment shop/web: delete this autoscaler first. Nothing was changed',
     ],
     [
       'a change of the HPA since it was imported',
@@ -226,7 +231,7 @@ describe('adopt', () => {
           body: { spec: { maxReplicas: 30 } },
         });
       },
-      'HPA shop/web has changed since it was imported (spec.maxReplicas: 20 -> 30): carry the change over to scaler shop/web. Nothing was changed',
+      'HPA shop/web has changed since it was imported (spec.maxReplicas: 20 -> 30): make the same change to scaler shop/web. Nothing was changed',
     ],
     [
       'a paused document',
@@ -237,7 +242,7 @@ describe('adopt', () => {
           'the service to follow',
         );
       },
-      'scaler shop/web has spec.paused: true: remove it first: ' +
+      'scaler shop/web has spec.paused: true. Remove this field first: ' +
         `kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"paused":null}}'. Nothing was changed`,
     ],
     [
@@ -256,7 +261,7 @@ describe('adopt', () => {
           body: { metadata: { ownerReferences: [owner] } },
         });
       },
-      'HPA shop/web is owned by App shop, which would recreate it: disable autoscaling in App shop',
+      'HPA shop/web is owned by App shop, which would recreate the HPA: disable autoscaling in App shop',
     ],
   ])('does not switch with %s', async (_, prepare, message) => {
     await fixture.start();

@@ -75,10 +75,10 @@ describe('adopt of a ScaledObject', () => {
     expect(stdout).toContain(`scaler shop/web created, in dry run: ${isPaused}\n`);
     expect(undone.stdout).toContain(`scaler shop/web is in dry run, but ${isPaused}\n`);
     expect(stdout).toContain(
-      `Note:    ScaledObject shop/web: metadata.annotations["${key}"] is set, and so is spec.paused: true: remove it to end the pause here, too.\n`,
+      `Note:    ScaledObject shop/web: metadata.annotations["${key}"] is set, and so is spec.paused: true: remove spec.paused to also end the pause in promscaler.\n`,
     );
     expect(stdout).toContain(
-      `Paused:  spec.paused is true, so that nothing is compared or switched. To end it: ${endPause}\n`,
+      `Paused:  spec.paused is true, so that nothing is compared or switched. To end the pause: ${endPause}\n`,
     );
     expect(stdout).not.toContain('Switch:');
     expect(refused.stderr).toContain(`has spec.paused: true: remove it first: ${endPause}. Nothing was`);
@@ -154,7 +154,7 @@ describe('adopt of a ScaledObject', () => {
       'has restoreToOriginalReplicaCount: true, so that deleting it would change the replicas',
     );
     expect(owned.stderr).toContain(
-      'HPA shop/web is owned by ScaledObject web, which would recreate it: adopt that: scaledobject/web',
+      'HPA shop/web is owned by ScaledObject web, which would recreate the HPA: adopt this ScaledObject instead: scaledobject/web',
     );
     expect(fixture.isDryRun()).toBe(true);
     expect(stringify(fixture.hpa())).toContain('name: web');

@@ -37,9 +37,9 @@ describe('adopt does not switch to a scaler that does not scale', () => {
     const why =
       'FailedGetExternalMetric: the replica count could not be calculated from External metric load: ';
     expect([report.exitCode, report.stdout]).toEqual([1, '']);
-    expect(report.stderr).toContain(`no round of scaler shop/web was compared yet: ${why}`);
+    expect(report.stderr).toContain(`no round of scaler shop/web has been compared yet: ${why}`);
     expect(switched.exitCode).toBe(1);
-    expect(switched.stderr).toContain(`no round was compared yet: ${why}`);
+    expect(switched.stderr).toContain(`no round has been compared yet: ${why}`);
     expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
   });
 
@@ -107,7 +107,7 @@ describe('adopt does not switch to a scaler that does not scale', () => {
     [
       'paused: scale-down in the document',
       () => fixture.cluster.edit('web', { paused: 'scale-down' }),
-      'scaler shop/web has spec.paused: "scale-down": remove it first: kubectl patch',
+      'scaler shop/web has spec.paused: "scale-down". Remove this field first: kubectl patch',
     ],
     [
       'a deployment tool that manages the scaler',
@@ -179,7 +179,7 @@ describe('adopt creates the HPA again if the switch is not confirmed', () => {
     [
       'another client has set the dry run again',
       revert,
-      'another client has set spec.dryRun of scaler shop/web again, or deleted it',
+      'another client has set spec.dryRun of scaler shop/web again, or has deleted the scaler',
     ],
     ['the service has stopped', () => fixture.service.stop(), 'connect ECONNREFUSED'],
   ])('because %s', async (_, meanwhile, why) => {

@@ -105,7 +105,7 @@ describe('backtest', () => {
     expect(stdout).toMatch(/^ +theta_U % +theta_O %/);
     expect(stdout).toMatch(/^demand {4}[▁-█]+$/m);
     expect(stdout).toContain(
-      '  one pod carries a load of 10 (--capacity); load above that (15 s average) is lost, not queued\n',
+      '  one pod carries a load of 10 (--capacity); more load than the pods carry, on average over 15 s, is lost\n',
     );
   });
 
@@ -113,7 +113,7 @@ describe('backtest', () => {
     const [full, other] = [await backtest('--capacity', '1'), await backtest()];
 
     expect(full.stdout).toContain(
-      'web.yaml is at its maximum of 20 pods for 99 % of the time, and the load needs up to 70: raise maxReplicas, or check the unit of the capacity (1)\n',
+      'web.yaml is at its maximum of 20 pods for 99 % of the time, but the load needs up to 70: raise maxReplicas, or check the unit of the capacity (1)\n',
     );
     expect(other.stdout).not.toContain('at its maximum of');
   });
@@ -128,7 +128,7 @@ describe('backtest', () => {
     };
 
     expect(linesOf(15)).toContain(
-      'a range of 15 s is not longer than the scrape interval of 15 s, so its rate has no delay here and theta_U is too low: --config sets the scrape interval',
+      'a range of 15 s is not longer than the scrape interval of 15 s, so that its rate is not delayed in this simulation and theta_U is too low: --config sets the scrape interval',
     );
     expect(linesOf(16)).not.toContain('is not longer than');
     expect(linesOf(15, 'max_over_time')).not.toContain('is not longer than');
@@ -140,7 +140,7 @@ describe('backtest', () => {
         .stdout;
 
     expect(await run('web.yaml')).toContain(
-      '  cpu is a rate over 120 s (the default of resourceWindowSeconds; --config sets it)\n  a rate is the mean between the first and the last sample of its window, 30 s less than the window\n  a sample is 15 s old, half of the scrape interval (the default of scrapeIntervalSeconds; --config sets it)\n',
+      '  cpu is a rate over 120 s (the default of resourceWindowSeconds; --config sets it)\n  a rate is the mean between the first and the last sample of the window, which are 30 s closer than the window is long\n  a sample is 15 s old, half of the scrape interval (the default of scrapeIntervalSeconds; --config sets it)\n',
     );
     expect(await run('queue.yaml')).not.toContain('cpu');
   });
@@ -229,7 +229,7 @@ describe('backtest', () => {
 
     expect([exitCode, stdout]).toEqual([1, '']);
     expect(stderr).toContain(
-      'promscaler: --against: custom-hpa.yaml: HPA shop/web cannot be converted completely: spec.metrics[1]: FILL IN the query of this Pods metric "requests": pass the rules of prometheus-adapter with --adapter-config. Without it, the comparison would be with another autoscaler: convert the file with import, complete the document and pass that one\n',
+      'promscaler: --against: custom-hpa.yaml: HPA shop/web cannot be converted completely: spec.metrics[1]: FILL IN the query of this Pods metric "requests": pass the rules of prometheus-adapter with --adapter-config. The comparison would be with another autoscaler: convert the file with import, complete the document and pass the document\n',
     );
   });
 
@@ -299,7 +299,7 @@ describe('backtest', () => {
     const { variants } = await reportOf('--against', 'two.yaml#shop/api');
 
     expect(stderr).toBe(
-      'promscaler: --against: two.yaml has several scalers (shop/web, shop/api); choose one: two.yaml#shop/web\n',
+      'promscaler: --against: two.yaml has several scalers (shop/web, shop/api); select one: two.yaml#shop/web\n',
     );
     expect(variants.map(({ name }) => name)).toEqual(['web.yaml', 'two.yaml#shop/api']);
   });
@@ -320,7 +320,7 @@ describe('backtest', () => {
     [
       ['--sweep', 'averageUtilisation=50'],
       1,
-      'the document does not contain averageUtilisation: add it, or give its whole path below spec',
+      'the document does not contain averageUtilisation: add the field, or pass its whole path below spec',
     ],
     [['--sweep', 'maxReplicas=0'], 1, 'maxReplicas=0: spec.maxReplicas is 0'],
     [['--against', 'missing.yaml'], 1, '--against: reading missing.yaml: no such file'],
@@ -328,7 +328,7 @@ describe('backtest', () => {
     [
       ['--against', 'two.yaml#shop/none'],
       1,
-      'two.yaml#shop/none is not found; the file has shop/web, shop/api',
+      'two.yaml#shop/none does not exist; the scalers of the file are shop/web, shop/api',
     ],
     [['--trace', 'bad.csv'], 1, 'bad.csv:3: error: t_seconds is "noon", must be a number of seconds'],
     [['--config', 'bad-service.yaml'], 1, 'bad-service.yaml:1:1: error: syncPeriod is not a known field'],

@@ -39,7 +39,7 @@ describe('maxReplicasFrom in a back-test on a load trace', () => {
     expect(peakOf(await backtest('web.yaml'))).toEqual([
       13,
       undefined,
-      ['a load trace has no value of maxReplicasFrom, which is left out (--max-replicas-from)'],
+      ['maxReplicasFrom is left out, because a load trace contains no value for it (--max-replicas-from)'],
     ]);
     expect(peakOf(await backtest('plain.yaml'))).toEqual([13, undefined, []]);
   });
@@ -100,7 +100,7 @@ describe('maxReplicasFrom in a back-test on a history', () => {
       { cwd },
     );
   }
-  const recorded = ['maxReplicasFrom is what its query returned (--max-replicas-from)'];
+  const recorded = ['the value of maxReplicasFrom is the recorded result of its query (--max-replicas-from)'];
 
   it('is what its query returned: 6 pods instead of 10', async () => {
     expect(peakOf(await backtest(() => 99))).toEqual([10, undefined, recorded]);
@@ -118,7 +118,7 @@ describe('maxReplicasFrom in a back-test on a history', () => {
     const { stderr, stdout } = await backtest(() => null);
 
     expect(stderr).toBe(
-      'promscaler: warning: maxReplicasFrom: no values from the data source: only maxReplicas applies\n',
+      'promscaler: warning: maxReplicasFrom has no values from the data source, so that only maxReplicas applies\n',
     );
     expect(peakOf({ stdout, stderr: '', exitCode: 0 })[0]).toBe(10);
   });

@@ -48,7 +48,7 @@ describe('backtest of a document with a forecast', () => {
     expect(variants.map(({ name }) => name)).toEqual([
       'observe.yaml',
       'forecast.mode=Raise',
-      expect.stringMatching(/^no forecast, \d\d\.\d % of the target$/),
+      expect.stringMatching(/^without forecast, at \d\d\.\d % of the target$/),
     ]);
     const [without = NaN, withIt = NaN, other = NaN] = [observe, raise, lower].map(
       (one) => one?.figures.theta_U,

@@ -101,7 +101,7 @@ describe('the history of a real Prometheus', () => {
     const { variants, baselines, assumptions } = reportOf(first);
     expect(assumptions).toContain('a pod is ready 42 s after it was created (--pod-start)');
     expect(assumptions).toContain(
-      'the start of a pod is the median of kube_pod_status_ready_time - kube_pod_created, which includes the time until it is on a node',
+      'a pod starts in the median of kube_pod_status_ready_time - kube_pod_created, which includes the time until the pod is on a node',
     );
     expect(learning.assumptions).toContainEqual(
       expect.stringMatching(
@@ -110,7 +110,7 @@ describe('the history of a real Prometheus', () => {
     );
     expect(assumptions).toContain('a pod requests 0.5 cores (--request)');
     expect(assumptions).toContain('the capacity of a pod is the cpu limit (--capacity)');
-    expect(assumptions).toContain('a pod at its capacity uses 150 % of its cpu request, and never more');
+    expect(assumptions).toContain('a pod at its capacity uses 150 % of its cpu request, and never uses more');
     expect(variants.map(({ changes }) => changes.map(({ to }) => to).at(-1))).toEqual([undefined, 8]);
     expect(baselines[0]).toMatchObject({ name: 'what really ran', figures: { average_pods: 4, theta_U: 0 } });
     expect(again).toEqual(first);
@@ -201,11 +201,11 @@ describe('a history', () => {
 
     const { from, assumptions, variants } = reportOf(ran);
     expect(ran.stderr).toMatch(
-      /^promscaler: warning: metric cpu: no values before 2023-11-14T21:13:30Z: older than the retention of the server, or than the metric; 50\.\d % of the time is excluded\n$/,
+      /^promscaler: warning: metric cpu: no values before 2023-11-14T21:13:30Z, which is before the retention of the server or the start of the metric; 50\.\d % of the time is excluded\n$/,
     );
     expect(from).toBe('2023-11-14T21:13:30Z');
     expect(assumptions).toContain(
-      'the history has nothing from 2023-11-14T20:13:20Z to 2023-11-14T21:13:30Z, which is not scored',
+      'the time from 2023-11-14T20:13:20Z to 2023-11-14T21:13:30Z is not scored, because the history has no values there',
     );
     expect(variants[0]?.figures['pod_hours']).toBeLessThan(6);
   });
@@ -243,7 +243,7 @@ describe('a history', () => {
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
-      'too many samples. Raise the limit of the server for range queries: it refuses the shortest part\n',
+      'too many samples. Raise the limit of the server for range queries, which refuses even the shortest part\n',
     );
   });
 
@@ -288,20 +288,22 @@ describe('a history', () => {
     const from = END - 7200;
 
     const report = reportOf(await run(server));
-    expect(report.assumptions).toContain('decisions begin 1h before --from, and count from --from on');
+    expect(report.assumptions).toContain(
+      'decisions begin 1h before --from, but are scored only from --from on',
+    );
     expect(report.variants[0]).toMatchObject({ changes: [], figures: { changes: 0, average_pods: 6 } });
 
     expect(await linesOf((second) => second >= from - 600)).toEqual([
-      'decisions begin 9m50s before --from, and count from --from on',
+      'decisions begin 9m50s before --from, but are scored only from --from on',
     ]);
     expect(await linesOf((second) => second >= from - 240)).toEqual([
-      'decisions begin 3m50s before --from, and count from --from on; the history has nothing before that, and windows are up to 5m',
+      'decisions begin 3m50s before --from, but are scored only from --from on; the history has no earlier values, although windows are up to 5m long',
     ]);
     expect(await linesOf((second) => second >= from)).toEqual([
-      'the history has nothing before its start: windows (up to 5m) are empty there',
+      'windows (up to 5m) are empty at the start, because the history has no earlier values',
     ]);
     expect(await linesOf(() => true, '--initial-replicas', '2')).toEqual([
-      'windows are empty at --from (--initial-replicas)',
+      'all windows are empty at --from, because of --initial-replicas',
     ]);
   });
 
@@ -315,7 +317,9 @@ describe('a history', () => {
 
     const report = reportOf(await run(server, more));
     expect(Math.min(...asked)).toBe(Math.ceil((END - 7200 - 3 * 86_400) / 60) * 60);
-    expect(report.assumptions).toContain('decisions begin 3d before --from, and count from --from on');
+    expect(report.assumptions).toContain(
+      'decisions begin 3d before --from, but are scored only from --from on',
+    );
 
     const from = END - 7200 - 86_400;
     const young = await serve((request) => ({
@@ -323,7 +327,7 @@ describe('a history', () => {
       body: matrixOf(request, (second) => second > from),
     }));
     expect(reportOf(await run(young, more)).assumptions).toContainEqual(
-      expect.stringMatching(/the history has nothing before that, and a forecast looks back 3d$/),
+      expect.stringMatching(/the history has no earlier values, although a forecast looks back 3d$/),
     );
   });
 
@@ -334,7 +338,7 @@ describe('a history', () => {
 
     expect([exitCode, stderr]).toEqual([
       1,
-      'promscaler: metric cpu: no values from the data source between --from and --to: the time is before the retention of the server, or the query returns nothing. Set a later --from, or check the query with doctor\n',
+      'promscaler: metric cpu: no values from the data source between --from and --to. The time may be before the retention of the server, or the query returns nothing. Set a later --from, or check the query with doctor\n',
     ]);
   });
 
@@ -387,7 +391,7 @@ describe('a history', () => {
     [['--from', timeOf(END)], 2, 'must be before --to'],
     [['--from', '1h', '--step', '1d'], 2, '--from to --to is 1h, must be at least 10 steps of 86400 s'],
     [['--from', '299s'], 2, 'is 4m59s, must be at least 10 steps of 30 s'],
-    [['--trace', 'x.csv'], 2, '--trace is the source of load: remove --prometheus'],
+    [['--trace', 'x.csv'], 2, '--trace is the only source of the load: remove --prometheus'],
   ])('rejects %j with exit code %d', async (more, code, text) => {
     const server = await serve(() => null);
 

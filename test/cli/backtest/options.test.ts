@@ -15,18 +15,18 @@ const backtest = (...args: readonly string[]): ReturnType<typeof runCli> =>
 describe('the options of a back-test', () => {
   it.each([
     [['--replay', 'record.ndjson', '--html', 'x', '--fail-if', 'theta_U>1'], 'remove --fail-if, --html'],
-    [[...ON_TRACE, '--from', '1d'], '--trace is the source of load: remove --from'],
+    [[...ON_TRACE, '--from', '1d'], '--trace is the only source of the load: remove --from'],
     [
       [...ON_TRACE, '--save-history', 'x', '--step', '5s'],
       '--trace has no history: remove --step, --save-history',
     ],
     [
       ['--scaler', 'web.yaml', '--history', 'x', '--start', 'x'],
-      '--history has its own times: remove --start',
+      '--history contains the times: remove --start',
     ],
     [
       ['--scaler', 'web.yaml', '--prometheus', 'http://x', '--from', '1d', '--start', 'x'],
-      '--prometheus takes the time from --from: remove --start',
+      '--prometheus takes the start from --from: remove --start',
     ],
     [
       [...ON_TRACE, '--recommend', 'theta_U<=1', '--fail-if', 'theta_U>1'],
@@ -73,7 +73,7 @@ describe('the options of a back-test', () => {
     expect(most.exitCode).toBe(0);
     expect([more.exitCode, more.stderr]).toEqual([
       1,
-      'promscaler: the load needs 1014493 pods (capacity 0.000069 each), more than the maximum of 1000000: check the unit of --capacity\n',
+      'promscaler: the load needs 1014493 pods of a capacity of 0.000069, which is more than the maximum of 1000000: check the unit of --capacity\n',
     ]);
   });
 });

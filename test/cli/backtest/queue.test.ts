@@ -76,7 +76,7 @@ it('states the backlog and the capacity that the simulation knows', async () => 
     '  the capacity of a metric is its averageValue, because no load waits without --queue',
   ]);
   expect(await linesWith('--queue', 'unbounded')).toEqual([
-    '  the capacity of a metric is what a pod serves (--capacity), from the first round',
+    '  the capacity of a metric is the load that a pod serves (--capacity), from the first round',
   ]);
 });
 
@@ -96,10 +96,10 @@ it('names the metrics that measure the one load of a trace, and the options for 
     (await backtest(document, ...more)).stdout.split('\n').find((line) => /that of the trace/.test(line));
 
   expect(await lineOf('three.yaml')).toBe(
-    '  requests, gpu and waiting follow the same load, that of the trace (--queue with --metric says what a metric measures instead)',
+    '  requests, gpu and waiting all follow the load of the trace (--queue with --metric sets another measure)',
   );
   expect(await lineOf('three.yaml', '--queue', 'unbounded', '--metric', 'waiting=depth')).toBe(
-    '  requests and gpu follow the same load, that of the trace (--queue with --metric says what a metric measures instead)',
+    '  requests and gpu all follow the load of the trace (--queue with --metric sets another measure)',
   );
   expect(await lineOf('plain.yaml')).toBeUndefined();
 });
@@ -149,7 +149,7 @@ describe('--queue', () => {
     expect(stdout).toMatch(/mean wait s +p95 wait s +max wait s +lost % +peak depth +end depth/);
     expect(stdout).toMatch(/^static fleet at the peak demand .* 0\.0 +0\.0 +0\.0 +0\.00 +0 +0$/m);
     expect(stdout).toContain(
-      '  one pod serves a load of 10 per second (--capacity); more than that waits in a queue without limit, and is lost after 60 s (--queue)\n  a pod is ready 60 s (median) or 180 s (p95) after it was created (--pod-start)\n',
+      '  one pod serves a load of 10 per second (--capacity); load that the pods cannot serve at once waits in a queue without limit, and is lost after 60 s (--queue)\n  a pod is ready 60 s (median) or 180 s (p95) after it was created (--pod-start)\n',
     );
   });
 
@@ -200,7 +200,7 @@ describe('--queue', () => {
     ],
     [
       ['--queue', 'unbounded', '--metric', 'depth=load', '--metric', 'depth=depth'],
-      'depth has a value already',
+      'depth already has a value from another --metric',
     ],
   ])('%j is rejected', async (options, message) => {
     const { exitCode, stderr } = await backtest('queue.yaml', ...options);

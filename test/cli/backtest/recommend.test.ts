@@ -38,7 +38,7 @@ describe('backtest --recommend', () => {
 
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
-      /^Recommendation: expect (\d\d\.\d) % fewer pod-hours \(\1 to \1 % in single parts\) in the parts of the second half that neither the search nor the confirmation has seen; the load covers 1h: if its period is longer than half of that, this confirms nothing\. The table shows these parts\. Change:$/m,
+      /^Recommendation: expect (\d\d\.\d) % fewer pod-hours \(\1 to \1 % in single parts\) in the parts of the second half that neither the search nor the confirmation used; the load covers 1h only: the back-test confirms nothing if the load repeats less often than every 30m\. The table shows these parts\. Change:$/m,
     );
     expect(stdout).toMatch(
       /^ {2}spec:\n {4}metrics:\n {6}- resource:\n {10}target:\n {12}averageUtilization: (?:[89]\d)$/m,
@@ -53,7 +53,8 @@ describe('backtest --recommend', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       recommendation: {
         change: null,
-        reason: 'no change meets the condition with a margin on the first half and needs fewer pod-hours',
+        reason:
+          'no change meets the condition with a margin on the first half of the load and needs fewer pod-hours',
       },
     });
   });
@@ -80,7 +81,7 @@ describe('backtest --recommend', () => {
       recommendation: {
         change: null,
         reason:
-          'the document does not meet theta_U <= 0 on the first half, and no other setting does: look at minReplicas, maxReplicas and the start of a pod',
+          'the document does not meet theta_U <= 0 on the first half of the load, and no other setting does: check minReplicas, maxReplicas and the pod start time',
       },
     });
   });
@@ -88,11 +89,11 @@ describe('backtest --recommend', () => {
   it.each([
     [
       'turns.csv',
-      'the best change of the first half does not meet theta_U <= 1 in the parts of the second half that confirm it',
+      'the best change of the first half of the load does not meet theta_U <= 1 in the parts of the second half that should confirm it',
     ],
     [
       'late.csv',
-      'the best change of the first half, which was confirmed, does not meet theta_U <= 1 in the parts of the second half that score it',
+      'the best change of the first half of the load was confirmed, but does not meet theta_U <= 1 in the parts of the second half that score it',
     ],
   ])('keeps the document if the load of %s turns after the search', async (load, reason) => {
     const { stdout } = await run('low.yaml', load, '-o', 'json');
@@ -123,7 +124,7 @@ describe('backtest --recommend', () => {
 
     // 1 of 21 pods in 1 of 120 steps.
     expect(stdout).toContain(
-      '; it does not meet theta_U <= document in the parts that score it, with 0.040 points more theta_U than the document (at most 0.05 are accepted); the load covers 2h: ',
+      '; the change does not meet theta_U <= document in the parts that score it, with 0.040 points more theta_U than the document (at most 0.05 are accepted); the load covers 2h: ',
     );
   });
 
@@ -147,7 +148,7 @@ describe('backtest --recommend', () => {
       readonly variants: readonly { readonly figures: Readonly<Record<string, number>> }[];
     };
     expect(recommendation.reason).toMatch(
-      /^expect \d+\.\d % more pod-hours \(.* to .* % in single parts\) .*; it meets the condition, which the document misses; the load covers 1h: if its period is longer than half of that, this confirms nothing$/,
+      /^expect \d+\.\d % more pod-hours \(.* to .* % in single parts\) .*; the change meets the condition, which the document does not; the load covers 1h only: the back-test confirms nothing if the load repeats less often than every 30m$/,
     );
     expect(variants[0]?.figures['theta_U']).toBeGreaterThan(1);
     expect(variants[1]?.figures['theta_U']).toBeLessThanOrEqual(1);
@@ -204,12 +205,12 @@ describe('backtest --recommend', () => {
     },
   );
 
-  it('is about one document', async () => {
+  it('applies to one document only', async () => {
     const { stderr, exitCode } = await run('low.yaml', 'steady.csv', '--against', 'high.yaml');
 
     expect([exitCode, stderr]).toEqual([
       2,
-      'promscaler: --recommend is about one document: remove --against\n',
+      'promscaler: --recommend applies to one document only: remove --against\n',
     ]);
   });
 });

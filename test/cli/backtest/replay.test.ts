@@ -77,7 +77,7 @@ describe('backtest --replay', () => {
   });
 
   it.each([
-    ['0.0.9', 0, 'only the wording of messages differs in 1 decision'],
+    ['0.0.9', 0, '1 decision with differences only in the wording of messages'],
     [VERSION, 1, 'differences in 1 of 1 decision'],
   ])('counts another wording of version %s: exit code %d', async (version, code, text) => {
     const line = lineOf(90, 0, version).replaceAll(/: 4 -> 6/g, ': from 4 to 6');
@@ -156,7 +156,7 @@ describe('backtest --replay', () => {
     [
       ['--replay', 'record.ndjson', '--scaler', 'x'],
       2,
-      '--replay decides again on recorded snapshots, without a load: remove --scaler',
+      '--replay repeats the decisions of recorded snapshots and uses no load: remove --scaler',
     ],
     [['--replay', 'missing.ndjson'], 1, 'reading missing.ndjson: no such file'],
     [['--replay', '-'], 1, '- is empty'],

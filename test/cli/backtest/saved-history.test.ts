@@ -85,18 +85,18 @@ describe('a saved history', () => {
     [
       ['--history', 'text.json'],
       1,
-      'text.json is not JSON; write it with promscaler backtest --save-history',
+      'text.json is not JSON; promscaler backtest --save-history writes a valid file',
     ],
     [['--history', 'config.json'], 1, 'config.json is not a saved history of format 1'],
     [['--history', 'step.json'], 1, 'step.json has no valid stepSeconds'],
-    [['--history', 'long.json'], 1, 'long.json has too long a time'],
+    [['--history', 'long.json'], 1, 'long.json covers too long a time'],
     [['--history', 'answer.json'], 1, 'answer.json has an invalid answer'],
     [['--history', 'absent.json'], 1, '--history: reading absent.json: '],
-    [['--history', 'history.json', '--from', '1h'], 2, '--history has its own times: remove --from'],
+    [['--history', 'history.json', '--from', '1h'], 2, '--history contains the times: remove --from'],
     [
       ['--history', 'history.json', '--trace', 'day.csv'],
       2,
-      '--trace is the source of load: remove --history',
+      '--trace is the only source of the load: remove --history',
     ],
   ])('rejects %j with exit code %d', async (args, code, text) => {
     const { stderr, exitCode } = await backtest(...args);

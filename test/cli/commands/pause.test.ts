@@ -138,11 +138,11 @@ describe('pause and resume against the simulator', () => {
     const json = await run(['pause', 'shop/web', '--replicas', '3', '-o', 'json']);
 
     expect(stdout).toMatch(
-      /^shop\/web is paused until resume: deployment shop\/web would be kept at 3 replicas, but the dry run sets nothing\. Decisions /,
+      /^shop\/web is paused until resume: deployment shop\/web would be kept at 3 replicas, but the dry run changes no replicas\. Decisions /,
     );
     expect(stderr).toBe('');
     expect(json.stderr).toBe(
-      'promscaler: warning: deployment shop/web would be kept at 3 replicas, but the dry run sets nothing\n',
+      'promscaler: warning: deployment shop/web would be kept at 3 replicas, but the dry run changes no replicas\n',
     );
   });
 
@@ -173,7 +173,7 @@ describe('pause and resume against the simulator', () => {
     const { stdout } = await run(['resume', 'shop/web']);
 
     expect(stdout).toBe(
-      'shop/web is resumed, and remains in dry run: deployment shop/web is still not scaled\n',
+      'shop/web is resumed, but remains in dry run: deployment shop/web is still not scaled\n',
     );
   });
 

@@ -175,7 +175,7 @@ describe('test', () => {
       'a contradiction within a round',
       'expect:\n  - { at: 15s, replicas: 2 }\n  - { at: 29s, replicas: 3 }',
       ':6:9',
-      'contradicts the expectation at 15s: both are about the round at 15s',
+      'contradicts the expectation at 15s: both apply to the round at 15s',
     ],
     ['a time beyond 100,000 rounds', 'expect: [{ at: 99w, replicas: 2 }]', ':4:20', '100,000 rounds'],
     ['a wrong time', 'expect: [{ at: soon, replicas: 2 }]', ':4:20', 'duration'],
@@ -215,7 +215,7 @@ describe('test', () => {
   });
 
   it.each([
-    ['text', '0 passed, 0 failed, not all tests were run because of 1 error\n'],
+    ['text', '0 passed, 0 failed; some tests were not run because of 1 error\n'],
     ['github', '::error file=bad.yaml,line=1,col=13,title=wrong-type::'],
   ])('runs nothing with an invalid service config, and names its place with -o %s', async (format, text) => {
     const cwd = folderOf({ 'web.yaml': DOCUMENT, 'bad.yaml': 'prometheus: []\n', 'web.test.yaml': PASSING });
@@ -244,7 +244,7 @@ describe('test', () => {
 
     expect(await runCli(['test', '.'], { cwd })).toEqual({
       exitCode: 1,
-      stdout: '0 passed, 0 failed, not all tests were run because of 1 error\n',
+      stdout: '0 passed, 0 failed; some tests were not run because of 1 error\n',
       stderr: '.: error: there is no test file, which has the fields scalers and tests [unreadable]\n',
     });
   });
@@ -260,7 +260,7 @@ describe('test', () => {
 
     expect(stderr).toContain(message);
     expect(stderr).not.toContain('service config');
-    expect(stdout).toBe('0 passed, 0 failed, not all tests were run because of 1 error\n');
+    expect(stdout).toBe('0 passed, 0 failed; some tests were not run because of 1 error\n');
   });
 
   it.each([

@@ -62,7 +62,7 @@ describe('the Prometheus of the demo', () => {
 
     expect(ports).toEqual([9090, 9090]);
     expect(told.slice(0, 2)).toEqual([
-      'Prometheus ended by SIGKILL; it is started again in 20 s',
+      'Prometheus ended by SIGKILL; Prometheus is started again in 20 s',
       'started again',
     ]);
     expect(told).toHaveLength(4);
@@ -78,7 +78,7 @@ describe('the Prometheus of the demo', () => {
 
     expect(processes).toHaveLength(2);
     expect(told.slice(1)).toEqual([
-      'cannot be started again, retrying every 20 s: the disk is full',
+      'Prometheus cannot be started again, retrying every 20 s: the disk is full',
       'started again',
     ]);
     await revived.stop();

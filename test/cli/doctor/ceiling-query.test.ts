@@ -14,12 +14,12 @@ describe('the check query of maxReplicasFrom', () => {
 
   it('warns without a value, and below the present replicas', async () => {
     expect(await ofCeiling([])).toEqual([
-      'warning: maxReplicasFrom: no series: the last value applies, otherwise only maxReplicas',
+      'warning: maxReplicasFrom: no series: its last value applies; without a last value, only maxReplicas applies',
       'run the query in the Prometheus UI: sum(free{namespace="shop"})',
     ]);
     expect(await ofCeiling([[/^sum\(free/, 1]])).toEqual([
       'warning: maxReplicasFrom is 1, below the present 2 replicas: nothing scales up',
-      'the query must return replicas, including those that run, not what is free; run the query in the Prometheus UI: sum(free{namespace="shop"})',
+      'the query must return the replicas that are possible in total, including the running ones, not the free capacity; run the query in the Prometheus UI: sum(free{namespace="shop"})',
     ]);
     expect(await ofCeiling([[/^sum\(free/, 2]])).toEqual([]);
   });

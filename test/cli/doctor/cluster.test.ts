@@ -78,7 +78,7 @@ describe('cluster', () => {
 
     expect(found).toMatchObject({
       status: 'warning',
-      message: 'Kubernetes v1.19.0 is older than 1.23, the first with autoscaling/v2',
+      message: 'Kubernetes v1.19.0 is older than 1.23, the first version with autoscaling/v2',
     });
   });
 });
@@ -136,7 +136,7 @@ describe('permissions', () => {
         status: 'failed',
         message:
           'the account may not get rollouts.argoproj.io/scale in all namespaces, patch rollouts.argoproj.io/scale in all namespaces: rollouts cannot be read, rollouts cannot be scaled',
-        fix: 'chart value targets: [deployments, statefulsets, replicasets, rollouts.argoproj.io]',
+        fix: 'set the chart value targets: [deployments, statefulsets, replicasets, rollouts.argoproj.io]',
       },
     ]);
     expect(of('target')).toMatchObject([{ status: 'failed' }]);
@@ -159,7 +159,7 @@ describe('permissions', () => {
     const withIt = await withRules([...ROLE, patch], { documents });
 
     expect(without.of('permissions')).toMatchObject([
-      { status: 'warning', fix: 'chart values rbac.create: true and podDeletionCost.enabled: true' },
+      { status: 'warning', fix: 'set the chart values rbac.create: true and podDeletionCost.enabled: true' },
     ]);
     expect(withIt.of('permissions')).toEqual([]);
   });

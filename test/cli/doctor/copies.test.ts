@@ -22,7 +22,7 @@ describe('a query of a document whose series exist twice', () => {
 
     expect([found?.status, second]).toEqual(['failed', undefined]);
     expect(found?.message).toBe(
-      'External metric m: each series of the query has 2 copies, by prometheus_replica a, b: it is counted 2 times',
+      'External metric m: each series of the query exists 2 times, with different values of prometheus_replica a, b, and is counted 2 times',
     );
     expect(found?.fix).toContain('put max without (prometheus_replica) (...) around rate(...)');
     expect(found?.fix).not.toContain('="');
@@ -31,7 +31,9 @@ describe('a query of a document whose series exist twice', () => {
   it('fails for two jobs of one target, with the matcher for one of them', async () => {
     const [found] = await ofQuery(SUM, [{ job: 'web' }, { job: 'web-pods' }]);
 
-    expect(found?.fix).toContain('add job="web" to its matchers, or remove one of the scrape jobs');
+    expect(found?.fix).toContain(
+      'add job="web" to the matchers of the query, or remove one of the scrape jobs',
+    );
   });
 
   it('is fine if it counts each series once', async () => {

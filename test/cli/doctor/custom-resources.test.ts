@@ -106,9 +106,7 @@ describe('doctor, with documents in the cluster', () => {
     expect(failed.length).toBeGreaterThan(0);
     for (const { message, fix } of failed) {
       expect(message).toContain('scalers.promscaler.dev/shop/api:');
-      expect(fix).toBe(
-        'correct the object, and apply it again: kubectl edit scalers.promscaler.dev api -n shop',
-      );
+      expect(fix).toBe('correct the object with kubectl edit scalers.promscaler.dev api -n shop');
     }
   });
 

@@ -59,7 +59,7 @@ describe('the flavor of a data source', () => {
         {
           status: 'warning',
           message: expect.stringContaining(
-            `${url} is VictoriaMetrics and prometheus.default.flavor is not set`,
+            `${url} is VictoriaMetrics, but prometheus.default.flavor is not set`,
           ),
           fix: 'prometheus.default.flavor: victoriametrics',
         },
@@ -74,7 +74,7 @@ describe('the flavor of a data source', () => {
       {
         status: 'failed',
         message: expect.stringContaining(
-          `${url} is VictoriaMetrics and prometheus.default.flavor is ${flavor}: samples are about 30 s old`,
+          `${url} is VictoriaMetrics, but prometheus.default.flavor is ${flavor}: samples are about 30 s old`,
         ),
         fix: 'prometheus.default.flavor: victoriametrics',
       },

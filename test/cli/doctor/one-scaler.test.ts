@@ -58,9 +58,14 @@ describe('doctor for one scaler', () => {
       'wrong',
       WRONG,
       expect.stringMatching(/wrong\.yaml:\d+:\d+: spec\.maxReplica is not a known field/),
-      'correct it; promscaler validate ',
+      'correct the document; promscaler validate ',
     ],
-    ['open', 'kind: [', expect.stringContaining('open.yaml:1:'), 'correct it; promscaler validate '],
+    [
+      'open',
+      'kind: [',
+      expect.stringContaining('open.yaml:1:'),
+      'correct the document; promscaler validate ',
+    ],
   ])(
     'reports file, line and fix of a rejected document, and exits with 1: %s',
     async (name, text, message, fix) => {
@@ -125,7 +130,7 @@ describe('doctor for one scaler', () => {
       results.find((one) => one.check === check && one.subject === 'shop/web');
     expect(of('config')).toMatchObject({
       status: 'ok',
-      message: `its last valid version is checked, which the service at ${service.url} has in effect`,
+      message: `the last valid version of the document is checked, which is in effect at the service at ${service.url}`,
     });
     expect(of('requests')).toMatchObject({ status: 'ok' });
     expect(of('query')).toMatchObject({ status: 'failed' });
@@ -179,7 +184,8 @@ describe('doctor for one scaler', () => {
     expect(results.filter((one) => one.check === 'config' && one.subject === 'shop/web')).toMatchObject([
       {
         status: 'ok',
-        message: 'its last valid version is checked, which service monitoring/promscaler has in effect',
+        message:
+          'the last valid version of the document is checked, which is in effect at service monitoring/promscaler',
       },
     ]);
     expect(results).toContainEqual(expect.objectContaining({ check: 'query', subject: 'shop/web' }));

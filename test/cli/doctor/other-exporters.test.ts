@@ -98,7 +98,7 @@ describe('without series of the kubelet', () => {
     const found = await resourceSeries(MEMORY, only(metric, labels));
 
     expect(found?.message).toContain(
-      `no series container_memory_working_set_bytes; the data source has ${metric} of`,
+      `the data source has no series container_memory_working_set_bytes, but has ${metric} of`,
     );
     expect(found?.fix).toMatch(/^prometheus\.default\.resourceQueries\.memory: '[^']*'$/);
     expect(found?.fix).toContain(part);
@@ -112,7 +112,7 @@ describe('without series of the kubelet', () => {
     const found = await resourceSeries(spec, only(metric, { job: 'otel', instance: 'a' }));
 
     expect(found?.message).toContain(
-      `the data source has ${metric} of the kubelet stats receiver of OpenTelemetry, no labels for namespace and pod; it has instance, job`,
+      `the data source has ${metric} of the kubelet stats receiver of OpenTelemetry, without labels for namespace and pod; its labels are instance, job`,
     );
     expect(found?.fix).toContain(
       'otlp.promote_resource_attributes: [k8s.namespace.name, k8s.pod.name, k8s.container.name] in the config of Prometheus',

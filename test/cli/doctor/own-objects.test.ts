@@ -122,7 +122,7 @@ describe('state', () => {
       {
         status: 'failed',
         message:
-          'namespace default has no ConfigMap promscaler-state-03, promscaler-state-09: their scalers can scale up but not down',
+          'namespace default has no ConfigMap promscaler-state-03, promscaler-state-09: scalers whose state cannot be stored can scale up but not down',
         fix: expect.stringContaining('for i in 03 09; do kubectl create'),
       },
     ]);
@@ -142,7 +142,7 @@ describe('state', () => {
       'the entry shop.web of ConfigMap promscaler-state-00 is invalid: its schema version is 99',
     );
     expect(found[0]?.fix).toBe(
-      `kubectl patch -n default configmap promscaler-state-00 --type=merge -p '{"data":{"shop.web":null}}' removes it, and the windows of shop/web restart`,
+      `kubectl patch -n default configmap promscaler-state-00 --type=merge -p '{"data":{"shop.web":null}}' removes the entry, and the windows of shop/web restart`,
     );
     expect(found[1]?.message).toContain('the entry shop.gone of ConfigMap promscaler-state-05');
   });

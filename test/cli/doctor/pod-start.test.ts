@@ -80,7 +80,7 @@ const NONE = ['; '];
 
 it('names a range that is at least twice the start of a pod and four scrape intervals', async () => {
   expect(await messages([40, 60, 4000], { range: '2m' })).toEqual([
-    'External metric rps: the range of 120 s is longer than the 60 s in which 95 % of the pods became ready after their start on a node: a rise of the load is seen in full after 120 s, although pods could serve it earlier; shorten the range to four scrape intervals: [60s]',
+    'External metric rps: the range of 120 s is longer than the 60 s in which 95 % of the pods became ready after their start on a node: the metric shows a rise of the load in full only after 120 s, although new pods could serve the load earlier; shorten the range to four scrape intervals: [60s]',
   ]);
   expect(await messages([61], { range: '2m' })).toEqual(NONE);
   expect(await messages([5], { range: '119s' })).toEqual(NONE);
@@ -112,7 +112,7 @@ it('measures the start as decisions and explain do: 61 s of 20 pods, of which on
 
 it('names one pod per period if a pod starts slower', async () => {
   expect(await messages([142], { behavior: one(60) })).toEqual([
-    '95 % of the pods became ready within 142 s of their start on a node, but scale-up adds one pod per 60 s: from 2 to 12 pods takes 682 s, not 142 s, while the backlog grows; add a policy; the larger change applies: { type: Percent, value: 100, periodSeconds: 60 }',
+    '95 % of the pods became ready within 142 s of their start on a node, but scale-up adds one pod per 60 s: scaling from 2 to 12 pods takes 682 s, not 142 s, while the backlog grows; add a policy (the larger change applies): { type: Percent, value: 100, periodSeconds: 60 }',
   ]);
   expect(await messages([60], { behavior: one(60) })).toEqual(NONE);
   expect(await messages([142], { behavior: {} })).toEqual(NONE);

@@ -83,7 +83,9 @@ describe('a server that is not a Prometheus', () => {
       headers: { Location: 'https://sso.example.com/oauth2/start?state=topsecret' },
     });
 
-    expect(message).toContain('is a login page: it redirects to https://sso.example.com/oauth2/start');
+    expect(message).toContain(
+      'is a login page: the server redirects to https://sso.example.com/oauth2/start',
+    );
     expect(message).not.toContain('topsecret');
     expect(fix).toContain('http://SERVICE.NAMESPACE:9090');
   });
@@ -128,7 +130,7 @@ describe('a Prometheus that requires credentials', () => {
   it('is reported with the settings for credentials if none are set', async () => {
     const { message, fix } = await result({ status: 401, body: 'no' });
 
-    expect(message).toMatch(/requires credentials \(HTTP 401\), and none are configured$/);
+    expect(message).toMatch(/requires credentials \(HTTP 401\), but no credentials are configured$/);
     expect(fix).toContain('prometheus.default.bearerTokenFile, prometheus.default.basicAuth');
   });
 
@@ -183,7 +185,7 @@ describe('an unreachable Prometheus', () => {
 
     const { fix } = await findingAt(`${url.replace('http:', 'https:')}/KEY`);
 
-    expect(fix).toBe(`the port serves plain http: prometheus.default.urls: ['${url}/KEY']`);
+    expect(fix).toBe(`the port serves plain http: set prometheus.default.urls: ['${url}/KEY']`);
   });
 
   it('that speaks https is reported for http', async () => {
@@ -291,7 +293,7 @@ describe('the clock of Prometheus', () => {
     const { of } = await diagnosed({ prometheus: url, kubernetes: simulator.url, clock });
 
     expect(of('prometheus-clock')).toMatchObject([
-      { status: 'failed', message: "the clock of Prometheus is 60 s behind this machine's" },
+      { status: 'failed', message: 'the clock of Prometheus is 60 s behind the clock of this machine' },
     ]);
     expect(of('prometheus-clock')[0]?.fix).toContain('timedatectl');
     expect(of('cluster-clock')).toMatchObject([{ status: 'failed' }]);

@@ -51,7 +51,7 @@ describe('a guard and a freshness', () => {
     expect(found).toHaveLength(2);
     expect(found[0]?.message).toMatch(/^External metric m: the guard is not true: no series/);
     expect(found[1]?.message).toMatch(
-      /^External metric m: its newest sample is 360\d s old, more than maxAgeSeconds \(60\)$/,
+      /^External metric m: the newest sample is 360\d s old, more than maxAgeSeconds \(60\)$/,
     );
     expect(found[1]?.fix).toBe('run the query in the Prometheus UI: max(timestamp(mails))');
     expect(found.map(({ status }) => status)).toEqual(['failed', 'failed']);
@@ -69,7 +69,7 @@ describe('a query without series', () => {
     expect(found).toMatchObject({
       status: 'failed',
       message:
-        'External metric m has no series: the matcher svc="wbe" removes all series; without it svc is db, web',
+        'External metric m has no series: the matcher svc="wbe" removes all series; without this matcher, svc is db, web',
       fix: 'svc="web"',
     });
   });
@@ -81,7 +81,9 @@ describe('a query without series', () => {
       [/^topk\(20, http\{\}\)$/, series({ __name__: 'http', namespace: 'shop', pod: 'x' })],
     ]);
 
-    expect(found?.message).toContain('they have no label kubernetes_namespace, but namespace, pod');
+    expect(found?.message).toContain(
+      'they have no label kubernetes_namespace; their labels are namespace, pod',
+    );
     expect(found?.fix).toBe('namespace="shop"');
   });
 
@@ -104,7 +106,7 @@ describe('a query without series', () => {
       ],
     ]);
 
-    expect(found?.message).toContain('; it has rabbitmq_queue_consumers_and_more');
+    expect(found?.message).toContain('; similar metrics are rabbitmq_queue_consumers_and_more');
     expect(found?.fix).toContain('Status > Targets');
   });
 
@@ -113,7 +115,7 @@ describe('a query without series', () => {
       [/^count\(last_over_time\(http\[1h\]\)\)$/, 9],
     ]);
 
-    expect(found?.message).toContain('had samples in the last hour, but has none now');
+    expect(found?.message).toContain('had samples in the last hour, but has no samples now');
   });
 
   it('is reported with the existing labels if no single matcher is the cause', async () => {
@@ -123,7 +125,7 @@ describe('a query without series', () => {
     ]);
 
     expect(found?.message).toContain(
-      'matches no series, even without any one of its matchers; the label b does not exist',
+      'matches no series, even if any one of its matchers is removed; the label b does not exist',
     );
     expect(found?.fix).toContain('use matchers for the labels of http: a, job');
   });
@@ -131,12 +133,12 @@ describe('a query without series', () => {
   it.each([
     [
       'sum(http) / on (x) sum(jobs)',
-      'each selector matches series, but the operators between them remove all',
+      'each selector matches series, but the operators between the selectors remove all series',
     ],
-    ['http > 5', 'http matches series, but a comparison or function removes all'],
+    ['http > 5', 'http matches series, but a comparison or function removes all of them'],
     [
       'rate(http[1s])',
-      'http matches series, but they have too few samples in [1s], or a comparison removes all',
+      'http matches series, but these series have too few samples in [1s], or a comparison removes all of them',
     ],
   ])('is reported for %s if the selectors have series', async (query, message) => {
     const [found] = await results(metric('external', query), [
@@ -168,14 +170,14 @@ describe('a query with an invalid answer', () => {
       'a Pods metric whose pods are addresses',
       metric('pods', 'sum by (pod) (http)'),
       series({ pod: '10.0.0.1:80' }),
-      'no series of a listed pod',
+      'no series belongs to a pod of the target',
       'the label pod must be the name of a pod, such as web-',
     ],
     [
       'an Object metric of 3 series',
       metric('object', 'http'),
       series({ job: 'x', code: '1' }, { job: 'x', code: '2' }, { job: 'x', code: '3' }),
-      'the query returned 3 series, but an Object metric needs exactly one; they differ in code',
+      'the query returned 3 series, but an Object metric needs exactly one; the series differ in code',
       'wrap the query in sum(...)',
     ],
     [
@@ -228,7 +230,7 @@ describe('a query with an invalid answer', () => {
         [/^count\(\{"http\.requests"\}\)$/, 4],
         [/^group by \("svc\.name"\) \(\{"http\.requests"\}\)$/, series({ 'svc.name': 'web' })],
       ],
-      'the matcher "svc.name"="wbe" removes all series; without it svc.name is web',
+      'the matcher "svc.name"="wbe" removes all series; without this matcher, svc.name is web',
       '"svc.name"="web"',
     ],
     [
@@ -295,7 +297,7 @@ describe('a query with an invalid answer', () => {
     const once =
       'count each series once, whichever replica is up: put max without (prometheus_replica) (...) around rate(...)';
     expect(ofPods?.fix).toContain(once);
-    expect(ofPods?.fix).toMatch(/ inside the sum by \(pod\); they differ in prometheus_replica$/);
+    expect(ofPods?.fix).toMatch(/ inside the sum by \(pod\); the series differ in prometheus_replica$/);
     expect(ofObject?.fix).toContain(once);
     expect([ofPods?.fix, ofObject?.fix].join(' ')).not.toContain('matcher');
   });

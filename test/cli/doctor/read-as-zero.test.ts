@@ -21,7 +21,7 @@ async function results(
 }
 
 const READ_AS_ZERO =
-  'External metric m has no series, so promscaler reads 0 (onMissing: zero) and can scale to the minimum: ';
+  'External metric m has no series, so that its value is 0 (onMissing: zero) and can scale down to the minimum: ';
 
 describe('a query with onMissing: zero', () => {
   it('is a warning with the matcher that removes all series, and the value that is meant', async () => {
@@ -33,7 +33,7 @@ describe('a query with onMissing: zero', () => {
 
     expect([found?.status, second]).toEqual(['warning', undefined]);
     expect(found?.message).toBe(
-      `${READ_AS_ZERO}the matcher queue="mail" removes all series; without it queue is mails`,
+      `${READ_AS_ZERO}the matcher queue="mail" removes all series; without this matcher, queue is mails`,
     );
     expect(found?.fix).toBe('queue="mails"');
   });
@@ -46,7 +46,7 @@ describe('a query with onMissing: zero', () => {
         [/^count\(last_over_time\(jobs\[5m\]\)\)$/, 9],
         [/^topk\(20, jobs\)$/, [{ labels: { a: '9' }, value: 1 }]],
       ],
-      'jobs{a="1", b="2"} matches no series, even without any one of its matchers',
+      'jobs{a="1", b="2"} matches no series, even if any one of its matchers is removed',
     ],
   ] as readonly (readonly [string, readonly Scripted[], string])[])(
     'is a warning for %s without any sample',

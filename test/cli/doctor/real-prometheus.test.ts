@@ -109,7 +109,7 @@ describe('doctor, against a real Prometheus', () => {
     const { of } = await diagnose({ idle: document('idle', '  namespace: empty\n') });
 
     expect(of('resource-series')[0]?.message).toContain(
-      'no series container_cpu_usage_seconds_total of namespace empty; it has series of back, shop',
+      'container_cpu_usage_seconds_total has no series in namespace empty, only in back, shop',
     );
   });
 
@@ -136,7 +136,7 @@ describe('doctor, against a real Prometheus', () => {
     const { of } = await diagnose({ web: document('web', '  namespace: twice\n') });
 
     expect(of('resource-series').map(({ message }) => message)).toEqual([
-      'each container has 2 cpu series, by job cadvisor, kubelet: its usage is counted once, because the service takes the largest',
+      'each container has 2 cpu series, which differ in job cadvisor, kubelet: the usage is counted once, because the service takes the largest',
     ]);
   });
 });

@@ -143,7 +143,7 @@ describe('resource-series', () => {
   it('fails if no label names a pod, with the existing labels', async () => {
     const [found] = await results('resource-series', [[RAW, one({ instance: 'n', id: '/x' })]]);
 
-    expect(found?.message).toContain('has no labels for namespace and pod; it has id, instance');
+    expect(found?.message).toContain('has no labels for namespace and pod; its labels are id, instance');
   });
 
   it('fails if only other namespaces have series, and names them', async () => {
@@ -154,7 +154,7 @@ describe('resource-series', () => {
     ]);
 
     expect(found?.message).toBe(
-      'no series container_cpu_usage_seconds_total of namespace shop; it has series of back',
+      'container_cpu_usage_seconds_total has no series in namespace shop, only in back',
     );
   });
 
@@ -178,7 +178,7 @@ describe('resource-series', () => {
 
     expect(found?.status).toBe('warning');
     expect(found?.message).toBe(
-      'each container has 2 cpu series, by job cadvisor, kubelet: its usage is counted once, because the service takes the largest',
+      'each container has 2 cpu series, which differ in job cadvisor, kubelet: the usage is counted once, because the service takes the largest',
     );
     expect(found?.fix).toContain('add job="cadvisor" to its matchers');
   });
@@ -220,7 +220,7 @@ describe('resource-series', () => {
       { service: 'a-kubelet', instance: 'n' },
       { service: 'b-kubelet', instance: 'n' },
       'service a-kubelet, b-kubelet',
-      'add service="a-kubelet" to its matchers, or remove one of the scrape jobs',
+      'add service="a-kubelet" to the matchers of the query, or remove one of the scrape jobs',
     ],
     [
       '/metrics/resource with its path',
@@ -263,7 +263,7 @@ describe('resource-series', () => {
 
       expect(found?.status).toBe('failed');
       expect(found?.message).toBe(
-        `each container has 2 cpu series, by ${words}: its usage is counted 2 times`,
+        `each container has 2 cpu series, which differ in ${words}: the usage is counted 2 times`,
       );
       expect(found?.fix).toContain(fix);
       // Each replica may be down: no fix selects one.
@@ -290,7 +290,7 @@ describe('resource-series', () => {
     expect(found).toMatchObject({
       status: 'warning',
       message:
-        'each container has 2 cpu series, by job a, b: its usage is counted once, because the query takes the largest',
+        'each container has 2 cpu series, which differ in job a, b: the usage is counted once, because the query takes the largest',
     });
   });
 

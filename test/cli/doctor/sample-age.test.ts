@@ -47,8 +47,8 @@ describe('the age of samples', () => {
         status: 'failed',
         subject: 'data source default',
         message:
-          'cpu: it is based on old samples: of 2 targets and a range of 2m, 2 with a newest sample up to 70 s old ' +
-          '(scrape interval 15 s), bound 20 s; a rate reads too low, so it scales up too late and does not scale down',
+          'cpu: the value is based on old samples: of 2 targets and a range of 2m, 2 have a newest sample that is up to 70 s old ' +
+          '(scrape interval 15 s), bound 20 s; a rate is too low, so that the scaler scales up too late and does not scale down',
       },
     ]);
     expect(of('sample-age')[0]?.fix).toContain('maxSampleAgeSeconds of the metric or of prometheus.default');
@@ -71,7 +71,8 @@ describe('the age of samples', () => {
     expect(await results(newest(ages, 15))).toMatchObject([
       {
         status: 'ok',
-        message: 'newest samples of cpu up to 9 s old (bound 20 s); 1 of 20 targets are older',
+        message:
+          'the newest samples of cpu are up to 9 s old (bound: 20 s); 1 of 20 targets exceed the bound',
       },
     ]);
   });
@@ -118,7 +119,7 @@ describe('the age of samples', () => {
       {
         status: 'warning',
         message:
-          'the server rejects the queries for the age of the samples of cpu, so old samples are not noticed there and can scale down',
+          'the server rejects the queries for the age of the samples of cpu, so that promscaler does not notice old samples, which can scale down',
       },
     ]);
     expect(of('sample-age')[0]?.fix).toMatch(/freshness .*prometheus\.default\.maxSampleAgeSeconds/);

@@ -20,7 +20,7 @@ describe('target with an annotation that promscaler does not read', () => {
     [
       'Rollout',
       'promscaler.dev/paused',
-      'annotation promscaler.dev/paused of rollout shop/web has no effect: promscaler reads no annotations of a Rollout. To pause it, set spec.paused: true in the document',
+      'annotation promscaler.dev/paused of rollout shop/web has no effect: promscaler reads no annotations of a Rollout. To pause its scaling, set spec.paused: true in the document',
       'kubectl annotate -n shop rollout.argoproj.io web promscaler.dev/paused-',
     ],
   ] as const)('of a %s warns about %s', async (kind, key, message, fix) => {
@@ -86,18 +86,18 @@ describe('target', () => {
     [document('chekcout'), 'deployment shop/chekcout does not exist', 'spec.scaleTargetRef.name: checkout'],
     [
       document('db'),
-      'deployment shop/db does not exist, but a StatefulSet of the same name does',
+      'deployment shop/db does not exist, but a StatefulSet of the same name exists',
       'spec.scaleTargetRef: { kind: StatefulSet, name: db }',
     ],
     [
       document('mailer'),
-      'deployment shop/mailer does not exist, but exists in namespace back',
+      'deployment shop/mailer does not exist, but a workload of the same name exists in namespace back',
       'metadata.namespace: back',
     ],
     [
       document('zzzzzzzz'),
       'deployment shop/zzzzzzzz does not exist; namespace shop has checkout, off',
-      'set spec.scaleTargetRef.name to one of these',
+      'set spec.scaleTargetRef.name to one of these names',
     ],
     [
       document('zzzzzzzz', '  namespace: bakc\n'),
@@ -109,9 +109,9 @@ describe('target', () => {
   });
 
   it.each([
-    ['chekcout', {}, 'deployment shop/checkout does, and Scaler shop/other scales it'],
-    ['db', { kind: 'StatefulSet' }, 'statefulset shop/db does, and Scaler shop/other scales it'],
-    ['hpaed-x', {}, 'deployment shop/hpaed does, and HorizontalPodAutoscaler shop/h scales it'],
+    ['chekcout', {}, 'deployment shop/checkout exists, but Scaler shop/other scales it'],
+    ['db', { kind: 'StatefulSet' }, 'statefulset shop/db exists, but Scaler shop/other scales it'],
+    ['hpaed-x', {}, 'deployment shop/hpaed exists, but HorizontalPodAutoscaler shop/h scales it'],
   ])(
     '%s that does not exist is not corrected to one that is scaled, which is named',
     async (name, ref, why) => {
@@ -197,7 +197,7 @@ describe('target', () => {
     const { message, fix } = await result(document('checkout'));
 
     expect(message).toContain('reading scale of deployment shop/checkout: 403 Forbidden');
-    expect(fix).toContain('chart value targets: [deployments');
+    expect(fix).toContain('set the chart value targets: [deployments');
     expect(fix).toContain('add shop');
   });
 });
@@ -336,7 +336,7 @@ describe('requests', () => {
       {
         status: 'warning',
         message: expect.stringMatching(
-          /^saturation of cpu never acts: pod web-\S+ of deployment shop\/web has no cpu limit, or not for each container$/,
+          /^saturation of cpu never adds pods, because pod web-\S+ of deployment shop\/web has no cpu limit for at least one container$/,
         ),
         fix: 'set resources.limits.cpu of each container, or remove resource.saturation from the document',
       },

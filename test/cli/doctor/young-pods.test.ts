@@ -66,7 +66,7 @@ it('says which ready pods the decision counts as unready, and until when', async
   const [pods, decision] = await messages(60);
 
   expect(pods).toMatch(
-    /^2 of 2 pods ready, 2 of them for less than the window of 120 s when they were measured: cpu counts these as unready until 20\d\d-\S+Z$/,
+    /^2 of 2 pods ready, 2 of them for less than the window of 120 s when they were measured: the metric cpu counts these pods as unready until 20\d\d-\S+Z$/,
   );
   expect(decision).toContain(
     'no pod that counts has a sample (the pods may be unready); ready pods count from 20',
@@ -82,7 +82,7 @@ it('says nothing of it for pods of 300 s, the initialization period, or without 
   expect((await messages(60, memory))[0]).toBe('2 of 2 pods ready');
 });
 
-it('asks to wait for the second scrape of series that are younger than the range, not for a longer range', async () => {
+it('asks to wait for the second scrape of series that are are younger than the range, not for a longer range', async () => {
   const { simulator, pods } = await clusterOfWeb();
   const of = async (before: number | null): Promise<string> => {
     const { url } = await prometheus([

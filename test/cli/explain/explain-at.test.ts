@@ -85,7 +85,7 @@ describe('explain --at', () => {
       [
         'In effect at 2026-01-01T10:02:31Z: the same decision 40 times, from 2026-01-01T10:00:00Z to 2026-01-01T10:09:45Z',
         'Metrics at that time: cpu 58 % (target 60 %)',
-        'Below: the last of them, the only one with a snapshot',
+        'The lines below explain the last of these decisions, which is the only one with a snapshot',
         '',
         'shop/web  stays at 4',
       ].join('\n'),
@@ -111,7 +111,7 @@ describe('explain --at', () => {
 
     expect(stdout).not.toContain('rps');
     expect(stdout).toContain(
-      'Metrics at that time: not kept, because the metrics of the document have changed since\n',
+      'Metrics at that time: unknown, because the metrics of the document have changed since\n',
     );
     expect(stdout).toContain('cpu (Resource): 61 % of the requests');
   });
@@ -169,7 +169,7 @@ describe('explain --at', () => {
 
     expect([exitCode, stdout]).toEqual([1, '']);
     expect(stderr).toBe(
-      'promscaler: no decision for shop/web at 2026-01-01T09:59:59Z: the service retains decisions in memory, the first one is from 2026-01-01T10:00:00Z\n',
+      'promscaler: no decision for shop/web at 2026-01-01T09:59:59Z: the first decision that the service retains in memory is from 2026-01-01T10:00:00Z\n',
     );
   });
 
@@ -182,7 +182,7 @@ describe('explain --at', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toContain('shop/web  stays at 4\ncpu is at 61 %');
     expect(stdout).toContain(
-      'Metrics and pods are not available: the snapshot of 2026-01-01T10:09:45Z is no longer kept; kept from 2026-01-01T10:10:00Z on\n',
+      'Metrics and pods are not available: the snapshot of 2026-01-01T10:09:45Z is no longer kept; snapshots are kept from 2026-01-01T10:10:00Z on\n',
     );
   });
 
@@ -222,7 +222,7 @@ describe('explain --at', () => {
 
     expect([exitCode, stderr]).toEqual([
       1,
-      `promscaler: reading /api/v1/scalers/shop/web/decisions from ${service.url}: keptFrom: expected string, received undefined: this is not promscaler, or another version than this command\n`,
+      `promscaler: reading /api/v1/scalers/shop/web/decisions from ${service.url}: keptFrom: expected string, received undefined: the server is not promscaler, or has another version than this command\n`,
     ]);
   });
 
@@ -243,7 +243,7 @@ describe('explain --at', () => {
 
     expect([exitCode, stderr]).toEqual([
       2,
-      'promscaler: --at cannot be combined with --snapshot: it reads from a running service\n',
+      'promscaler: --at cannot be combined with --snapshot, because --at reads from a running service\n',
     ]);
   });
 });

@@ -36,7 +36,7 @@ describe('import', () => {
     expect(validated).toMatchObject({
       exitCode: 0,
       stdout:
-        'not checked without --live: existence of metrics, labels and target, number of series, units, permissions\n2 documents, 0 errors, 0 warnings\n',
+        'without --live, the existence of metrics, labels and target, the number of series, units and permissions are not checked\n2 documents, 0 errors, 0 warnings\n',
     });
   });
 
@@ -49,7 +49,7 @@ describe('import', () => {
     expect(ran.exitCode).toBe(0);
     expect(namesIn(ran)).toEqual(['a', 'b']);
     expect(ran.stderr).toBe(
-      '-: HPA shop/b has the same target as HPA shop/a: promscaler scales it only after one of the documents is removed\n',
+      '-: HPA shop/b has the same target as HPA shop/a: promscaler scales this target only after one of the documents is removed\n',
     );
   });
 
@@ -150,7 +150,7 @@ describe('import', () => {
     expect(namesIn(usual)).toEqual(['a', 'b']);
     expect(strict).toMatchObject({
       exitCode: 1,
-      stderr: `${line}hpa.yaml: HPA shop/a: not imported: --strict allows nothing to be lost\n`,
+      stderr: `${line}hpa.yaml: HPA shop/a: not imported, because --strict requires a complete conversion\n`,
     });
     expect(namesIn(strict)).toEqual(['b']);
   });

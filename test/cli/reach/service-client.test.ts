@@ -30,13 +30,17 @@ function answer(status: number, body: string): RequestListener {
 
 describe('a service by --url', () => {
   it.each([
-    [200, '<html></html>', 'the response is not valid JSON: this is not promscaler'],
+    [200, '<html></html>', 'the response is not valid JSON: the server is not promscaler'],
     [
       200,
       '{"items":3}',
-      'version: expected string, received undefined: this is not promscaler, or another version than this command',
+      'version: expected string, received undefined: the server is not promscaler, or has another version than this command',
     ],
-    [200, '{"items":[{"metadata":{}}]}', 'this is not promscaler, or another version than this command'],
+    [
+      200,
+      '{"items":[{"metadata":{}}]}',
+      'the server is not promscaler, or has another version than this command',
+    ],
     [
       200,
       '{"version":"9.0.0","leader":true,"items":[{"namespace":"shop","name":"web"}]}',
@@ -45,17 +49,21 @@ describe('a service by --url', () => {
     [
       404,
       '<html></html>',
-      '404 Not Found: this is not promscaler, or its version is older than this command',
+      '404 Not Found: the server is not promscaler, or has an older version than this command',
     ],
     [
       404,
       '{"error":"there is no such page"}',
       'there is no such page: the service is older than this command',
     ],
-    [401, '', '401 Unauthorized: a proxy requires credentials, which --url does not send'],
-    [302, '', '302 Found: this is not promscaler'],
-    [404, '{"message":"Not found","traceID":""}', 'this is not promscaler, or its version is older'],
-    [200, '{"status":"success","data":[]}', 'this is not promscaler, or another version than this command'],
+    [401, '', '401 Unauthorized: a proxy requires credentials, but this command sends none with --url'],
+    [302, '', '302 Found: the server is not promscaler'],
+    [404, '{"message":"Not found","traceID":""}', 'the server is not promscaler, or its version is older'],
+    [
+      200,
+      '{"status":"success","data":[]}',
+      'the server is not promscaler, or has another version than this command',
+    ],
   ])('that answers %i and %s', async (status, body, sentence) => {
     const ran = await statusOf(answer(status, body));
 
@@ -86,7 +94,7 @@ describe('a service by --url', () => {
 
     expect([exitCode, stderr]).toEqual([
       2,
-      'promscaler: --url localhost:8080: url must begin with http:// or https:// and contain no user\n',
+      'promscaler: --url localhost:8080: url must begin with http:// or https:// and must not contain a user\n',
     ]);
   });
 
@@ -172,7 +180,7 @@ describe("a service behind the API server's proxy", () => {
     [
       403,
       'services/proxy is forbidden',
-      'you may not get services/proxy in namespace monitoring. Use --url, which needs no permission',
+      'you may not get services/proxy in namespace monitoring. Use --url, which does not need this permission',
     ],
     [503, 'no endpoints available for service', 'no pod of the service answers'],
   ])('that answers %i', async (code, message, sentence) => {

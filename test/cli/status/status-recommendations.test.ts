@@ -44,7 +44,7 @@ describe('status --recommendations', () => {
       '  apply: set these fields in the file of shop/web',
       `  reproduce: promscaler backtest --scaler 'FILE#shop/web' ${OPTIONS}`,
       'shop/api: no change: the history of 9h is too short',
-      'not back-tested yet: 1 of 3 scalers',
+      '1 of 3 scalers have not been back-tested yet',
       '',
     ]);
   });

@@ -343,7 +343,7 @@ describe('status of a replica', () => {
     const { exitCode, stdout, stderr } = await runCli(['status', '--url', url]);
 
     expect([exitCode, stdout.split('\n').length]).toEqual([0, 6]);
-    expect(stderr).toBe('promscaler: a standby replica answered: these rows may be outdated\n');
+    expect(stderr).toBe('promscaler: a standby replica answered, so that these rows may be outdated\n');
   });
 
   it('that does not lead and has no rows reports that another one decides', async () => {

@@ -46,7 +46,7 @@ describe('warningsOf', () => {
       'No replica of promscaler is known to be the leader: nothing is scaled until one is elected',
     ]);
     expect(textsOf({ leader: 'other' })).toEqual([
-      'This replica of promscaler is a standby and shows what it last knew. The leader is other',
+      'This replica of promscaler is a standby and shows old data. The leader is other',
     ]);
     expect(textsOf({ replicas })).toEqual([
       '1 replica of promscaler did not answer (promscaler-1): scalers are missing',

@@ -313,7 +313,7 @@ describe('kubeconfig', () => {
       { user: { 'auth-provider': { name: 'gcp' } } },
     ],
     [
-      'kubeconfig DIRECTORY/.kube/config: user "dev": as-uid, as-groups and as-user-extra need as',
+      'kubeconfig DIRECTORY/.kube/config: user "dev": the fields as-uid, as-groups and as-user-extra require the field as',
       { user: { token: CANARY, 'as-groups': ['ops'] } },
     ],
     [
@@ -321,7 +321,7 @@ describe('kubeconfig', () => {
       { user: { token: CANARY, as: 'a\r\nX: y' } },
     ],
     [
-      'kubeconfig DIRECTORY/.kube/config: user "dev" has only one of client-certificate and client-key',
+      'kubeconfig DIRECTORY/.kube/config: user "dev" must have both client-certificate and client-key',
       { user: { 'client-certificate': 'x' } },
     ],
     [
@@ -334,11 +334,11 @@ describe('kubeconfig', () => {
     ],
     ['kubeconfig DIRECTORY/.kube/config: cluster "dev" has no server', { cluster: { server: '' } }],
     [
-      'kubeconfig DIRECTORY/.kube/config: server must begin with http:// or https:// and contain no user',
+      'kubeconfig DIRECTORY/.kube/config: server must begin with http:// or https:// and must not contain a user',
       { cluster: { server: 'ftp://x' } },
     ],
     [
-      'kubeconfig DIRECTORY/.kube/config: server must begin with http:// or https:// and contain no user',
+      'kubeconfig DIRECTORY/.kube/config: server must begin with http:// or https:// and must not contain a user',
       { cluster: { server: `https://me:${CANARY}@x` } },
     ],
     [

@@ -158,7 +158,10 @@ describe('readEntry', () => {
   it.each([
     ['', 'not valid JSON'],
     ['{"v":1,"epoch":"1/a","uid":"u', 'not valid JSON'],
-    ['{"v":8,"uid":"u","news":true}', 'its schema version is 8, this version of promscaler supports 7'],
+    [
+      '{"v":8,"uid":"u","news":true}',
+      'its schema version is 8, but this version of promscaler supports only 7',
+    ],
     ['{"v":3,"epoch":"1/a","uid":"u","maxReplicasFrom":-1}', 'maxReplicasFrom is invalid'],
     ['null', 'entry is invalid'],
     ['{"uid":"u"}', 'v is invalid'],

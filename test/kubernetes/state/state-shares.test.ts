@@ -61,7 +61,7 @@ describe('a namespace that fills a ConfigMap', () => {
 
     expect(bytesOf(fixture)).toBeGreaterThan(509 * KIB);
     expect(message).toMatch(
-      /^ConfigMap promscaler-state-04 is full: namespace hostile has \d+ bytes, its share is 524288 \(1 namespace\)/,
+      /^ConfigMap promscaler-state-04 is full: namespace hostile has \d+ bytes, but its share is 524288 bytes \(1 namespace\)/,
     );
     expect(result).toMatchObject({ kind: 'written' });
   });
@@ -77,7 +77,9 @@ describe('a namespace that fills a ConfigMap', () => {
     const grown = { ...LARGE, scaleEvents: [...EVENTS, { at: at(99), change: 1 }] };
     const own = await fixture.store.put({ scaler, base: text, state: grown });
 
-    expect(message).toMatch(/namespace second has 17\d{4} bytes, its share is 174762 \(3 namespaces\)/);
+    expect(message).toMatch(
+      /namespace second has 17\d{4} bytes, but its share is 174762 bytes \(3 namespaces\)/,
+    );
     // Its failing metrics make room for its change.
     expect(own.kind).toBe('written');
     expect(entryOf(fixture, entryKey(scaler) ?? '')).toMatchObject({

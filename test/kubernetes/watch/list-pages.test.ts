@@ -51,7 +51,7 @@ describe('listAll', () => {
       metadata: { resourceVersion: '7', continue: `token-${index}` },
     }));
 
-    await expect(all(transport)).rejects.toThrow('objects of more than 268435456 bytes');
+    await expect(all(transport)).rejects.toThrow('the objects have more than 268435456 bytes');
     expect(count()).toBe(13);
   });
 });

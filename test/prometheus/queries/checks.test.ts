@@ -107,17 +107,17 @@ describe('freshness', () => {
   });
 
   it.each([
-    [vector(SECONDS - 121), 'its newest sample is 121 s old, more than maxAgeSeconds (120)'],
-    [vector(SECONDS - 120.2), 'its newest sample is 121 s old, more than maxAgeSeconds (120)'],
-    [vector(SECONDS, SECONDS - 300), 'its newest sample is 300 s old, more than maxAgeSeconds (120)'],
+    [vector(SECONDS - 121), 'the newest sample is 121 s old, more than maxAgeSeconds (120)'],
+    [vector(SECONDS - 120.2), 'the newest sample is 121 s old, more than maxAgeSeconds (120)'],
+    [vector(SECONDS, SECONDS - 300), 'the newest sample is 300 s old, more than maxAgeSeconds (120)'],
     [
       vector(SECONDS + 121),
-      'its newest sample is 121 s in the future: the clocks differ, or the freshness query is not in seconds',
+      'the newest sample is 121 s in the future: the clocks differ, or the freshness query does not return seconds',
     ],
-    [missing, 'its age is unknown: the freshness query returned no series'],
-    [partial(), 'its age is unknown: the freshness query returned no series'],
-    [vector(NaN), 'its age is unknown: the freshness query returned NaN'],
-    [vector(SECONDS, Infinity), 'its age is unknown: the freshness query returned Infinity'],
+    [missing, 'the age of the data is unknown: the freshness query returned no series'],
+    [partial(), 'the age of the data is unknown: the freshness query returned no series'],
+    [vector(NaN), 'the age of the data is unknown: the freshness query returned NaN'],
+    [vector(SECONDS, Infinity), 'the age of the data is unknown: the freshness query returned Infinity'],
   ])('leaves the metric missing with %#', (freshness, message) => {
     expect(dated(freshness)).toEqual({ class: 'missing', message });
   });
@@ -219,7 +219,7 @@ describe('a capacity', () => {
     expect(withCapacity(capacity)).toEqual({
       ...NUMBER,
       class: 'partial',
-      why: `capacity: ${why}, target.averageValue applies`,
+      why: `capacity: ${why}, so that target.averageValue applies`,
     });
   });
 });

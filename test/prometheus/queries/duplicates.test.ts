@@ -140,7 +140,7 @@ describe.each(['Prometheus', 'VictoriaMetrics'])('duplicate series in the data o
     const seen = await found(server.url, shape);
 
     expect(seen).toMatchObject({ cores: [CORES], bytes: [BYTES], times });
-    const words = `has ${times} copies, by ${label}: only the largest is counted`;
+    const words = `has ${times} copies, which differ in ${label}: only the largest copy is counted`;
     expect(seen.reported).toEqual([
       `metric "cpu": each container's cpu ${words}`,
       `metric "memory": each container's memory ${words}`,
@@ -188,7 +188,7 @@ describe.each(['Prometheus', 'VictoriaMetrics'])('duplicate series in the data o
     expect(round.duplicates(scaler) ?? null).toEqual(
       isTwice
         ? [
-            'metric "rps": each series of the query has 2 copies, by prometheus_replica p0, p1: counted 2 times',
+            'metric "rps": each series of the query has 2 copies, which differ in prometheus_replica p0, p1: the value is counted 2 times',
           ]
         : null,
     );

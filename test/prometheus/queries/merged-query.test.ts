@@ -156,7 +156,7 @@ describe('a query for several members', () => {
 
     expect(answers['w000']).toMatchObject({
       class: 'partial',
-      why: `${MIX} (one query for 4 workloads; which of them is the cause is not known yet)`,
+      why: `${MIX} (one query for 4 workloads; it is not known yet which of these is the cause)`,
       series: series(namesOf(4)),
     });
   });

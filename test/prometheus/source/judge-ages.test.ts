@@ -98,13 +98,13 @@ describe('the reason', () => {
     ];
 
     expect(whyOld(targets, range(120))).toBe(
-      'it is based on old samples: of 5 targets and a range of 2m, 1 with a newest sample up to 62 s old (scrape interval 15 s), 1 without samples because scrapes fail, 1 with a gap at the start of the range, 1 younger than the range',
+      'the value is based on old samples: of 5 targets and a range of 2m, 1 have a newest sample that is up to 62 s old (scrape interval 15 s), 1 have no samples because scrapes fail, 1 have a gap at the start of the range, 1 are younger than the range',
     );
   });
 
   it('of a single target without a range', () => {
     expect(whyOld([target(62)], range(0))).toBe(
-      'it is based on old samples: of its target, 1 with a newest sample up to 62 s old (scrape interval 15 s)',
+      'the value is based on old samples: of its target, 1 have a newest sample that is up to 62 s old (scrape interval 15 s)',
     );
   });
 });

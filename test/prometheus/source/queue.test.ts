@@ -117,7 +117,7 @@ describe('a source that fails', () => {
       class: 'failed',
       reason: 'timeout',
       message:
-        'not sent: the last 6 queries to the source have failed, so only one per round is sent (h: gone)',
+        'the query was not sent: after 6 failures in a row, only one query per round is sent to the data source (h: gone)',
     });
   });
 
@@ -270,7 +270,7 @@ describe('the time limit of a query', () => {
     expect(answer).toEqual({
       class: 'failed',
       reason: 'busy',
-      message: 'not sent: no free slot in the round (maxConcurrentQueries is 3)',
+      message: 'the query was not sent, because the round had no free slot (maxConcurrentQueries is 3)',
     });
     expect(source.asked).toHaveLength(3);
   });

@@ -85,7 +85,7 @@ export async function findProgram(context: ProgramContext, program: Program): Pr
   }
   const why = reasons.length === 0 ? 'there is no package for this system' : reasons.join('; ');
   throw new MissingProgramError(
-    `${title} is not on the PATH and cannot be downloaded (${why}). To install it: ${await installLine(context, program)}`,
+    `${title} is not on the PATH and cannot be downloaded (${why}). To install ${title}: ${await installLine(context, program)}`,
   );
 }
 

@@ -31,7 +31,7 @@ export function ChartRows({ data, window }: ChartRowsProps): VNode {
     <>
       {inside.length > shown.length ? (
         <p class="hint">
-          The newest {shown.length} of {plural(inside.length, 'point')}: zoom in for others.
+          The newest {shown.length} of {plural(inside.length, 'point')}: zoom in to see others.
         </p>
       ) : null}
       <div class="scroll-x" role="region" aria-label="Values of the charts" tabIndex={0}>

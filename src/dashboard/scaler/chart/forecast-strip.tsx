@@ -71,7 +71,7 @@ export function ForecastStrip({ api, detail, links, hover }: ForecastStripProps)
 }
 
 const BAND =
-  ' The band is the load at each time on earlier days, scaled to the load of today. Before now, it is the forecast as of the time when a pod had to be started.';
+  ' The band is the load at each time on earlier days, scaled to the load of today. For past times, it is the forecast that was made early enough to start a pod.';
 
 /** Defined here, because the file with the other requests is loaded by all pages. */
 const isForecastLoads: ApiRequest<ForecastLoads>['check'] = (answer): answer is ForecastLoads =>
@@ -89,10 +89,10 @@ function summaryOf(value: ForecastLoads, at: readonly number[], now: number): st
   const later = at.flatMap((second, index) => (second > now && expectedAt(index) >= 0 ? [index] : []));
   const most = later.toSorted((a, b) => expectedAt(b) - expectedAt(a) || a - b)[0];
   const known = current === null ? '' : `Now ${formatLoad(current, value)}. `;
-  if (most === undefined) return `${known}Nothing is expected yet: too little is known of the earlier days.`;
+  if (most === undefined) return `${known}There is no forecast yet: too little is known of the earlier days.`;
   const text = (column: readonly (number | null)[]): string => formatLoad(column[most] ?? null, value);
   const time = formatShort((at[most] ?? 0) * 1000, now * 1000);
-  return `${known}Within the next hour at most ${text(value.expected)} expected, at ${time} (earlier days: ${text(value.low)} to ${text(value.high)}).`;
+  return `${known}At most ${text(value.expected)} expected within the next hour, at ${time} (earlier days: ${text(value.low)} to ${text(value.high)}).`;
 }
 
 interface ReadoutProps extends Pick<ForecastStripProps, 'hover'>, Pick<ChartLinks, 'now' | 'selected'> {

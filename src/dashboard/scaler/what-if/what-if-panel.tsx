@@ -38,11 +38,11 @@ export function WhatIfPanel({ api, snapshot, detail }: WhatIfPanelProps): VNode 
   return (
     <div class="what-if">
       <p class="what-if-summary" aria-live="polite">
-        {real === null ? '' : `As it is: ${countText(real)}.`}{' '}
+        {real === null ? '' : `Without a change: ${countText(real)}.`}{' '}
         {isChanged ? (
           <b>With the change: {result.decision === null ? 'rejected' : countText(result.decision)}.</b>
         ) : (
-          'Change a field to see the other decision.'
+          'Change a field to see how the decision changes.'
         )}
       </p>
       <div class="what-if-form">
