@@ -146,13 +146,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     onDuplicates: metrics.setDuplicates,
     onSeries: metrics.countSeries,
     onRecognized: ({ name, flavor }) =>
-      log.warn(
-        'flavor of data source is unset and only detected by its responses; set flavor in the service config',
-        {
-          source: name,
-          set: `prometheus.${name}.flavor: ${flavor}`,
-        },
-      ),
+      log.warn('flavor of data source is only detected by its responses; set it in the config', {
+        source: name,
+        set: `prometheus.${name}.flavor: ${flavor}`,
+      }),
     ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
     createRangeClient: options.createRangeClient,
     onHistoryQuery: metrics.countHistoryQuery,

@@ -56,16 +56,16 @@ export const SCALER_METRICS = {
   ),
   metricCapacityDrift: gauge(
     'promscaler_metric_capacity_drift_ratio',
-    'Measured capacity of a pod divided by the capacity on the days before. The series exists while the two differ by more than 10 percent.',
+    'Measured capacity of a pod divided by its capacity on the days before; the series exists only while the two differ by more than 10 percent.',
     METRIC,
   ),
   saturationStep: gauge(
     'promscaler_saturation_step_replicas',
-    'Replicas that a saturation step proposes for usage at the limits. Without a step, there is no series.',
+    'Replicas that a saturation step proposes for usage at the limits; without such a step, there is no series.',
   ),
   ceiling: gauge(
     'promscaler_max_replicas_from',
-    'Ceiling of scale-ups from the query of maxReplicasFrom. While the query has no value, its last value is used.',
+    'Ceiling of scale-ups from the query of maxReplicasFrom; while the query has no value, its last value is used.',
   ),
   ceilingFailing: gauge(
     'promscaler_max_replicas_from_failing',
@@ -126,7 +126,7 @@ export const SCALER_METRICS = {
   ),
   forecastReplicas: gauge(
     'promscaler_forecast_replicas',
-    'Replicas that the forecast proposes for the expected load. Without a proposal, there is no series.',
+    'Replicas that the forecast proposes for the expected load; without a proposal, there is no series.',
   ),
   reactiveReplicas: gauge(
     'promscaler_reactive_replicas',
@@ -146,7 +146,7 @@ export const SCALER_METRICS = {
   ),
   recommendationSaving: gauge(
     'promscaler_recommendation_saving_ratio',
-    'Share of the pod-hours that the recommended change of the document saves in a back-test (negative: the change needs more). Without a recommended change, there is no series.',
+    'Share of the pod-hours that the recommended change of the document saves in a back-test (negative if the change needs more); without a recommended change, there is no series.',
   ),
   shadowDifference: gauge(
     'promscaler_shadow_difference_replicas',
@@ -184,12 +184,12 @@ export const SERVICE_METRICS = {
   queryErrors: counter('promscaler_query_errors_total', 'Queries that failed.', ['source', 'reason']),
   answerSeries: counter(
     'promscaler_answer_series_total',
-    'Series in answers. Their labels are known from the last answer to the same query, or have to be read.',
+    'Series in answers whose labels are known from the last answer to the same query, or have to be read.',
     ['source', 'labels'],
   ),
   overLimitQueries: counter(
     'promscaler_over_limit_queries_total',
-    'Queries that were not sent because their namespace exceeded a limit of the data source. Other namespaces have no series.',
+    'Queries that were not sent because their namespace exceeded a limit of the data source; other namespaces have no series.',
     ['source', 'namespace'],
   ),
   historyQueries: counter(

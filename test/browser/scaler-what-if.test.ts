@@ -69,7 +69,7 @@ test('a changed field gives another decision, and nothing is sent', async () => 
 test('the last decisions are decided again with the change, as each is in its own', async () => {
   await open();
   await page.getByLabel('maxReplicas', { exact: true }).fill('12');
-  await page.getByRole('button', { name: 'Repeat them with the change' }).click();
+  await page.getByRole('button', { name: 'Repeat the decisions with the change' }).click();
   const past = page.locator('.what-if-past');
   const first = past.getByRole('table').getByRole('row').nth(1);
   expect(await past.locator('p').first().innerText()).toMatch(

@@ -106,6 +106,6 @@ describe('readLines', () => {
   it('rejects a line of more than 2 MiB, if that is the limit', async () => {
     appendFileSync(pathOf('a'), 'x'.repeat(3 * 1024 * 1024 + 1));
 
-    await expect(linesOf(2 * 1024 * 1024)).rejects.toThrow('longer than 2 MiB');
+    await expect(linesOf(2 * 1024 * 1024)).rejects.toThrow('longer than the maximum of 2 MiB');
   });
 });

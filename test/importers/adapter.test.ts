@@ -51,7 +51,7 @@ function queryOf(metric: string, adapter: string): string {
   const { spec, text } = importOne(hpaOf(metric), { queries: queriesOf(adapter) });
   const [first] = (spec as { metrics?: Readonly<Record<string, { query: string }>>[] }).metrics ?? [];
   // Comments are wrapped.
-  return Object.values(first ?? {})[0]?.query ?? text.replaceAll(/\n +# (?=\w|\()/g, ' ');
+  return Object.values(first ?? {})[0]?.query ?? text.replaceAll(/\n +# (?=[\w(-])/g, ' ');
 }
 
 const pods = (name: string, selector = '{}') =>
@@ -264,7 +264,7 @@ describe('the query of an External metric', () => {
 
     expect(queryOf(external('depth'), adapter)).toBe('sum(depth)');
     expect(text.replaceAll(/\n +# /g, ' ')).toContain(
-      'externalRules[0] has no label for the namespace: prometheus-adapter rejects the rule, and the query selects all namespaces',
+      'externalRules[0] has no label for the namespace: prometheus-adapter rejects this rule, and the converted query selects all namespaces',
     );
   });
 
@@ -342,7 +342,7 @@ describe('several rules for one metric', () => {
     ]);
     const text = queryOf(pods('requests'), adapter);
 
-    expect(text).toContain('it may come from one of several series');
+    expect(text).toContain('several series may be its source');
     expect(text).toContain(
       '#   sum(rate(nginx_in_requests{namespace="$namespace", pod=~"$pods"}[2m])) by (pod)',
     );

@@ -80,7 +80,7 @@ describe('a WatermarkPodAutoscaler', () => {
     );
 
     expect(lost).toEqual([
-      expect.stringContaining('WPA shop/api: spec.metrics is compared with the low watermark'),
+      expect.stringContaining('WPA shop/api: spec.metrics has only the low watermark as its target'),
     ]);
     expect(spec).toEqual({
       scaleTargetRef: { name: 'api' },
@@ -131,7 +131,7 @@ describe('a WatermarkPodAutoscaler', () => {
     // apis/datadoghq/v1alpha1/watermarkpodautoscaler_default.go: without an algorithm, the usage of all pods is added up.
     const { spec, lost } = importOne(wpa(resource));
     expect(spec).toMatchObject({ paused: true });
-    expect(lost.join()).toContain('spec.metrics[0].resource is the total of all pods');
+    expect(lost.join()).toContain('spec.metrics[0].resource is a total over all pods');
   });
 
   // Source of these facts: apis/datadoghq/v1alpha1/watermarkpodautoscaler_default.go
@@ -145,7 +145,7 @@ describe('a WatermarkPodAutoscaler', () => {
   ])('with %s tolerates 10 %%, adds 50 %% after 60 s, and removes 20 %% after 300 s', (_, fields) => {
     const { spec, lost } = importOne(wpa(`${fields}${METRIC}`), QUERIES);
 
-    expect(lost).toEqual([expect.stringContaining('is compared with the low watermark')]);
+    expect(lost).toEqual([expect.stringContaining('has only the low watermark as its target')]);
     expect(spec).toMatchObject({
       metrics: [{ external: { target: { value: 100 } } }],
       behavior: {
@@ -183,7 +183,7 @@ describe('a WatermarkPodAutoscaler', () => {
       'namespace: shop, annotations: { wpa.datadoghq.com/lifecycle-control.enabled: "true" }',
     );
 
-    expect(off.lost).toEqual([expect.stringContaining('is compared with the low watermark')]);
+    expect(off.lost).toEqual([expect.stringContaining('has only the low watermark as its target')]);
     expect(importOne(annotated, QUERIES).lost.join('\n')).toContain(
       'metadata.annotations["wpa.datadoghq.com/lifecycle-control.enabled"] is "true"',
     );

@@ -292,7 +292,7 @@ describe('a metric whose query is unknown', () => {
   });
 
   it.each([
-    ['s0-prometheus', 'it looks like a metric of KEDA'],
+    ['s0-prometheus', 'the metric seems to be one of KEDA'],
     ['pubsub.googleapis.com|subscription|num_undelivered_messages', 'Google Cloud Monitoring'],
     ['datadogmetric@shop:rps', 'the metric is one of Datadog'],
     ['depth', 'pass the rules of prometheus-adapter with --adapter-config'],

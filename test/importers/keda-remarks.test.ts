@@ -16,7 +16,7 @@ describe('the remark on a fallback', () => {
     [
       'currentReplicasIfHigher',
       CPU,
-      /15 s\. Here, it also applies to cpu, memory and .*; in KEDA, it does not\.$/,
+      /15 s\. In promscaler, the fallback also applies to cpu, memory and .*; in KEDA, it does not\.$/,
     ],
     ['currentReplicasIfHigher', prometheus('', 'metricType: Value,'), /; in KEDA, it does not\.$/],
   ])('%s names what applies to it and its triggers', (behavior, trigger, expected) => {
@@ -36,7 +36,7 @@ describe('what KEDA applies only to the step to 0 replicas', () => {
         expect.stringContaining(
           'spec.initialCooldownPeriod is 60, which has no equivalent: KEDA scales to 0 no',
         ),
-        expect.stringContaining('set minReplicas to 1 for that time'),
+        expect.stringContaining('set minReplicas to 1 as long as the annotation is set'),
       ]),
     );
   });
@@ -48,7 +48,7 @@ describe('what KEDA applies only to the step to 0 replicas', () => {
 
     expect(lost).toEqual([]);
     expect(text).toContain('is 60: in KEDA, too, it applies only to the step to 0 replicas.');
-    expect(text).toMatch(/force-activation"\] is set: in KEDA, too, it applies only with\n/);
+    expect(text).toMatch(/force-activation"\] is set, but also in KEDA it applies only with\n/);
   });
 });
 

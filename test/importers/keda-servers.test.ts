@@ -61,7 +61,11 @@ spec: { maxReplicas: 3, scaleTargetRef: { name: worker, kind: Deployment } }
     expect(importAll(hpa)).toMatchObject([
       {
         scaler: null,
-        lost: [expect.stringContaining('KEDA created it from ScaledObject shop/worker. Import that instead')],
+        lost: [
+          expect.stringContaining(
+            'KEDA created it from ScaledObject shop/worker. Import the ScaledObject instead',
+          ),
+        ],
       },
     ]);
   });

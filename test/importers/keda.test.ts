@@ -21,7 +21,7 @@ describe('a ScaledObject', () => {
       metrics: [{ external: { ...METRIC, activation: { above: 0 } } }],
       cooldownSeconds: 0,
     });
-    expect(text).toContain(`serverAddress is ${SERVER}: it must be a URL of the data`);
+    expect(text).toContain(`serverAddress is ${SERVER}: the data source default in`);
   });
 
   it('has bounds, windows, behavior and fallback', () => {
@@ -106,7 +106,7 @@ ${triggers(prometheus(', activationThreshold: "5", ignoreNullValues: "false"', '
       'spec.cooldownPeriod is 60: in KEDA, too, it applies only to the step to 0 replicas.',
     );
     expect(text).toContain(
-      'spec.triggers[0].metadata.activationThreshold is "5", without effect: KEDA, too, applies it only with',
+      'spec.triggers[0].metadata.activationThreshold is "5", which has no effect: also KEDA applies it only with',
     );
   });
 
@@ -243,7 +243,11 @@ describe('settings of a ScaledObject without an equivalent', () => {
       'minReplicaCount: 3\nfallback: { failureThreshold: 3, replicas: 2 }\n',
       'spec.fallback.replicas is 2, outside of 3 to 100; 3 is used',
     ],
-    ['an incomplete fallback', 'fallback: { replicas: 2 }\n', 'spec.fallback is incomplete'],
+    [
+      'an incomplete fallback',
+      'fallback: { replicas: 2 }\n',
+      'spec.fallback is not carried over, because failureThreshold or replicas is missing',
+    ],
     [
       'another fallback',
       'fallback: { failureThreshold: 3, replicas: 2, behavior: currentReplicasIfLower }\n',

@@ -278,7 +278,7 @@ describe('a watched target', () => {
     const error = await failureOf(() => fixture.cluster.readTarget('shop', ref, fixture.signal));
 
     expect(error.kind).toBe('invalid');
-    expect(error.message).toContain('deployment shop/web owns it');
+    expect(error.message).toContain('deployment shop/web owns this ReplicaSet');
     expect(fixture.fake.seen('LIST', DEPLOYMENTS)).toHaveLength(0);
   });
 });

@@ -161,7 +161,7 @@ describe('a round', () => {
 
     expect(asked).toHaveLength(1);
     expect(answers.map((answer) => answer.class)).toEqual(['failed', 'failed']);
-    expect(JSON.stringify(answers)).toContain('no free slot in the round');
+    expect(JSON.stringify(answers)).toContain('the round had no free slot');
   });
 
   it('reports each query that was sent', async () => {

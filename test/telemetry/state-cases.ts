@@ -263,7 +263,7 @@ export const STATE_CASES: readonly StateCase[] = [
           buildCondition(
             'Held',
             'NoAutoscaler',
-            'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer scales it; spec.dryRun is true',
+            'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer does; spec.dryRun is true',
           ),
         ],
       },

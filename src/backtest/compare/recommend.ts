@@ -280,7 +280,7 @@ const SHORT_SECONDS = 2 * 86_400;
 export function describeLength(seconds: number): readonly string[] {
   if (seconds >= SHORT_SECONDS) return [];
   return [
-    `the load covers ${formatSeconds(seconds)}only: the back-test confirms nothing if the load repeats less often than every ${formatSeconds(seconds / 2)}`,
+    `the load covers only ${formatSeconds(seconds)}: the back-test confirms nothing if the load repeats less often than every ${formatSeconds(seconds / 2)}`,
   ];
 }
 

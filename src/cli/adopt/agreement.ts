@@ -110,8 +110,9 @@ async function whyNoCount(
   const inactive = objectsIn(objectIn(hpa, 'status'), 'conditions').find(
     (condition) => textIn(condition, 'type') === 'ScalingActive' && textIn(condition, 'status') !== 'True',
   );
-  const why = inactive === undefined ? 'its controller has not set them yet' : conditionText(inactive);
-  return `${label} has no desired replicas: ${why}. Wait until it has, or see ${kubectlFor(`describe hpa ${hpaName}`, source, context)}`;
+  const why =
+    inactive === undefined ? 'its controller has not set the desired replicas yet' : conditionText(inactive);
+  return `${label} has no desired replicas: ${why}. Wait until the HPA has desired replicas, or see ${kubectlFor(`describe hpa ${hpaName}`, source, context)}`;
 }
 
 /** Returns why a ScaledObject has no HPA, and what to do. */

@@ -78,7 +78,7 @@ export function whyNotInForce(
   if (invalid !== null) return { why: invalid, canBeForced: false };
   const manager = managerOf(scaler.object);
   if (manager === null || context.options.force === true) return null;
-  const why = `${manager} manages ${nameScaler(context, scaler)}, and would set spec.dryRun: true again, so that nothing scales. Remove dryRun and ${nameSource(context.source)} from its source in one commit. While the HPA exists, promscaler patches nothing`;
+  const why = `${manager} manages ${nameScaler(context, scaler)}, and would set spec.dryRun: true again, so that nothing scales. Remove dryRun and ${nameSource(context.source)} from the repository in one commit. While the HPA exists, promscaler patches nothing`;
   return { why, canBeForced: true };
 }
 

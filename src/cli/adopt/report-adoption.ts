@@ -30,7 +30,7 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   if (typeof report === 'string')
     throw object === null
       ? await autoscalerGone(context, scaler)
-      : new CommandError(`no round of ${nameScaler(context, scaler)} was compared yet: ${report}`);
+      : new CommandError(`no round of ${nameScaler(context, scaler)} has been compared yet: ${report}`);
   io.stdout.write(format === 'text' ? localTimes(agreementText(report)) : writeStructured(format, report));
   if (format !== 'text') return 0;
   if (object === null || !scaler.isDryRun) {
@@ -42,7 +42,9 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   const command = commandFor('--switch', source, context);
   const differs = whatDiffers(context, scaler, object);
   if (differs !== null) io.stdout.write(`Note:    ${differs}\n`);
-  io.stdout.write(refusal === null ? `Switch:  ${command}\n` : `--switch would refuse now: ${refusal.why}\n`);
+  io.stdout.write(
+    refusal === null ? `Switch:  ${command}\n` : `A switch would be refused now: ${refusal.why}\n`,
+  );
   return 0;
 }
 

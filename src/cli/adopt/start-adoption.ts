@@ -180,7 +180,8 @@ async function importSource(context: AdoptContext, object: JsonObject): Promise<
   const rules = adapterConfig === undefined ? '' : ` --adapter-config ${adapterConfig}`;
   if (isIncomplete(draft))
     throw new CommandError(
-      `${nameSource(source)} cannot be converted completely, and nothing was created. Write the document to a file, replace each FILL IN, and pass the file: ${kubectlFor(`get ${kind.types[0] ?? ''} ${source.name} -o yaml`, source, context)} | ${io.command} import --dry-run${rules} - > ${source.name}.yaml
+      `${nameSource(source)} cannot be converted completely, and nothing was created. Write the document to a file, replace each FILL IN, and pass the file:
+  ${kubectlFor(`get ${kind.types[0] ?? ''} ${source.name} -o yaml`, source, context)} | ${io.command} import --dry-run${rules} - > ${source.name}.yaml
   ${commandFor(`-f ${source.name}.yaml`, source, context)}`,
     );
   return { document: documentOf(draft) as JsonObject, text: imported?.text ?? '', notes: linesOf('note') };

@@ -182,7 +182,7 @@ export function traceLines(
     ...(distinct.length === 0
       ? []
       : [
-          `the metric ${distinct.join(', ')} is left out, because a load trace does not contain its usage (--prometheus does)`,
+          `the usage of ${distinct.join(', ')} is left out, because a load trace does not contain this usage (--prometheus does)`,
         ]),
     ...(maxReplicasFrom === null && variants.some(hasCeiling)
       ? ['maxReplicasFrom is left out, because a load trace contains no value for it (--max-replicas-from)']

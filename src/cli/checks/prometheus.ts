@@ -280,7 +280,7 @@ async function judgeFlavorOf(
   const line = `${key}: victoriametrics`;
   if (engine === 'victoriametrics' && source.ifVictoriaMetrics !== null)
     return make.warning(
-      `${url} is VictoriaMetrics but ${key} is not set, so that VictoriaMetrics is only detected after the first response`,
+      `${url} is VictoriaMetrics, but ${key} is not set, so that VictoriaMetrics is only detected after the first response`,
       line,
     );
   if (engine === 'victoriametrics' && source.flavor !== 'victoriametrics')

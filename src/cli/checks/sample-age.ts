@@ -174,9 +174,9 @@ function sayOld({ user, why, isRange, boundSeconds }: ReadLag, old: readonly Rea
   others.delete(user);
   const more = others.size === 0 ? '' : `; so ${others.size === 1 ? 'is' : 'are'} ${listSome([...others])}`;
   const effect = isRange
-    ? 'a rate is too low, so that the scaler scales up too late'
-    : 'the scaler scales up too late';
-  return `${user}: ${why ?? ''} (bound: ${inSeconds(boundSeconds)}); ${effect} and does not scale down${more}`;
+    ? 'A rate is too low, so that the scaler scales up too late'
+    : 'The scaler scales up too late';
+  return `${user}: ${why ?? ''}; the bound is ${inSeconds(boundSeconds)}. ${effect} and does not scale down${more}`;
 }
 
 function sayUsers(lags: readonly Lag[]): string {

@@ -73,9 +73,10 @@ export function whyOld(targets: readonly TargetAge[], rules: AgeRules): string |
   if (targets.length === 0 || error / targets.length <= MAX_ERROR) return null;
   const reasons: string[] = [];
   if (late.length > 0) reasons.push(`${late.length} ${sayAge(late)}`);
-  if (failing > 0) reasons.push(`${failing} have no samples because scrapes fail`);
-  if (gaps > 0) reasons.push(`${gaps} have a gap at the start of the range`);
-  if (young > 0) reasons.push(`${young} are younger than the range`);
+  if (failing > 0)
+    reasons.push(`${failing} ${failing === 1 ? 'has' : 'have'} no samples because scrapes fail`);
+  if (gaps > 0) reasons.push(`${gaps} ${gaps === 1 ? 'has' : 'have'} a gap at the start of the range`);
+  if (young > 0) reasons.push(`${young} ${young === 1 ? 'is' : 'are'} younger than the range`);
   const range = rules.rangeSeconds > 0 ? ` and a range of ${formatSeconds(rules.rangeSeconds)}` : '';
   const counted = targets.length === 1 ? 'its target' : `${targets.length} targets`;
   return `the value is based on old samples: of ${counted}${range}, ${reasons.join(', ')}`;
@@ -94,5 +95,5 @@ function errorOf({ ageSeconds, intervalSeconds }: TargetAge, rules: AgeRules): n
 function sayAge(late: readonly TargetAge[]): string {
   const oldest = late.reduce((most, one) => ((one.ageSeconds ?? 0) > (most.ageSeconds ?? 0) ? one : most));
   const age = Math.round(oldest.ageSeconds ?? 0);
-  return `have a newest sample that is up to ${age} s old (scrape interval ${inSeconds(oldest.intervalSeconds)})`;
+  return `${late.length === 1 ? 'has' : 'have'} a newest sample that is up to ${age} s old (scrape interval ${inSeconds(oldest.intervalSeconds)})`;
 }

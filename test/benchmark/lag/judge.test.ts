@@ -44,7 +44,7 @@ const ROUNDS: readonly Round[] = [
   { seconds: 0, value: 80 },
   { seconds: 1, value: 72 },
   { seconds: 2, value: 40 },
-  { seconds: 3, value: 40, partial: 'it is based on old samples' },
+  { seconds: 3, value: 40, partial: 'the value is based on old samples' },
   { seconds: 10, value: 40 },
 ];
 

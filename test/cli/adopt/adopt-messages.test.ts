@@ -122,7 +122,7 @@ describe('adopt --switch', () => {
     const refused = await fixture.run('--switch');
 
     const found = /the counts were equal in \d+ of \d+ rounds \([\d.]+ %\), fewer than 90 %: [^\n]*/;
-    expect(report.stdout).toMatch(new RegExp(`--switch would refuse now: ${found.source}`));
+    expect(report.stdout).toMatch(new RegExp(`A switch would be refused now: ${found.source}`));
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringMatching(found)]);
     expect(refused.stderr).toContain('. Nothing was changed; --force switches nevertheless\n');
     expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
@@ -138,7 +138,7 @@ describe('adopt --switch', () => {
 
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(
-      /^promscaler: warning: the counts were compared for \d+s only: at another load, they may differ\. Compare for a day, better a week\n$/,
+      /^promscaler: warning: the counts were compared for \d+s only: at another load, the counts may differ\. Compare for a day, or better for a week\n$/,
     );
     expect(fixture.cluster.condition('web', 'Held')?.reason).toBe('NotHeld');
     expect(fixture.cluster.status('web')['state']).not.toBe('DryRun');
@@ -159,7 +159,7 @@ describe('adopt --switch of a scaler whose status is of another generation', () 
 
     expect([exitCode, stderr]).toEqual([
       1,
-      'promscaler: the service has not written the status of scaler shop/web for generation 3 yet (last: generation 1). Tts log has the reason: failed to write status of Scaler. Nothing was changed\n',
+      'promscaler: the service has not written the status of scaler shop/web for generation 3 yet (last: generation 1). The log of the service has the reason: failed to write status of Scaler. Nothing was changed\n',
     ]);
     expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
   });
@@ -269,9 +269,7 @@ describe('adopt and import', () => {
     await change({ behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } });
     const changedAgain = await fixture.run('--switch');
 
-    expect(refused.stderr).toContain(
-      '(spec.maxReplicas: 20 -> 30): carry the change over to scaler shop/web',
-    );
+    expect(refused.stderr).toContain('(spec.maxReplicas: 20 -> 30): make the same change to scaler shop/web');
     expect(report.stdout).toContain('Switch:  ');
     expect(changedAgain.stderr).toContain('has changed since it was imported (spec.behavior');
   });

@@ -18,7 +18,7 @@ describe('adopt, as a usage error', () => {
       ['deployment/web'],
       'deployment/web is not the name of an autoscaler: use hpa/NAME or scaledobject/NAME',
     ],
-    [['hpa/'], 'hpa/ is not an autoscaler'],
+    [['hpa/'], 'hpa/ is not the name of an autoscaler'],
     [['hpa/web', '--switch', '--undo'], '--switch and --undo cannot be combined'],
     [['hpa/web', '--force'], '--force needs --switch'],
     [['hpa/web', '--report', '--preview'], '--preview cannot be combined with --report'],
@@ -154,7 +154,7 @@ describe('adopt', () => {
     );
     expect(stdout).not.toContain('--switch');
     const why = 'scaler shop/web was not made from HPA shop/web: compare metrics and bounds of both';
-    expect(report.stdout).toContain(`--switch would refuse now: ${why}\n`);
+    expect(report.stdout).toContain(`A switch would be refused now: ${why}\n`);
     expect(switched.stderr).toContain(`${why}. Nothing was changed; --force switches nevertheless`);
     expect(changed()).toEqual(IN_DRY_RUN);
   });

@@ -81,7 +81,9 @@ describe('adopt of a ScaledObject', () => {
       `Paused:  spec.paused is true, so that nothing is compared or switched. To end the pause: ${endPause}\n`,
     );
     expect(stdout).not.toContain('Switch:');
-    expect(refused.stderr).toContain(`has spec.paused: true: remove it first: ${endPause}. Nothing was`);
+    expect(refused.stderr).toContain(
+      `has spec.paused: true. Remove this field first: ${endPause}. Nothing was`,
+    );
     expect(report.stderr).toContain(isPaused);
   });
 
@@ -151,7 +153,7 @@ describe('adopt of a ScaledObject', () => {
     const owned = await fixture.run('--adapter-config', 'adapter.yaml');
 
     expect(restoring.stderr).toContain(
-      'has restoreToOriginalReplicaCount: true, so that deleting it would change the replicas',
+      'has restoreToOriginalReplicaCount: true, so that deleting the ScaledObject would change the replicas',
     );
     expect(owned.stderr).toContain(
       'HPA shop/web is owned by ScaledObject web, which would recreate the HPA: adopt this ScaledObject instead: scaledobject/web',

@@ -249,7 +249,7 @@ describe('adopt keeps the manifest of the HPA', () => {
     writeFileSync(path, readFileSync(path, 'utf8').replace('# ours\n', ''));
     const switched = await fixture.run('--switch', '--force');
 
-    expect(refused.stderr).toContain('hpa-shop-web.yaml exists with other content: move it');
+    expect(refused.stderr).toContain('hpa-shop-web.yaml exists with other content: move this file');
     expect(switched).toMatchObject({ exitCode: 0 });
     expect(parse(readFileSync(path, 'utf8'))).toMatchObject({ spec: { maxReplicas: 21 } });
   });
@@ -261,7 +261,7 @@ describe('adopt keeps the manifest of the HPA', () => {
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
-      'adapter.yaml exists with other content: move it, or pass another file with --save',
+      'adapter.yaml exists with other content: move this file, or pass another file with --save',
     );
     expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
   });
@@ -290,7 +290,7 @@ describe('adopt keeps the manifest of the HPA', () => {
 
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
-      'promscaler: warning: Argo CD or another tool (label app.kubernetes.io/instance) manages HPA shop/web: remove it there, too',
+      'promscaler: warning: Argo CD or another tool (label app.kubernetes.io/instance) manages HPA shop/web: remove the autoscaler there, too',
     );
   });
 });

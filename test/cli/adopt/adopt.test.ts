@@ -15,7 +15,7 @@ describe('adopt', () => {
 
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout.split('\n')).toEqual([
-      'scaler shop/web created, in dry run: HPA shop/web continues to scale deployment shop/web',
+      'scaler shop/web created, in dry run: HPA shop/web goes on scaling deployment shop/web',
       'Note:    HPA shop/web: spec.metrics[0]: The query is that of externalRules[0] in the config of prometheus-adapter.',
       `Compare: promscaler adopt hpa/web -n shop --report --url ${fixture.url()}`,
       `Switch:  promscaler adopt hpa/web -n shop --switch --url ${fixture.url()}`,
@@ -108,7 +108,7 @@ describe('adopt', () => {
     expect(stdout).toMatch(/ {2}same count {10}0 of \d+ rounds \(0 %\)\n/);
     expect(stdout).toMatch(/ {2}largest difference {2}\+2 at \S+: promscaler 6, HPA 4\n {22}\S.*minReplicas/);
     expect(stdout).toContain('  now                 promscaler 6, HPA 4\n');
-    expect(stdout).toMatch(/\n--switch would refuse now: the count would change from 4 to 6: [^\n]*\n$/);
+    expect(stdout).toMatch(/\nA switch would be refused now: the count would change from 4 to 6: [^\n]*\n$/);
     expect(stdout).not.toContain('--switch');
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).toContain(

@@ -69,7 +69,7 @@ describe('backtest --trace', () => {
 
     expect(both.variants[0]?.figures).toEqual(cpu.variants[0]?.figures);
     expect(both.assumptions).toContain(
-      'the metric memory is left out, because a load trace does not contain its usage (--prometheus does)',
+      'the usage of memory is left out, because a load trace does not contain this usage (--prometheus does)',
     );
     expect(memory.exitCode).toBe(1);
     expect(memory.stderr).toContain('a load trace does not contain the usage of memory: use --prometheus');

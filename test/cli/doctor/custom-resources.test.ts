@@ -124,7 +124,7 @@ describe('doctor, with documents in the cluster', () => {
     });
 
     expect(report.of('config').map(({ fix }) => fix)).toEqual([
-      'delete one of the documents; the object with kubectl delete scalers.promscaler.dev web -n shop',
+      'delete one of the documents; to delete the object: kubectl delete scalers.promscaler.dev web -n shop',
     ]);
   });
 

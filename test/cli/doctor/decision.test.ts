@@ -28,7 +28,8 @@ describe('decision', () => {
 
     expect(results.find(({ check }) => check === 'decision')).toMatchObject({
       status: 'ok',
-      message: 'current decision, without windows: cpu is at 160 % of the requests, target 80 %: 2 -> 4',
+      message:
+        'the current decision, without windows, is: cpu is at 160 % of the requests, target 80 %: 2 -> 4',
     });
     expect(simulator.describe({ namespace: 'shop', name: 'web' }).replicas).toBe(2);
     expect(simulator.requests().filter(({ method }) => method === 'PATCH')).toEqual([]);
@@ -63,7 +64,9 @@ describe('decision', () => {
     expect(of('decision')).toMatchObject([
       {
         status: 'warning',
-        message: expect.stringMatching(/^current decision, without windows and fallback: .*stays at 2$/),
+        message: expect.stringMatching(
+          /^the current decision, without windows and fallback, is: .*stays at 2$/,
+        ),
         fix: expect.stringContaining(
           'a metric without a value for 60 s counts as 6 replicas (spec.fallback)',
         ),
@@ -203,7 +206,9 @@ describe('decision', () => {
     const wanted = { 0: 0, 5: 1, 60: 6 }[load] ?? -1;
     expect(results.find(({ check }) => check === 'decision')).toMatchObject({
       status: 'ok',
-      message: expect.stringMatching(new RegExp(`^current decision, without windows: .*4 -> ${wanted}\\b`)),
+      message: expect.stringMatching(
+        new RegExp(`^the current decision, without windows, is: .*4 -> ${wanted}\\b`),
+      ),
     });
   });
 });

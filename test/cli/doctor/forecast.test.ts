@@ -88,8 +88,8 @@ it('warns with fewer than three days', async () => {
 });
 
 it.each([
-  ['2026-03-16T17:00:52Z', 13 * 60 + 7, '2026-03-16T16:48:00Z only, for 12m52s'],
-  ['2026-03-16T16:58:52Z', 11 * 60 + 7, '2026-03-16T16:48:00Z only, for 10m52s'],
+  ['2026-03-16T17:00:52Z', 13 * 60 + 7, '2026-03-16T16:48:00Z, for 12m52s'],
+  ['2026-03-16T16:58:52Z', 11 * 60 + 7, '2026-03-16T16:48:00Z, for 10m52s'],
 ])('says since which minute a young load is known, at %s', async (now, secondsAgo, expected) => {
   const { text } = await check(secondsAgo, { now });
 

@@ -112,7 +112,7 @@ describe('without series of the kubelet', () => {
     const found = await resourceSeries(spec, only(metric, { job: 'otel', instance: 'a' }));
 
     expect(found?.message).toContain(
-      `the data source has ${metric} of the kubelet stats receiver of OpenTelemetry, without labels for namespace and pod; its labels are instance, job`,
+      `, but has ${metric} of the kubelet stats receiver of OpenTelemetry, without labels for namespace and pod; its labels are instance, job`,
     );
     expect(found?.fix).toContain(
       'otlp.promote_resource_attributes: [k8s.namespace.name, k8s.pod.name, k8s.container.name] in the config of Prometheus',
@@ -168,7 +168,9 @@ describe('a data source without the series up', () => {
 
     expect(second).toBeUndefined();
     expect(found).toMatchObject({ status: 'warning' });
-    expect(found?.message).toContain('has no series up and reports no start time: if it loses data');
+    expect(found?.message).toContain(
+      'has no series up and reports no start time: promscaler does not notice a loss of data',
+    );
     expect(found?.fix).toContain('keep the series up');
   });
 

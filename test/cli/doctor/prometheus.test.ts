@@ -254,7 +254,7 @@ describe('a Prometheus that is elsewhere in the cluster', () => {
     const { of } = await diagnosed({ kubernetes: url });
 
     expect(of('prometheus')[0]?.fix).toMatch(
-      /Services of this cluster that look like a Prometheus: http:\/\/prometheus-server\.monitoring, http:\/\/prometheus-operated\.monitoring:9090$/,
+      /These Services of the cluster may be a Prometheus: http:\/\/prometheus-server\.monitoring, http:\/\/prometheus-operated\.monitoring:9090$/,
     );
   });
 });

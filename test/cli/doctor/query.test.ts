@@ -219,7 +219,7 @@ describe('a query with an invalid answer', () => {
         [/^count\(http\{\}\)$/, 4],
         [/^group by \(svc\) \(http\{\}\)$/, series({ svc: 'web-1' })],
       ],
-      'the matcher svc="web-.*" compares a regular expression as a string; svc is web-1',
+      'the matcher svc="web-.*" compares a regular expression as a string; the values of svc are web-1',
       'svc=~"web-.*"',
     ],
     [
@@ -284,7 +284,7 @@ describe('a query with an invalid answer', () => {
 
     expect(found?.message).toContain(`2 series for pod "${pod}"`);
     expect(found?.fix).toContain('wrap the query in sum by (pod) (...)');
-    expect(found?.fix).toContain('they differ in path');
+    expect(found?.fix).toContain('the series differ in path');
   });
 
   it('is reported with a fix that names none of two replicas of Prometheus, as either may be down', async () => {
@@ -385,7 +385,7 @@ describe('query-window', () => {
     const [found] = await results(rate, counted(1), 'query-window');
 
     expect(found?.message).toBe(
-      'External metric m: the range [1m] contains 1 sample of http{a="1"}; rate needs at least 2',
+      'External metric m: the range [1m] contains only 1 sample of http{a="1"}; rate needs at least 2',
     );
     expect(found?.fix).toContain('[5m] instead of [1m]');
   });

@@ -78,7 +78,9 @@ describe('resource-series', () => {
   ])('fails for %s, and prints the complete query that fits', async (_, labels, part) => {
     const [found] = await results('resource-series', [[RAW, one(labels)]]);
 
-    expect(found?.message).toContain('are not those that prometheus.default.resourceQueries.cpu expects');
+    expect(found?.message).toContain(
+      ', but prometheus.default.resourceQueries.cpu expects namespace, pod, container',
+    );
     expect(found?.fix).toMatch(/^prometheus\.default\.resourceQueries\.cpu: '.*'$/);
     expect(found?.fix).toContain(part);
   });
@@ -180,7 +182,7 @@ describe('resource-series', () => {
     expect(found?.message).toBe(
       'each container has 2 cpu series, which differ in job cadvisor, kubelet: the usage is counted once, because the service takes the largest',
     );
-    expect(found?.fix).toContain('add job="cadvisor" to its matchers');
+    expect(found?.fix).toContain('add job="cadvisor" to the matchers of the query');
   });
 
   it('recognizes two series of a restarted container', async () => {
@@ -227,21 +229,21 @@ describe('resource-series', () => {
       { metrics_path: '/metrics/cadvisor', id: '/a', image: 'i' },
       { metrics_path: '/metrics/resource' },
       'metrics_path /metrics/cadvisor, /metrics/resource',
-      'add metrics_path="/metrics/cadvisor" to its matchers',
+      'add metrics_path="/metrics/cadvisor" to the matchers of the query',
     ],
     [
       '/metrics/resource without its path',
       { id: '/a', image: 'i' },
       {},
       'id (none), /a',
-      'add id!="" to its matchers',
+      'add id!="" to the matchers of the query',
     ],
     [
       'an unnamed label',
       { zone_of_scrape: 'p' },
       { zone_of_scrape: 'q' },
       'zone_of_scrape p, q',
-      'add zone_of_scrape="p" to its matchers',
+      'add zone_of_scrape="p" to the matchers of the query',
     ],
     [
       'several labels',

@@ -48,7 +48,7 @@ describe('the age of samples', () => {
         subject: 'data source default',
         message:
           'cpu: the value is based on old samples: of 2 targets and a range of 2m, 2 have a newest sample that is up to 70 s old ' +
-          '(scrape interval 15 s), bound 20 s; a rate is too low, so that the scaler scales up too late and does not scale down',
+          '(scrape interval 15 s); the bound is 20 s. A rate is too low, so that the scaler scales up too late and does not scale down',
       },
     ]);
     expect(of('sample-age')[0]?.fix).toContain('maxSampleAgeSeconds of the metric or of prometheus.default');
@@ -78,16 +78,19 @@ describe('the age of samples', () => {
   });
 
   it.each([
-    ['of 0.98 s, measured with a scrape_interval of 1s', 0.98, 'bound 12 s'],
-    ['of 0.25 s', 0.25, 'bound 12 s'],
-    ['of 90 s', 90, 'bound 99 s'],
-    ['that is too short to be one, so that the configured one applies', 0.04, 'bound 20 s'],
-    ['of 0, so that the configured one applies', 0, 'bound 20 s'],
+    ['of 0.98 s, measured with a scrape_interval of 1s', 0.98, 'bound: 12 s'],
+    ['of 0.25 s', 0.25, 'bound: 12 s'],
+    ['of 90 s', 90, 'bound: 99 s'],
+    ['that is too short to be one, so that the configured one applies', 0.04, 'bound: 20 s'],
+    ['of 0, so that the configured one applies', 0, 'bound: 20 s'],
   ])('is printed with an interval %s', async (_, interval, message) => {
     const found = await results(newest([0], interval), { source: ', scrapeIntervalSeconds: 15' });
 
     expect(found).toMatchObject([
-      { status: 'ok', message: expect.stringContaining(`newest samples of cpu up to 0 s old (${message})`) },
+      {
+        status: 'ok',
+        message: expect.stringContaining(`newest samples of cpu are up to 0 s old (${message})`),
+      },
     ]);
   });
 
@@ -98,7 +101,7 @@ describe('the age of samples', () => {
     const found = await results(script, { documents });
 
     expect(found).toHaveLength(1);
-    expect(found[0]?.message).toMatch(/^m of shop\/api: it is based on old samples: .*; so is cpu$/);
+    expect(found[0]?.message).toMatch(/^m of shop\/api: the value is based on old samples: .*; so is cpu$/);
   });
 
   it('that the server does not report is a warning, which names freshness and maxSampleAgeSeconds', async () => {

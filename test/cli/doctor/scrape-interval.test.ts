@@ -70,9 +70,11 @@ describe('scrape-interval', () => {
   };
 
   it('names the window that follows the interval, and recommends shorter scrapes if it is above 60 s', async () => {
-    expect(await advised(every(15, 900))).toBe('scraped every 15 s, so that the window is 60 s');
+    expect(await advised(every(15, 900))).toBe(
+      'the containers are scraped every 15 s, so that the window is 60 s',
+    );
     expect(await advised(every(30, 900))).toBe(
-      'scraped every 30 s, so that the window is 120 s (scrape_interval: 15s would follow the load sooner)',
+      'the containers are scraped every 30 s, so that the window is 120 s (scrape_interval: 15s would follow the load sooner)',
     );
   });
 
@@ -80,10 +82,10 @@ describe('scrape-interval', () => {
     const window = ', resourceWindowSeconds: 120';
 
     expect(await advised(every(15, 900), window)).toBe(
-      'scraped every 15 s (resourceWindowSeconds: 60 would follow the load sooner)',
+      'the containers are scraped every 15 s (resourceWindowSeconds: 60 would follow the load sooner)',
     );
     expect(await advised(every(16, 900), window)).toBe(
-      'scraped every 16 s (scrape_interval: 15s and resourceWindowSeconds: 60 would follow the load sooner)',
+      'the containers are scraped every 16 s (scrape_interval: 15s and resourceWindowSeconds: 60 would follow the load sooner)',
     );
   });
 
@@ -91,7 +93,7 @@ describe('scrape-interval', () => {
     const window = (seconds: number): string =>
       `, scrapeIntervalSeconds: 10, resourceWindowSeconds: ${seconds}`;
 
-    expect(await advised(every(10, 900), window(60))).toBe('scraped every 10 s');
+    expect(await advised(every(10, 900), window(60))).toBe('the containers are scraped every 10 s');
     expect(await advised(every(10, 900), window(61))).toContain('resourceWindowSeconds: 60 would');
   });
 

@@ -80,7 +80,7 @@ describe('validate --live', () => {
       live?.results.find(({ check, status }) => check === 'target' && status === 'failed'),
     ).toMatchObject({
       message:
-        'deployment team-b/web does not exist; deployment shop/web does, and Scaler shop/only-here scales it',
+        'deployment team-b/web does not exist; deployment shop/web exists, but Scaler shop/only-here scales it',
       fix: 'create deployment team-b/web, correct spec.scaleTargetRef, or delete this document',
     });
   });

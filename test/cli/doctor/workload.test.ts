@@ -166,7 +166,7 @@ describe('target', () => {
       document('x', `  scaleTargetRef: { kind: ReplicaSet, name: ${owned} }\n`),
     );
 
-    expect(message).toMatch(/deployment shop\/\w+ owns it.*Scale the Deployment/);
+    expect(message).toMatch(/deployment shop\/\w+ owns this ReplicaSet.*Scale the Deployment/);
   });
 
   it('that a user scaled to 0 is a warning with the command that scales it up', async () => {

@@ -36,7 +36,8 @@ it('counts pods as the service does if resourceWindowSeconds is unset: after 20 
   expect(pods?.message).toBe('2 of 2 pods ready');
   expect(decision).toMatchObject({
     status: 'ok',
-    message: 'current decision, without windows: cpu is at 150 % of the requests, target 80 %: 2 -> 4',
+    message:
+      'the current decision, without windows, is: cpu is at 150 % of the requests, target 80 %: 2 -> 4',
   });
 });
 

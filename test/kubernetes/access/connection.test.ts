@@ -285,7 +285,7 @@ describe('kubeconfig', () => {
 
   it.each([
     [
-      'kubeconfig DIRECTORY/.kube/config: context "dev" gets its credentials from the plugin "aws", which this command does not run',
+      'kubeconfig DIRECTORY/.kube/config: context "dev" gets its credentials from the plugin "aws", but this command runs no plugins',
       { user: { exec: { apiVersion: 'client.authentication.k8s.io/v1', command: 'aws' } } },
     ],
     [
@@ -317,7 +317,7 @@ describe('kubeconfig', () => {
       { user: { token: CANARY, 'as-groups': ['ops'] } },
     ],
     [
-      'kubeconfig DIRECTORY/.kube/config: user "dev": as, as-uid, as-groups and as-user-extra must be ASCII',
+      'kubeconfig DIRECTORY/.kube/config: user "dev": the fields as, as-uid, as-groups and as-user-extra must be ASCII',
       { user: { token: CANARY, as: 'a\r\nX: y' } },
     ],
     [

@@ -119,7 +119,7 @@ describe('a credential plugin', () => {
     ['did not print an ExecCredential', JSON.stringify({ token: CANARY })],
     [`did not print apiVersion ${V1}`, credential({ token: CANARY }, 'client.authentication.k8s.io/v1beta1')],
     ['returned neither a token nor a certificate', credential({ user: CANARY })],
-    ['returned only one of clientCertificateData', credential({ clientKeyData: CANARY })],
+    ['must return both clientCertificateData and clientKeyData', credential({ clientKeyData: CANARY })],
     ['returned an invalid expirationTimestamp', credential({ token: CANARY, expirationTimestamp: CANARY })],
   ])('%s: the error contains no secret', async (words, stdout) => {
     const { read } = setUp([done(stdout)]);

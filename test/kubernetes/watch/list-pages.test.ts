@@ -19,7 +19,9 @@ describe('listAll', () => {
   it('rejects a repeated token at once', async () => {
     const { transport, count } = scripted((_request, index) => page(1, index % 2 === 0 ? 'a' : 'b'));
 
-    await expect(all(transport)).rejects.toThrow('listing pods in namespace shop: the same page twice');
+    await expect(all(transport)).rejects.toThrow(
+      'listing pods in namespace shop: the server returned the same page twice',
+    );
     expect(count()).toBe(3);
   });
 

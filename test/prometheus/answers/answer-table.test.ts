@@ -100,7 +100,7 @@ describe('an answer that is an error', () => {
     ['401 of a proxy', { status: 401, body: 'Unauthorized' }, 'HTTP 401'],
     ['403 of a proxy', { status: 403, body: 'Forbidden' }, 'HTTP 403'],
     ['429 of Mimir', { status: 429, body: 'slow down' }, 'HTTP 429'],
-    ['success without data', { body: '{"status":"success"}' }, 'no "data"'],
+    ['success without data', { body: '{"status":"success"}' }, 'no field "data"'],
     [
       'answer without status',
       { body: '{"data":{"resultType":"vector","result":[]}}' },

@@ -126,7 +126,7 @@ describe('freshness', () => {
     expect(dated(vector(12))).toMatchObject({
       message: expect.stringContaining('the freshness query must return a time since 1970'),
     });
-    expect(dated(vector(T0))).toMatchObject({ message: expect.stringContaining('not in seconds') });
+    expect(dated(vector(T0))).toMatchObject({ message: expect.stringContaining('does not return seconds') });
   });
 
   it('is relative to the evaluation time of the server, not to the local clock', () => {

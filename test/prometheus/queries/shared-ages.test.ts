@@ -188,7 +188,7 @@ describe('a resource query whose series have another label for the pod', () => {
           : server(late).ask(text);
       const ages = createSampleAges(new ManualClock());
 
-      expect(await checkOf(ages, cpuMetric, 0, ask, source)).toMatch(/^it is based on old samples/);
+      expect(await checkOf(ages, cpuMetric, 0, ask, source)).toMatch(/^the value is based on old samples/);
     },
   );
 });

@@ -98,13 +98,13 @@ describe('the reason', () => {
     ];
 
     expect(whyOld(targets, range(120))).toBe(
-      'the value is based on old samples: of 5 targets and a range of 2m, 1 have a newest sample that is up to 62 s old (scrape interval 15 s), 1 have no samples because scrapes fail, 1 have a gap at the start of the range, 1 are younger than the range',
+      'the value is based on old samples: of 5 targets and a range of 2m, 1 has a newest sample that is up to 62 s old (scrape interval 15 s), 1 has no samples because scrapes fail, 1 has a gap at the start of the range, 1 is younger than the range',
     );
   });
 
   it('of a single target without a range', () => {
     expect(whyOld([target(62)], range(0))).toBe(
-      'the value is based on old samples: of its target, 1 have a newest sample that is up to 62 s old (scrape interval 15 s)',
+      'the value is based on old samples: of its target, 1 has a newest sample that is up to 62 s old (scrape interval 15 s)',
     );
   });
 });

@@ -82,7 +82,7 @@ function formatLoad(load: number | null, { metric }: ForecastLoads): string {
   return formatMetric(rounded, { name: metric, unit: 'total' });
 }
 
-/** Returns for example `Now 12. Within the next hour at most 31 expected, at 09:12 (earlier days: 24 to 33).` */
+/** Returns for example `Now 12. The forecast expects at most 31 within the next hour, at 09:12 (earlier days: 24 to 33).` */
 function summaryOf(value: ForecastLoads, at: readonly number[], now: number): string {
   const current = value.load.findLast((load) => load !== null) ?? null;
   const expectedAt = (index: number): number => value.expected[index] ?? -1;
@@ -92,7 +92,7 @@ function summaryOf(value: ForecastLoads, at: readonly number[], now: number): st
   if (most === undefined) return `${known}There is no forecast yet: too little is known of the earlier days.`;
   const text = (column: readonly (number | null)[]): string => formatLoad(column[most] ?? null, value);
   const time = formatShort((at[most] ?? 0) * 1000, now * 1000);
-  return `${known}At most ${text(value.expected)} expected within the next hour, at ${time} (earlier days: ${text(value.low)} to ${text(value.high)}).`;
+  return `${known}The forecast expects at most ${text(value.expected)} within the next hour, at ${time} (earlier days: ${text(value.low)} to ${text(value.high)}).`;
 }
 
 interface ReadoutProps extends Pick<ForecastStripProps, 'hover'>, Pick<ChartLinks, 'now' | 'selected'> {

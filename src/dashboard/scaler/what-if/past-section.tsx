@@ -44,7 +44,7 @@ export function PastSection({ api, detail, document, at }: PastSectionProps): VN
       <h3>Over the last decisions</h3>
       {inputs === null ? (
         <button type="button" disabled={reading === 'loading'} onClick={() => void read()}>
-          Repeat them with the change
+          Repeat the decisions with the change
         </button>
       ) : (
         <Compared inputs={inputs} comparison={comparison} detail={detail} />
