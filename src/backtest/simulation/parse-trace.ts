@@ -71,7 +71,7 @@ const LEAST_UNIX_SECONDS = 1_000_000_000;
 
 function movedTimes(first: number, line: number): TraceProblem {
   const meant = formatInstant(instantFromMs(first * 1000));
-  const message = `t_seconds begins with ${first}, which looks like the Unix time ${meant}: the trace was moved to ${formatInstant(DEFAULT_START)}; set --start ${meant} to keep its time`;
+  const message = `t_seconds begins with ${first}, which looks like the Unix time ${meant}: the trace was moved to ${formatInstant(DEFAULT_START)}; set --start ${meant} to keep the times of the trace`;
   return { severity: 'warning', line, message };
 }
 

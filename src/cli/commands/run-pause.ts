@@ -96,7 +96,7 @@ function effectOf({ replicas, direction }: PauseRequest, target: PauseTarget): s
       : `${other} goes on scaling ${workload}, because the scaler is in dry run`;
   const also = other === null ? '' : `, and ${other} goes on scaling it`;
   return isDryRun
-    ? `${workload} would be kept at ${countOf(replicas, 'replica')}, but the dry run sets nothing${also}`
+    ? `${workload} would be kept at ${countOf(replicas, 'replica')}, but the dry run changes no replicas${also}`
     : `${workload} is set to ${countOf(replicas, 'replica')} and kept there from the next decision on`;
 }
 
@@ -147,7 +147,7 @@ function resumeText(key: string, target: PauseTarget, { isAnnotated, isPaused }:
     const { other } = target.reported;
     const effect =
       other === null ? `${workload} is still not scaled` : `${other} goes on scaling ${workload}`;
-    return `${key} is resumed, and remains in dry run: ${effect}`;
+    return `${key} is resumed, but remains in dry run: ${effect}`;
   }
   if (target.reported?.isPausedByDocument === true)
     return `the pause by annotation of ${key} has ended: removed its annotations from ${workload}`;

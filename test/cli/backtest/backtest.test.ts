@@ -238,7 +238,7 @@ describe('backtest', () => {
     const started = await backtest('--trace', 'unix.csv', '--start', '2023-11-14T22:13:20Z');
 
     expect(moved.stderr).toBe(
-      'unix.csv:2: warning: t_seconds begins with 1700000000, which looks like the Unix time 2023-11-14T22:13:20Z: the trace was moved to 2026-01-05T00:00:00Z; set --start 2023-11-14T22:13:20Z to run it at its own time\n',
+      'unix.csv:2: warning: t_seconds begins with 1700000000, which looks like the Unix time 2023-11-14T22:13:20Z: the trace was moved to 2026-01-05T00:00:00Z; set --start 2023-11-14T22:13:20Z to keep the times of the trace\n',
     );
     expect([started.stderr, started.exitCode]).toEqual(['', 0]);
   });

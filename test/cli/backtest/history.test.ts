@@ -105,7 +105,7 @@ describe('the history of a real Prometheus', () => {
     );
     expect(learning.assumptions).toContainEqual(
       expect.stringMatching(
-        /until it is on a node; the service learns the seconds in which 95 % of the pods became ready after their start on a node \(podStart\.seconds sets both\)$/,
+        /until the pod is on a node; the service learns the seconds in which 95 % of the pods became ready after their start on a node \(podStart\.seconds sets both\)$/,
       ),
     );
     expect(assumptions).toContain('a pod requests 0.5 cores (--request)');
@@ -230,7 +230,7 @@ describe('a history', () => {
     const { stderr } = await run(server);
 
     expect(stderr).toMatch(
-      /no values before \S+: .* 2\d\.\d % of the time is excluded; no values at \S+ and at/,
+      /no values before \S+, .* 2\d\.\d % of the time is excluded; no values at \S+ and at/,
     );
   });
 

@@ -93,7 +93,7 @@ it('states that a capacity with mode Observe is only reported, with the figures 
 
 it('names the metrics that measure the one load of a trace, and the options for others', async () => {
   const lineOf = async (document: string, ...more: readonly string[]): Promise<string | undefined> =>
-    (await backtest(document, ...more)).stdout.split('\n').find((line) => /that of the trace/.test(line));
+    (await backtest(document, ...more)).stdout.split('\n').find((line) => /load of the trace \(/.test(line));
 
   expect(await lineOf('three.yaml')).toBe(
     '  requests, gpu and waiting all follow the load of the trace (--queue with --metric sets another measure)',

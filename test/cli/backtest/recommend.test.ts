@@ -38,7 +38,7 @@ describe('backtest --recommend', () => {
 
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
-      /^Recommendation: expect (\d\d\.\d) % fewer pod-hours \(\1 to \1 % in single parts\) in the parts of the second half that neither the search nor the confirmation used; the load covers only 1h: the back-test confirms nothing if the load repeats less often than every 30m\. The table shows these parts\. Change:$/m,
+      /^Recommendation: expect (\d\d\.\d) % fewer pod-hours \(\1 to \1 % in single parts\) in the parts of the second half that neither the search nor the confirmation used; the load covers only 1h: the back-test confirms nothing if the load repeats less often than every 30m\. The table shows only these parts of the history\. Change:$/m,
     );
     expect(stdout).toMatch(
       /^ {2}spec:\n {4}metrics:\n {6}- resource:\n {10}target:\n {12}averageUtilization: (?:[89]\d)$/m,
@@ -124,7 +124,7 @@ describe('backtest --recommend', () => {
 
     // 1 of 21 pods in 1 of 120 steps.
     expect(stdout).toContain(
-      '; the change does not meet theta_U <= document in the parts that score it, with 0.040 points more theta_U than the document (at most 0.05 are accepted); the load covers 2h: ',
+      '; the change does not meet theta_U <= document in the parts that score it, with 0.040 points more theta_U than the document (at most 0.05 are accepted); the load covers only 2h: ',
     );
   });
 

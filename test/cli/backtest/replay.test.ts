@@ -231,7 +231,7 @@ describe('explain --file', () => {
   });
 
   it.each([
-    [['--at', '2025-12-31T23:59:59Z'], 1, 'the first one of record.ndjson is from 2026-01-01T00:00:00Z'],
+    [['--at', '2025-12-31T23:59:59Z'], 1, 'the first decision of record.ndjson is from 2026-01-01T00:00:00Z'],
     [['--snapshot', 'x'], 2, '--file cannot be combined with --snapshot'],
     [['shop/api'], 1, 'record.ndjson has no decision of shop/api'],
   ])('rejects %j', async (argv, code, message) => {

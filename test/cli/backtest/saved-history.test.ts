@@ -77,7 +77,7 @@ describe('a saved history', () => {
 
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /the history of metric \S+ from .* the file of --history has no answer to this query; save it with all documents/,
+      /the history of metric \S+ from .* the file of --history has no answer to this query; save the history again with all documents/,
     );
   });
 

@@ -60,7 +60,7 @@ describe('backtest --trace', () => {
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
-      'a window of 30 s has fewer than two samples at a scrape interval of 30 s, so that the query has no value',
+      'a window of 30 s has fewer than two samples at a scrape interval of 30 s (scrapeIntervalSeconds of --config), so that the query has no value',
     );
   });
 

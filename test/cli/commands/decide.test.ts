@@ -140,7 +140,7 @@ describe('decide with input that is not a snapshot', () => {
     [
       'out.json',
       '{"decision": {}, "snapshot": {}, "status": {}}',
-      'the output of explain -o json. Extract its field',
+      'the output of explain -o json. Extract the field',
     ],
     ['was.json', '{"desiredReplicas": 3, "reason": ""}', 'was.json is a decision, not a snapshot.'],
     ['cut.json', '{"scaler": {"kind": "Scaler"}, "now": ', 'cut.json is not a snapshot: not JSON: '],

@@ -160,9 +160,11 @@ describe('pause and resume against the simulator', () => {
     expect(paused.stdout).toMatch(
       `shop/web is paused until resume: ${goesOn} deployment shop/web, because the scaler is in dry run. Decisions `,
     );
-    expect(kept.stdout).toContain(`3 replicas, but the dry run sets nothing, and ${goesOn} it. Decisions `);
+    expect(kept.stdout).toContain(
+      `3 replicas, but the dry run changes no replicas, and ${goesOn} it. Decisions `,
+    );
     expect(resumed.stdout).toBe(
-      `shop/web is resumed, and remains in dry run: ${goesOn} deployment shop/web\n`,
+      `shop/web is resumed, but remains in dry run: ${goesOn} deployment shop/web\n`,
     );
   });
 

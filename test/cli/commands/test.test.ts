@@ -170,7 +170,7 @@ describe('test', () => {
       'not a reason of ScalingLimited in a decision, must be one of DesiredWithinRange, TooManyReplicas',
     ],
     ['an unknown condition', 'expect: [{ at: 0s, conditions: { Ready: x } }]', ':4:45', 'AbleToScale'],
-    ['nothing expected', 'expect: [{ at: 0s }]', ':4:14', 'expects nothing'],
+    ['nothing expected', 'expect: [{ at: 0s }]', ':4:14', 'is empty, must have replicas'],
     [
       'a contradiction within a round',
       'expect:\n  - { at: 15s, replicas: 2 }\n  - { at: 29s, replicas: 3 }',
@@ -251,10 +251,7 @@ describe('test', () => {
 
   it.each([
     [DOCUMENT, 'this is a manifest of kind "Scaler", must be a test file with the fields scalers and tests'],
-    [
-      `kind: Test\n${PASSING}`,
-      ':1:1: error: kind is not a known field; a test file has no fields of a manifest',
-    ],
+    [`kind: Test\n${PASSING}`, ':1:1: error: kind is not a known field; a test file is not a manifest'],
   ])('says what a test file has instead of %j', async (text, message) => {
     const { stdout, stderr } = await runFile(text);
 
@@ -269,7 +266,7 @@ describe('test', () => {
       'scalers: [missing.yaml]\ntests: [{ name: a, expect: [{ at: 0s, replicas: 1 }] }]\n',
       'missing.yaml: error: no such file',
     ],
-    ['a: 1\n---\nb: 1\n', 'a test file is one YAML document'],
+    ['a: 1\n---\nb: 1\n', 'a test file must be one YAML document'],
     ['tests: [\n', 'not YAML'],
   ])('rejects the file %j', async (text, message) => {
     const { exitCode, stderr } = await runFile(text);

@@ -42,8 +42,8 @@ describe('other-scaler', () => {
       two: document('two', '  scaleTargetRef: { name: web }\n'),
     });
     expect(of('other-scaler').map(({ message }) => message)).toEqual([
-      'Scaler shop/two also scales deployment shop/web: promscaler patches nothing for both scalers',
-      'Scaler shop/one also scales deployment shop/web: promscaler patches nothing for both scalers',
+      'Scaler shop/two also scales deployment shop/web: promscaler patches the target for neither of the two scalers',
+      'Scaler shop/one also scales deployment shop/web: promscaler patches the target for neither of the two scalers',
     ]);
   });
 

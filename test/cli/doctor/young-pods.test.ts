@@ -83,7 +83,7 @@ it('says nothing of it for pods of 300 s, the initialization period, or without 
   expect((await messages(60, memory))[0]).toBe('2 of 2 pods ready');
 });
 
-it('asks to wait for the second scrape of series that are are younger than the range, not for a longer range', async () => {
+it('asks to wait for the second scrape of series that are younger than the range, not for a longer range', async () => {
   const { simulator, pods } = await clusterOfWeb();
   const of = async (before: number | null): Promise<string> => {
     const { url } = await prometheus([

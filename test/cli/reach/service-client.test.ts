@@ -58,7 +58,7 @@ describe('a service by --url', () => {
     ],
     [401, '', '401 Unauthorized: a proxy requires credentials, but this command sends none with --url'],
     [302, '', '302 Found: the server is not promscaler'],
-    [404, '{"message":"Not found","traceID":""}', 'the server is not promscaler, or its version is older'],
+    [404, '{"message":"Not found","traceID":""}', 'the server is not promscaler, or has an older version'],
     [
       200,
       '{"status":"success","data":[]}',

@@ -94,7 +94,9 @@ describe('findPrometheus', () => {
     const finding = findPrometheus(machine.context({ PATH: join(machine.root, 'bin') }));
 
     await expect(finding).rejects.toThrow(`/prometheus-${PROMETHEUS_RELEASE.version}.`);
-    await expect(finding).rejects.toThrow(`: connect ECONNREFUSED 127.0.0.1:1). To install it: ${line}`);
+    await expect(finding).rejects.toThrow(
+      `: connect ECONNREFUSED 127.0.0.1:1). To install Prometheus: ${line}`,
+    );
   });
 
   it('reports that it has no cache directory if neither HOME nor XDG_CACHE_HOME is set', async () => {

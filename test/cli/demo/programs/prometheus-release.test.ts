@@ -231,7 +231,7 @@ describe('prometheusRelease', () => {
 
     await expect(finding).rejects.toThrow(MissingProgramError);
     await expect(finding).rejects.toThrow(
-      `cannot be downloaded (${base()}${PATH}: Request failed with status code 404). To install it: brew install prometheus`,
+      `cannot be downloaded (${base()}${PATH}: Request failed with status code 404). To install Prometheus: brew install prometheus`,
     );
   });
 
