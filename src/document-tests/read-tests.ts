@@ -135,7 +135,7 @@ function findScaler({ scaler: wanted }: TestInput, path: Path, scalers: readonly
   if (wanted === undefined) {
     const [only, second] = scalers;
     if (only !== undefined && second === undefined) return only;
-    const message = `${formatPath(path)} needs the field scaler, because the file has ${scalers.length} scalers: ${names.slice(0, 5).join(', ')}`;
+    const message = `${formatPath(path)} needs the field scaler, because the file has several scalers: ${names.slice(0, 5).join(', ')}`;
     return finding('missing-field', path, message);
   }
   const found = scalers.filter((scaler) => scalerKey(scaler) === wanted || scaler.name === wanted);

@@ -51,7 +51,7 @@ function queryOf(metric: string, adapter: string): string {
   const { spec, text } = importOne(hpaOf(metric), { queries: queriesOf(adapter) });
   const [first] = (spec as { metrics?: Readonly<Record<string, { query: string }>>[] }).metrics ?? [];
   // Comments are wrapped.
-  return Object.values(first ?? {})[0]?.query ?? text.replaceAll(/\n +# (?=[\w(-])/g, ' ');
+  return Object.values(first ?? {})[0]?.query ?? text.replaceAll(/\n +# (?=[\w("-])/g, ' ');
 }
 
 const pods = (name: string, selector = '{}') =>

@@ -52,7 +52,7 @@ describe('resource-series', () => {
 
     expect(found).toMatchObject({
       status: 'failed',
-      message: 'no series container_cpu_usage_seconds_total',
+      message: 'the data source has no series container_cpu_usage_seconds_total',
     });
     expect(found?.fix).toContain('/metrics/cadvisor');
   });
@@ -137,7 +137,9 @@ describe('resource-series', () => {
     const found = await ofTwo([[shapeOf('back'), one(other)], ...healthy(pods)]);
 
     expect(found).toMatchObject({ status: 'failed' });
-    expect(found?.message).toContain('container_cpu_usage_seconds_total in namespace back are not those');
+    expect(found?.message).toContain(
+      'the labels of container_cpu_usage_seconds_total in namespace back are exported_namespace, exported_pod, exported_container, but ',
+    );
     expect(found?.fix).toContain(' or label_replace(');
     expect(checkSyntax(/'(.*)'$/.exec(found?.fix ?? '')?.[1] ?? '')).toEqual([]);
   });
