@@ -316,7 +316,7 @@ describe('changes', () => {
 
     await page.locator('.scaler-row', { hasText: 'cart' }).getByText('9', { exact: true }).first().waitFor();
     expect(service.requests).toContain('overview?since=1');
-    await page.getByText('cart: 9 replicas').waitFor();
+    await page.getByText('cart: replicas 9').waitFor();
     await rowsOnPage(page, ['etl', 'cart', 'web']);
   });
 

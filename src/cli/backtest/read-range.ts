@@ -51,7 +51,7 @@ function whyNot({ start, end, stepSeconds }: Omit<Range, 'warmUpSeconds'>, now: 
   if (points < FEWEST_POINTS)
     return `--from to --to is ${formatSeconds(seconds)}, must be at least ${FEWEST_POINTS} steps of ${stepSeconds} s; set an earlier --from or a shorter --step`;
   if (points > MAX_POINTS)
-    return `--from to --to has ${Math.round(points)} steps of ${stepSeconds} s, must be at most ${MAX_POINTS}; set a longer --step`;
+    return `the time from --from to --to has ${Math.round(points)} steps of ${stepSeconds} s, must have at most ${MAX_POINTS}; set a longer --step`;
   return null;
 }
 

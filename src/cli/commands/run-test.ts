@@ -67,7 +67,7 @@ async function readAllTests(paths: readonly string[], options: ReadOptions, io: 
     tests.push(...read.tests);
   }
   if (tests.length > 0 || countErrors(problems) > 0) return { tests, problems };
-  const message = 'there is no test file, which has the fields scalers and tests';
+  const message = 'no file is a test file; a test file has the fields scalers and tests';
   return { tests, problems: [...problems, unreadable(paths.join(', '), message)] };
 }
 

@@ -95,7 +95,7 @@ function readSource(trigger: Trigger, sources: SourceNames): string {
     if (metadata.raw(key) !== undefined)
       metadata.log.lose(
         [...metadata.path, key],
-        `is for the URL of each query, which ${field} of the service config cannot extend: ${instead}`,
+        `adds parameters to the URL of each query, but ${field} of the service config has no field for parameters: ${instead}`,
       );
   return source;
 }

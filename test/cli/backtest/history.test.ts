@@ -379,7 +379,7 @@ describe('a history', () => {
     [['--to', '2999-01-01T00:00:00Z'], 2, '--to is 2999-01-01T00:00:00Z, must not be in the future'],
     [['--from', 'long ago'], 2, '--from is "long ago", must be a time such as'],
     [['--request', 'much'], 2, '--request is "much", must be a quantity above 0'],
-    [['--from', '300d'], 2, 'has 864000 steps of 30 s, must be at most 520000; set a longer --step'],
+    [['--from', '300d'], 2, 'has 864000 steps of 30 s, must have at most 520000; set a longer --step'],
     [['--from', '401d', '--step', '1d'], 2, '--from to --to is 401d, must be at most 400 days'],
     [['--from', '1700-01-01T00:00:00Z', '--step', '1d'], 2, 'must be at most 400 days'],
     [['--from', '2999-01-01T00:00:00Z'], 2, '--from is 2999-01-01T00:00:00Z, must not be in the future'],

@@ -245,7 +245,7 @@ describe('test', () => {
     expect(await runCli(['test', '.'], { cwd })).toEqual({
       exitCode: 1,
       stdout: '0 passed, 0 failed; some tests were not run because of 1 error\n',
-      stderr: '.: error: there is no test file, which has the fields scalers and tests [unreadable]\n',
+      stderr: '.: error: no file is a test file; a test file has the fields scalers and tests [unreadable]\n',
     });
   });
 
