@@ -282,8 +282,8 @@ describe('settings of a ScaledObject without an equivalent', () => {
       'parameters of the URL, which a data source does not have',
       prometheus(', queryParameters: a=b, namespace: shop'),
       [
-        'spec.triggers[0].metadata.namespace adds parameters to the URL of each query, but prometheus.default of the service config has no field',
-        'spec.triggers[0].metadata.queryParameters adds parameters to the URL of each query, but prometheus.default',
+        'spec.triggers[0].metadata.namespace is a part of the URL of each query, but prometheus.default of the service config has no field',
+        'spec.triggers[0].metadata.queryParameters is a part of the URL of each query, but prometheus.default',
       ],
     ],
     ['an unknown setting', prometheus(', foo: bar'), ['spec.triggers[0].metadata.foo is not a known field']],

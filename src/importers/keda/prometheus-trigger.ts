@@ -95,7 +95,7 @@ function readSource(trigger: Trigger, sources: SourceNames): string {
     if (metadata.raw(key) !== undefined)
       metadata.log.lose(
         [...metadata.path, key],
-        `adds parameters to the URL of each query, but ${field} of the service config has no field for parameters: ${instead}`,
+        `is a part of the URL of each query, but ${field} of the service config has no field for URL parameters: ${instead}`,
       );
   return source;
 }
