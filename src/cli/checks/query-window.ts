@@ -6,8 +6,17 @@ import { countOf } from '../../units/format.js';
 import { SCRAPES_IN_WINDOW } from '../../units/bounds.js';
 import { type CheckResult, resultsOf, onlyValue } from './check-result.js';
 import type { SourceContext } from './context.js';
-import { fewSamples, readScrapeTimes, scrapeIntervalOf, scrapesWithin } from './scrape-interval.js';
+import {
+  fewSamples,
+  readScrapeTimes,
+  roundInterval,
+  scrapeIntervalOf,
+  scrapesWithin,
+} from './scrape-interval.js';
 import type { ScalerFacts } from './scaler-facts.js';
+
+/** The interval is measured in this time, or in twice the range if that is longer. */
+const MEASURE_SECONDS = 900;
 
 const RANGE_FUNCTION = /\b(?:rate|irate|increase|delta|deriv|idelta)\s*\(/;
 
@@ -34,17 +43,20 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
       const counted = onlyValue(await context.runQuery(`max(count_over_time(${text}[${range}]))`));
       // If the range contains no samples, the check `query` reports it.
       if (counted === null || counted >= SCRAPES_IN_WINDOW) continue;
-      const count = await countInFullRange(context, { ...selector, range, counted });
+      const { count, intervalSeconds } = await countInFullRange(context, { ...selector, range, counted });
       if (count >= SCRAPES_IN_WINDOW) continue;
       const fact = `${metric.type} metric ${metric.identity}: the range [${range}] contains only ${countOf(count, 'sample')} of ${text}`;
-      const fix = `make the range at least four scrape intervals long: [5m] instead of [${range}]`;
+      const fix = `make the range at least four scrape intervals long: [${SCRAPES_IN_WINDOW * intervalSeconds}s] instead of [${range}]`;
       results.push(fewSamples(make, count, { fact, fix }));
     }
   }
   return results.length === 0 ? [make.ok('')] : results;
 }
 
-/** Returns how many samples the range will contain once the series are older than the range. */
+/**
+ * Returns how many samples the range will contain once the series are older than the range, and their interval: the
+ * configured one if the series are so new that it cannot be measured.
+ */
 async function countInFullRange(
   context: SourceContext,
   {
@@ -52,10 +64,16 @@ async function countInFullRange(
     range,
     ...selector
   }: Omit<VectorSelector, 'range'> & { readonly range: string; readonly counted: number },
-): Promise<number> {
+): Promise<{ readonly count: number; readonly intervalSeconds: number }> {
   const rangeSeconds = largestRangeSeconds(`x[${range}]`);
-  const times = await readScrapeTimes(context, selector, 2 * rangeSeconds);
-  const intervalSeconds = times === null ? null : scrapeIntervalOf(times);
-  if (times === null || intervalSeconds === null) return counted;
-  return Math.max(counted, scrapesWithin(times, rangeSeconds, intervalSeconds));
+  const { scrapeIntervalSeconds } = context.source;
+  const times = await readScrapeTimes(context, selector, Math.max(2 * rangeSeconds, MEASURE_SECONDS));
+  const exactSeconds = times === null ? null : scrapeIntervalOf(times);
+  const intervalSeconds = exactSeconds === null ? scrapeIntervalSeconds : roundInterval(exactSeconds);
+  const isNew = exactSeconds === null && times?.length === 1;
+  const expected =
+    times === null || (exactSeconds === null && !isNew)
+      ? counted
+      : scrapesWithin(times, rangeSeconds, intervalSeconds);
+  return { count: Math.max(counted, expected), intervalSeconds };
 }

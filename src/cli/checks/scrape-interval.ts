@@ -94,7 +94,7 @@ function adviceFor(
 const USUAL_SECONDS = [1, 2, 5, 10, 15, 20, 30, 60, 90, 120, 180, 240, 300, 600];
 
 /** Rounds to a usual interval if it is within 5 %, because scrapes are slightly early or late. */
-function roundInterval(seconds: number): number {
+export function roundInterval(seconds: number): number {
   const usual = USUAL_SECONDS.find((one) => Math.abs(one - seconds) <= seconds / 20);
   return usual ?? Math.max(1, Math.round(seconds));
 }

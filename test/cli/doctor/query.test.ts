@@ -387,7 +387,23 @@ describe('query-window', () => {
     expect(found?.message).toBe(
       'External metric m: the range [1m] contains only 1 sample of http{a="1"}; rate needs at least 2',
     );
-    expect(found?.fix).toContain('[5m] instead of [1m]');
+    expect(found?.fix).toContain('[120s] instead of [1m]');
+  });
+
+  it.each([
+    ['four intervals of series that are scraped every 20 s', [50, 30, 10], ['warning [80s] instead of [1m]']],
+    ['nothing for series that are 25 s old and scraped every 10 s', [25, 15, 5], []],
+    ['four of the 30 s that are configured, for a single sample', [5], ['warning [120s] instead of [1m]']],
+  ])('advises %s', async (_what, secondsAgo, advice) => {
+    const script: readonly Scripted[] = [
+      [/^topk/, series({ job: 'web' })],
+      [/^http\{job="web"\}\[900s\]$/, { secondsAgo }],
+      ...counted(1),
+    ];
+
+    const found = await results(rate, script, 'query-window');
+
+    expect(found.map(({ status, fix }) => `${status} ${/\[.*/.exec(fix ?? '')?.[0] ?? ''}`)).toEqual(advice);
   });
 
   it('ignores ranges for which one sample is sufficient', async () => {
