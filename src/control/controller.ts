@@ -81,7 +81,15 @@ interface Entry {
    * with the current other scalers of its target.
    */
   isEarly: boolean;
+  /** The monotonic time of the last early round with this scaler; null: there was none. */
+  earlyMs: number | null;
 }
+
+/**
+ * For half a period, but at most this long after an early round, a regular one leaves the scaler out. Otherwise two
+ * scale-ups could follow each other at once, and each may double the pods.
+ */
+const MOST_AFTER_EARLY_MS = 15_000;
 
 /** Creates the control loop. Only tests replace `run`. */
 export function createController(ports: ControllerPorts, run: typeof runCycle = runCycle): Controller {
@@ -106,6 +114,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
     isCurrent: true,
     isRunning: false,
     isEarly: true,
+    earlyMs: null,
   });
 
   /** Returns a new object, so that an unfinished cycle of the last term cannot modify the entry of the new term. */
@@ -142,14 +151,21 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
 
   const runRound = (period: number, round: Round, signal: AbortSignal): void => {
     ports.onRound(round);
-    runDue(period, round, { signal, isDue: () => true });
+    const nowMs = ports.clock.monotonicMs();
+    const afterEarlyMs = Math.min(period * 500, MOST_AFTER_EARLY_MS);
+    const isDue = ({ isEarly, earlyMs }: Entry): boolean =>
+      isEarly || earlyMs === null || nowMs - earlyMs >= afterEarlyMs;
+    runDue(period, round, { signal, isDue });
   };
 
   const runEarly = (): void => {
     if (running === null || running.aborted) return;
     const round = { at: ports.clock.now(), latenessSeconds: 0, missed: 0 };
-    for (const period of loops.keys())
-      runDue(period, round, { signal: running, isDue: ({ isEarly }) => isEarly });
+    const earlyMs = ports.clock.monotonicMs();
+    for (const period of loops.keys()) {
+      const due = runDue(period, round, { signal: running, isDue: ({ isEarly }) => isEarly });
+      for (const entry of due) entry.earlyMs = earlyMs;
+    }
     // A scaler whose last cycle is still running was skipped. It stays early, and another early round is needed.
     requestEarly();
   };
@@ -164,11 +180,11 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
     period: number,
     round: Round,
     { signal, isDue }: { readonly signal: AbortSignal; readonly isDue: (entry: Entry) => boolean },
-  ): void => {
+  ): readonly Entry[] => {
     const due = [...entries.values()].filter(
       (entry) => entry.scaler.spec.syncPeriodSeconds === period && !entry.isRunning && isDue(entry),
     );
-    if (due.length === 0) return;
+    if (due.length === 0) return due;
     const entryOf = new Map(due.map((entry) => [entry.scaler, entry]));
     for (const entry of due) {
       followClock(entry, wallClock.setBySeconds(), round.at);
@@ -180,6 +196,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
       const entry = entryOf.get(scaler);
       if (entry !== undefined) void runEntry(entry, { scaler, now: round.at, readings, followUps, signal });
     });
+    return due;
   };
 
   /** Never rejects: if it did, the entry would count as running forever and never be decided again. */

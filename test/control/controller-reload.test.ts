@@ -109,7 +109,7 @@ describe('a new or edited document', () => {
   it('is evaluated at once, and then with the period of the others', async () => {
     const fixture = new ControllerFixture();
     await fixture.start(WEB, slowApi(300));
-    await fixture.clock.advanceAndSettle(10_000);
+    await fixture.clock.advanceAndSettle(5000);
 
     fixture.controller.setScalers([
       buildScaler({ maxReplicas: 6 }),
@@ -118,7 +118,7 @@ describe('a new or edited document', () => {
     ]);
     await fixture.clock.advanceAndSettle(1000);
     const early = fixture.inputs.slice(2).map(({ scaler }) => `${scaler.name} ${scaler.spec.maxReplicas}`);
-    await fixture.clock.advanceAndSettle(20_000);
+    await fixture.clock.advanceAndSettle(25_000);
 
     expect(early).toEqual(['web 6', 'new 9', 'api 20']);
     expect([fixture.begunAt(15), fixture.begunAt(30)]).toEqual([
@@ -129,6 +129,32 @@ describe('a new or edited document', () => {
     expect(fixture.rounds.map(({ latenessSeconds, missed }) => [latenessSeconds, missed])).toEqual(
       fixture.rounds.map(() => [0, 0]),
     );
+  });
+
+  it('is not evaluated again within half a period, so that two scale-ups never follow each other at once', async () => {
+    const fixture = new ControllerFixture();
+    await fixture.start(WEB, API);
+    await fixture.clock.advanceAndSettle(14_000);
+
+    fixture.controller.setScalers([buildScaler({ maxReplicas: 6 }), API]);
+    await fixture.clock.advanceAndSettle(16_000);
+
+    expect(fixture.inputs.slice(2, 3).map(({ scaler }) => scaler.spec.maxReplicas)).toEqual([6]);
+    expect([fixture.begunAt(15), fixture.begunAt(30)]).toEqual([['shop/api'], ['shop/web', 'shop/api']]);
+  });
+
+  it('is evaluated at the next regular round if it is edited once more', async () => {
+    const fixture = new ControllerFixture();
+    await fixture.start(WEB);
+    await fixture.clock.advanceAndSettle(14_000);
+    fixture.controller.setScalers([buildScaler({ maxReplicas: 6 })]);
+    await fixture.clock.advanceAndSettle(900);
+
+    fixture.controller.setScalers([buildScaler({ maxReplicas: 7 })]);
+    await fixture.clock.advanceAndSettle(200);
+
+    expect(fixture.inputs.map(({ scaler }) => scaler.spec.maxReplicas)).toEqual([20, 6, 7]);
+    expect(fixture.begunAt(15)).toEqual(['shop/web']);
   });
 
   it('is evaluated every 3 s while it is edited every 0.2 s, and within 3 s of the last edit', async () => {
