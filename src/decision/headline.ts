@@ -27,7 +27,7 @@ interface Change {
 export interface Headline {
   /** Such as `scaled up from 4 to 8, not 42`, `stays at 4, not 8` or `scales down from 8 to 6`. */
   readonly change: string;
-  /** The limit that decided; null: no limit changed the count, or the change was prevented. */
+  /** The limits that decided; null: no limit changed the count, or the change was prevented. */
   readonly limit: string | null;
 }
 
@@ -44,7 +44,15 @@ export function headlineOf(decided: Decided, { kind, from, to }: Change): Headli
     return { change: `stays at ${before}, not ${after}`, limit: null };
   const last = limits.at(-1);
   const limit = last?.to === after ? last : undefined;
-  const wanted = limit?.from ?? (after === desiredReplicas ? recommendedReplicas : desiredReplicas);
+  // The metrics want fewer pods, a limit keeps more of them, and the last limit cuts that count, or the other way round.
+  const isAcross =
+    limit !== undefined &&
+    recommendedReplicas !== null &&
+    (recommendedReplicas - after) * (limit.from - after) < 0;
+  const decisive = limit === undefined ? [] : isAcross ? limits.slice(-2) : [limit];
+  const wanted = isAcross
+    ? recommendedReplicas
+    : (limit?.from ?? (after === desiredReplicas ? recommendedReplicas : desiredReplicas));
   const change =
     before === after
       ? `stays at ${after}`
@@ -52,7 +60,10 @@ export function headlineOf(decided: Decided, { kind, from, to }: Change): Headli
   const isOther = wanted !== null && wanted !== after && wanted !== before;
   return {
     change: isOther ? `${change}, not ${wanted}` : change,
-    limit: limit === undefined ? null : describeLimit(limit, currentReplicas),
+    limit:
+      decisive.length === 0
+        ? null
+        : decisive.map((step) => describeLimit(step, currentReplicas)).join(', and '),
   };
 }
 

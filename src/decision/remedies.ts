@@ -183,15 +183,16 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   const { otherScaler: other, metrics, currentReplicas } = scaler;
   const isOfDocument = valueAt(scaler.document, ['spec', 'dryRun']) === true;
   const hasNoData = currentReplicas !== 0 && metrics.some(({ error }) => error !== null);
-  const former = isOfDocument && scaler.state.name === 'NoAutoscaler' ? adoptedFrom(scaler) : null;
-  if (former !== null && scaler.generation !== null)
-    return takeOver({ ...former, namespace: scaler.namespace });
+  const { namespace, generation } = scaler;
+  const former = isOfDocument && generation !== null ? adoptedFrom(scaler) : null;
+  if (former !== null && scaler.state.name === 'NoAutoscaler') return takeOver({ ...former, namespace });
   if (hasNoData) return findData(scaler);
-  const [report, handOver] = [adopt(scaler, '--report'), adopt(scaler, '--switch')];
-  if (isOfDocument && other !== null && report !== null)
+  const beside = other ?? former;
+  const [report, handOver] = [adopt(scaler, '--report', beside), adopt(scaler, '--switch', beside)];
+  if (isOfDocument && beside !== null && report !== null)
     return [
-      { text: `Compare with ${other.kind} ${other.namespace}/${other.name}`, snippet: report },
-      { text: `Replace the ${other.kind} in one step, which adopt --undo reverts`, snippet: handOver },
+      { text: `Compare with ${beside.kind} ${namespace}/${beside.name}`, snippet: report },
+      { text: `Replace the ${beside.kind} in one step, which adopt --undo reverts`, snippet: handOver },
     ];
   return [
     ...(other === null ? [] : makeWay(other)),

@@ -1,5 +1,5 @@
 import type { Instant } from '../units/time.js';
-import { type Pause, pauseCause } from './pause.js';
+import { type Pause, pauseCause, pauseMessage } from './pause.js';
 import { type RejectedVersion, inShort } from './rejection.js';
 import { activeHold, type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
 import { isFailing, missingMetrics, readAsZero } from './failing.js';
@@ -232,10 +232,11 @@ function heldBy(conditions: readonly Condition[], reasons: readonly string[], en
 }
 
 function conflict(facts: StateFacts): Reason | null {
-  const { conditions, conflictingWriter } = facts;
+  const { conditions, conflictingWriter: writer, pause: current } = facts;
   const held = heldBy(conditions, ['ConflictingScaler', 'ScaleOverridden']);
-  if (held !== null || conflictingWriter === undefined || isDryRun(facts)) return held;
-  const who = conflictingWriter.managers.join(', ');
+  if (held !== null && current != null) return { cause: `${held.cause}; ${pauseMessage(current)}` };
+  if (held !== null || writer === undefined || isDryRun(facts) || pause(facts, true) !== null) return held;
+  const who = writer.managers.join(', ');
   return { cause: `${who === '' ? 'another client' : who} keeps changing spec.replicas` };
 }
 
@@ -263,19 +264,21 @@ function dryRun(facts: StateFacts): Reason | null {
   const isLive = ({ state }: Rule): boolean => STATES[state] === 'cannot-follow' && state !== 'Conflict';
   for (const rule of RULES) {
     const trouble = isLive(rule) ? rule.find(facts, null) : null;
-    if (trouble !== null) return { cause: `${rule.state}: ${trouble.cause}` };
+    if (trouble !== null) return { cause: `${rule.state}: ${trouble.cause}${wantedBeside(facts)}` };
   }
   const change =
     outcome.kind === 'dry-run' && outcome.from !== outcome.to
       ? `would scale from ${outcome.from} to ${outcome.to}`
       : `would keep ${decision === null ? 'the replicas' : countOf(decision.currentReplicas, 'replica')}`;
-  if (shadow !== undefined) {
-    // The HPA may exist for a while after its ScaledObject.
-    const hpa = shadow.beside.startsWith('ScaledObject ') ? `the HPA of ${shadow.beside}` : shadow.beside;
-    return { cause: `${change}; ${hpa} wants ${shadow.theirReplicas}` };
-  }
-  if (other === undefined) return { cause: change };
+  if (shadow !== undefined || other === undefined) return { cause: `${change}${wantedBeside(facts)}` };
   return { cause: `${change}; ${other.kind} ${other.namespace}/${other.name} has the same target` };
+}
+
+/** Returns what the HPA next to a dry run wants, for the end of a cause. It may exist for a while after its ScaledObject. */
+function wantedBeside({ shadow }: StateFacts): string {
+  if (shadow === undefined) return '';
+  const hpa = shadow.beside.startsWith('ScaledObject ') ? `the HPA of ${shadow.beside}` : shadow.beside;
+  return `; ${hpa} wants ${shadow.theirReplicas}`;
 }
 
 function noTarget({ decision, conditions }: StateFacts): Reason | null {

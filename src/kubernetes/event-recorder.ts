@@ -25,6 +25,8 @@ const SERIES_SECONDS = 360;
 /** Limits the Events about one target: this many at once, then one every five minutes. */
 const BURST = 25;
 const REFILL_MS = 300_000;
+/** So many of the Events at once are left for failures and pauses of a target that is rescaled all the time. */
+const NOT_FOR_RESCALES = 5;
 const CORE_MS = 600_000;
 const DEADLINE_MS = 5000;
 
@@ -47,12 +49,13 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   let working: Promise<void> | null = null;
   let coreUntilMs = Number.NEGATIVE_INFINITY;
 
-  const spend = (uid: string): boolean => {
+  const spend = (uid: string, left: number): boolean => {
     const now = clock.monotonicMs();
     const before = budgets.get(uid) ?? { tokens: BURST, atMs: now };
     const tokens = Math.min(BURST, before.tokens + (now - before.atMs) / REFILL_MS);
-    keepNewest(budgets, uid, { tokens: tokens >= 1 ? tokens - 1 : tokens, atMs: now });
-    return tokens >= 1;
+    const isEnough = tokens >= left + 1;
+    keepNewest(budgets, uid, { tokens: isEnough ? tokens - 1 : tokens, atMs: now });
+    return isEnough;
   };
 
   const observe = (target: EventObject, event: TargetEvent): SeenEvent => {
@@ -109,7 +112,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   return {
     record: (target, event, onWritten) => {
       const seen = observe(target, event);
-      if (queue.length >= MAX_QUEUE || !spend(target.uid)) {
+      const left = event.reason === 'SuccessfulRescale' ? NOT_FOR_RESCALES : 0;
+      if (queue.length >= MAX_QUEUE || !spend(target.uid, left)) {
         log.debug('Event dropped', { reason: event.reason });
         return;
       }

@@ -22,14 +22,25 @@ const step = {
 const nothing = { kind: null, from: null, to: null };
 
 describe('the headline of a decision', () => {
-  it('names the last limit, in words: 0 recommended, 42 by stabilization, 8 by the scale-up limit', () => {
-    const decision = { currentReplicas: 4, desiredReplicas: 8, recommendedReplicas: 0 };
-    const limits = [step.stabilization, step.scaleUpLimit];
+  it('names the last limit, in words: 42 recommended, 8 by the scale-up limit', () => {
+    const decision = { currentReplicas: 4, desiredReplicas: 8, recommendedReplicas: 42 };
 
-    expect(headlineOf({ ...decision, limits }, nothing)).toEqual({
+    expect(headlineOf({ ...decision, limits: [step.scaleUpLimit] }, nothing)).toEqual({
       change: 'scales up from 4 to 8, not 42',
       limit: 'the scale-up limit allows 4 more at once',
     });
+  });
+
+  it('names both limits, if one keeps more pods than the metrics want, and the next one cuts that: 0, 42, 8', () => {
+    const limits = [step.stabilization, step.scaleUpLimit];
+    const of = (currentReplicas: number) =>
+      headlineOf({ currentReplicas, desiredReplicas: 8, recommendedReplicas: 0, limits }, nothing);
+
+    expect(of(4)).toEqual({
+      change: 'scales up from 4 to 8, not 0',
+      limit: `${step.stabilization.reason}, and the scale-up limit allows 4 more at once`,
+    });
+    expect(of(8).change).toBe('stays at 8, not 0');
   });
 
   const decision = { currentReplicas: 4, desiredReplicas: 6, recommendedReplicas: 6, limits: [] };

@@ -53,6 +53,23 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
     ]);
   });
 
+  it('is no end of the dry run for an object whose HPA has just been created again: the service may not see it yet', async () => {
+    const lines = await remediesFor('a dry run next to another document', {
+      name: 'web',
+      generation: 3,
+      otherScaler: null,
+      document: {
+        metadata: { annotations: { 'promscaler.dev/adopted-from': 'HorizontalPodAutoscaler/web' } },
+        spec: { dryRun: true },
+      },
+    });
+
+    expect(lines).toEqual([
+      'Compare with HorizontalPodAutoscaler shop/web: promscaler adopt hpa/web -n shop --report',
+      'Replace the HorizontalPodAutoscaler in one step, which adopt --undo reverts: promscaler adopt hpa/web -n shop --switch',
+    ]);
+  });
+
   it('is only the search for the value of a metric in a dry run without one', async () => {
     const lines = await remediesFor('a dry run without data');
 

@@ -19,6 +19,7 @@ const TARGET: ScaleTarget = {
   annotations: {},
 };
 const RESCALED: TargetEvent = { type: 'Normal', reason: 'SuccessfulRescale', message: 'New size: 5' };
+const FAILED: TargetEvent = { type: 'Warning', reason: 'FailedGetScale', message: 'not found' };
 
 let fixture: ClusterFixture;
 
@@ -111,7 +112,7 @@ describe('recordEvent', () => {
   it('limits a target to 25 events at once and one more every five minutes', async () => {
     const burst = (from: number) => {
       for (let index = 0; index < 30; index += 1)
-        fixture.cluster.recordEvent(TARGET, { ...RESCALED, message: `New size: ${from + index}` });
+        fixture.cluster.recordEvent(TARGET, { ...FAILED, message: `failure ${from + index}` });
     };
     burst(0);
     await eventually(() => fixture.reports.length === 25);
@@ -124,10 +125,31 @@ describe('recordEvent', () => {
     expect(fixture.fake.requests).toHaveLength(26);
   });
 
+  it('leaves five events of a target that is rescaled all the time: 20 rescales, 5 failures, then one every five minutes', async () => {
+    const record = (event: TargetEvent): void => {
+      for (let index = 0; index < 30; index += 1)
+        fixture.cluster.recordEvent(TARGET, { ...event, message: `${event.message} ${index}` });
+    };
+    record(RESCALED);
+    record(FAILED);
+    await eventually(() => fixture.reports.length === 25);
+    fixture.clock.advance(300_000);
+    record({ ...RESCALED, message: 'later' });
+    record({ ...FAILED, message: 'later' });
+    await eventually(() => fixture.reports.length === 26);
+    await settle();
+
+    const reasons = fixture.fake.requests.map(({ body }) => (body as { readonly reason: string }).reason);
+    expect(reasons).toEqual([
+      ...Array.from({ length: 20 }, () => 'SuccessfulRescale'),
+      ...Array.from({ length: 6 }, () => 'FailedGetScale'),
+    ]);
+  });
+
   it('reports the 25 Events of a burst of 30 that were written, and none of those that were dropped', async () => {
     const written: number[] = [];
     for (let index = 0; index < 30; index += 1)
-      fixture.cluster.recordEvent(TARGET, { ...RESCALED, message: `New size: ${index}` }, () =>
+      fixture.cluster.recordEvent(TARGET, { ...FAILED, message: `failure ${index}` }, () =>
         written.push(index),
       );
     expect(written).toEqual([]);

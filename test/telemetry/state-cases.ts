@@ -1,10 +1,9 @@
 import { buildCondition } from '../../src/decision/result/condition.js';
 import { BOUND_CASES, recommended, type StateCase } from './bound-cases.js';
+import { DRY_RUN_CASES, NO_SERIES, OTHER } from './dry-run-cases.js';
 import { type Json, decided, outcome, paused, unread } from './state-records.js';
 
 const WRITER = { managers: ['kubectl'], since: '2026-01-01T00:00:00Z', message: 'kubectl changed it' };
-const OTHER = { kind: 'Scaler', namespace: 'shop', name: 'other' };
-const NO_SERIES = { samples: [{ error: 'no series', kind: 'missing' }] };
 const cpu = { resource: { name: 'cpu', target: { averageUtilization: 60 } } };
 
 function queue(fields: Json = {}): Json {
@@ -225,70 +224,7 @@ export const STATE_CASES: readonly StateCase[] = [
     '6 recommended, maxReplicas is 4',
     decided({ percent: 90, spec: { maxReplicas: 4 }, record: paused({ direction: 'scale-down' }) }),
   ],
-  [
-    'a dry run',
-    'DryRun',
-    'would scale from 4 to 6; HorizontalPodAutoscaler shop/web wants 5',
-    decided({
-      percent: 83,
-      record: {
-        ...outcome('dry-run', 6),
-        dryRun: true,
-        shadow: { beside: 'HorizontalPodAutoscaler shop/web', theirReplicas: 5, difference: 1 },
-      },
-    }),
-  ],
-  [
-    'a dry run next to the HPA of a ScaledObject',
-    'DryRun',
-    'would keep 4 replicas; the HPA of ScaledObject shop/web wants 5',
-    decided({
-      record: { dryRun: true, shadow: { beside: 'ScaledObject shop/web', theirReplicas: 5, difference: -1 } },
-    }),
-  ],
-  [
-    'a dry run next to another document',
-    'DryRun',
-    'would keep 4 replicas; Scaler shop/other has the same target',
-    decided({ record: { dryRun: true, otherScaler: OTHER } }),
-  ],
-  [
-    'a dry run that outlived the HPA that it was made from',
-    'NoAutoscaler',
-    'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer does',
-    decided({
-      record: {
-        dryRun: true,
-        conditions: [
-          buildCondition(
-            'Held',
-            'NoAutoscaler',
-            'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer does; spec.dryRun is true',
-          ),
-        ],
-      },
-    }),
-  ],
-  [
-    'a dry run without a target',
-    'NoTarget',
-    'deployments.apps "web" not found',
-    unread(
-      {
-        type: 'AbleToScale',
-        status: 'False',
-        reason: 'FailedGetScale',
-        message: 'deployments.apps "web" not found',
-      },
-      { dryRun: true },
-    ),
-  ],
-  [
-    'a dry run without data',
-    'DryRun',
-    'NoData: cpu: no series',
-    decided({ snapshot: NO_SERIES, record: { dryRun: true } }),
-  ],
+  ...DRY_RUN_CASES,
   [
     'a rejected version',
     'Rejected',

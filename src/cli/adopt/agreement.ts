@@ -106,7 +106,7 @@ async function whyNoCount(
   const hpaName = textIn(objectIn(hpa, 'metadata'), 'name') ?? '';
   const label = `HPA ${namespace}/${hpaName}`;
   if (objectIn(view, 'otherScaler') === null)
-    return `the service does not see ${label}: it needs permission to list and watch horizontalpodautoscalers (autoscaling) in namespace ${namespace}, which the chart grants with rbac.create=true. With this permission, the service sees a new HPA within a minute`;
+    return `the service does not see ${label}. The service sees a new HPA within a minute; if the HPA is older, the service needs permission to list and watch horizontalpodautoscalers (autoscaling) in namespace ${namespace}, which the chart grants with rbac.create=true`;
   const inactive = objectsIn(objectIn(hpa, 'status'), 'conditions').find(
     (condition) => textIn(condition, 'type') === 'ScalingActive' && textIn(condition, 'status') !== 'True',
   );

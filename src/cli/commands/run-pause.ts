@@ -89,14 +89,17 @@ const EFFECTS = {
 function effectOf({ replicas, direction }: PauseRequest, target: PauseTarget): string {
   const workload = nameTarget(target.namespace, target.ref);
   const isDryRun = target.reported?.isDryRun === true;
-  const other = isDryRun ? target.reported.other : null;
+  const other = target.reported?.other ?? null;
   if (replicas === null)
     return other === null
       ? `${workload} ${EFFECTS[direction]} from the next decision on`
-      : `${other} goes on scaling ${workload}, because the scaler is in dry run`;
+      : `${other} goes on scaling ${workload}, because the pause holds only promscaler`;
   const also = other === null ? '' : `, and ${other} goes on scaling it`;
-  return isDryRun
-    ? `${workload} would be kept at ${countOf(replicas, 'replica')}, but the dry run changes no replicas${also}`
+  const why = isDryRun
+    ? 'the dry run changes no replicas'
+    : 'promscaler patches nothing next to another autoscaler';
+  return isDryRun || other !== null
+    ? `${workload} would be kept at ${countOf(replicas, 'replica')}, but ${why}${also}`
     : `${workload} is set to ${countOf(replicas, 'replica')} and kept there from the next decision on`;
 }
 
@@ -229,7 +232,7 @@ interface PauseTarget {
   readonly reported: {
     readonly isDryRun: boolean;
     readonly isPausedByDocument: boolean;
-    /** Another autoscaler of the target, such as `HorizontalPodAutoscaler shop/web`; null: none. */
+    /** Another autoscaler that scales the target, such as `HorizontalPodAutoscaler shop/web`; null: none. */
     readonly other: string | null;
   } | null;
 }
@@ -263,6 +266,7 @@ function reportedState({ pause, dryRun, otherScaler: other }: ScalerView): Pause
   return {
     isDryRun: dryRun,
     isPausedByDocument: pause?.by === 'document' || pause?.by === 'both',
-    other: other === null ? null : nameOtherScaler(other),
+    // Of two documents without a dry run, neither scales.
+    other: other === null || (other.kind === 'Scaler' && !dryRun) ? null : nameOtherScaler(other),
   };
 }

@@ -1,4 +1,5 @@
 import { PodFacts } from '../../decision/proposals/settled-pods.js';
+import type { Pause } from '../../decision/pause.js';
 import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
 import { compareResourceVersions } from '../../kubernetes/watch/object-store.js';
 import {
@@ -20,7 +21,7 @@ import { learnPodStarts, learnsPodStart, podStartOf, type PodStarts } from '../m
 import { measureCapacities, withCapacities } from '../memory/measured-capacity.js';
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import { shortfallOf, targetReached } from './target-reached.js';
-import { readPause, whyNotKept } from './pause.js';
+import { readPause, setsCount, whyNotKept } from './pause.js';
 import { findOtherScaler, whyNotScaling } from './shared-targets.js';
 import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';
 
@@ -57,8 +58,8 @@ export async function observe(
     const former = isDryRun && otherScaler === null ? formerScalerOf(input, cluster) : null;
     const aloneSince = former === null ? undefined : (memory.aloneSince ?? now);
     const isHandOver = aloneSince === undefined || secondsBetween(aloneSince, now) < HAND_OVER_SECONDS;
-    const { snapshot, memory: next, targetReached } = observeTarget(input, ports, read);
     const pause = pauseOf(target, input.sharesTargetWith ?? otherScaler);
+    const { snapshot, memory: next, targetReached } = observeTarget(input, ports, read, pause);
     // For speed, the fields are listed: V8 needs 3 us for a spread, which is a tenth of a cycle.
     return {
       snapshot,
@@ -105,6 +106,7 @@ function observeTarget(
   input: CycleInput,
   ports: CyclePorts,
   read: ReadTarget,
+  pause: Pause | null,
 ): Pick<Observed, 'snapshot' | 'memory' | 'targetReached'> {
   const { scaler, now, readings, followUps, leadership } = input;
   const { cluster, recoveryHoldMaxSeconds: maxSeconds } = ports;
@@ -112,7 +114,12 @@ function observeTarget(
   const { namespace } = scaler;
   const { target } = read;
   const known = memoryOf(input.memory, read, { now, epoch: leadership.epoch() });
-  const memory = withWriterCheck(input.memory, known, { target, now });
+  const isByHand = input.memory.wasPaused === true || pause !== null;
+  const memory = withWriterCheck(input.memory, known, {
+    target,
+    now,
+    isByHand: isByHand && !setsCount(pause),
+  });
   const podFacts = keepFacts(input.memory.podFacts, cluster.listPods(namespace, target.selector));
   const { pods } = podFacts;
   const { answers, ages, ceiling } = readings;
@@ -250,12 +257,24 @@ function memoryOf(
 function withWriterCheck(
   before: Memory,
   memory: Memory,
-  { target, now }: { readonly target: ScaleTarget; readonly now: Instant },
+  {
+    target,
+    now,
+    isByHand,
+  }: {
+    readonly target: ScaleTarget;
+    readonly now: Instant;
+    /** Whether the scaler is or was paused, so that a person may set the count. */
+    readonly isByHand: boolean;
+  },
 ): Memory {
   const { specReplicas: replicas, replicasManagers: managers = [] } = target;
   const { unresolved } = before;
   if (unresolved === null) {
-    const writer = afterRead(memory.writer, { replicas, managers, now });
+    const { own } = memory.writer;
+    const writer = isByHand
+      ? afterOwnWrite(memory.writer, own === replicas ? own : null)
+      : afterRead(memory.writer, { replicas, managers, now });
     return writer === memory.writer ? memory : { ...memory, writer };
   }
   const isSettled = memory.unresolved === null && before.uid === memory.uid;

@@ -55,7 +55,7 @@ describe('adopt --report says why no round was compared, and what to do:', () =>
     await fixture.decided(2);
 
     expect((await fixture.run('--report')).stderr).toBe(
-      `${why}the service does not see HPA shop/web: it needs permission to list and watch horizontalpodautoscalers (autoscaling) in namespace shop, which the chart grants with rbac.create=true. With this permission, the service sees a new HPA within a minute\n`,
+      `${why}the service does not see HPA shop/web. The service sees a new HPA within a minute; if the HPA is older, the service needs permission to list and watch horizontalpodautoscalers (autoscaling) in namespace shop, which the chart grants with rbac.create=true\n`,
     );
   });
 });

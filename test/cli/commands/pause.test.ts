@@ -158,7 +158,7 @@ describe('pause and resume against the simulator', () => {
     const resumed = await run(['resume', 'shop/web']);
 
     expect(paused.stdout).toMatch(
-      `shop/web is paused until resume: ${goesOn} deployment shop/web, because the scaler is in dry run. Decisions `,
+      `shop/web is paused until resume: ${goesOn} deployment shop/web, because the pause holds only promscaler. Decisions `,
     );
     expect(kept.stdout).toContain(
       `3 replicas, but the dry run changes no replicas, and ${goesOn} it. Decisions `,
@@ -166,6 +166,15 @@ describe('pause and resume against the simulator', () => {
     expect(resumed.stdout).toBe(
       `shop/web is resumed, but remains in dry run: ${goesOn} deployment shop/web\n`,
     );
+  });
+
+  it.each([
+    ['HorizontalPodAutoscaler', 'HorizontalPodAutoscaler shop/web goes on scaling deployment shop/web'],
+    ['Scaler', 'deployment shop/web is not scaled from the next decision on'],
+  ])('prints what scales in a conflict with a %s', async (kind, effect) => {
+    await serve({ otherScaler: { kind, namespace: 'shop', name: 'web' } });
+
+    expect((await run(['pause', 'shop/web'])).stdout).toContain(effect);
   });
 
   it('prints on resume that the scaler remains in dry run', async () => {

@@ -143,6 +143,42 @@ describe('a pause by annotation', () => {
   });
 });
 
+describe('a count that is set by hand', () => {
+  it('three times in three pauses is no conflict of writers', async () => {
+    const fixture = fixtureOf(8);
+    for (let pause = 0; pause < 3; pause += 1) {
+      fixture.annotate({});
+      await fixture.nextCycle();
+      fixture.annotate({ paused: 'true' });
+      fixture.cluster.setReplicas(4, 'kubectl');
+      await fixture.nextCycle();
+    }
+
+    const { record } = await fixture.nextCycle();
+
+    expect(record.conflictingWriter).toBeUndefined();
+    expect(stateOf(record, null).name).toBe('Paused');
+  });
+
+  it('three times without a pause is one, which a pause then hides', async () => {
+    const fixture = fixtureOf(8);
+    for (let time = 0; time < 4; time += 1) {
+      await fixture.nextCycle();
+      fixture.cluster.setReplicas(4, 'kubectl');
+    }
+    const { record: conflict } = await fixture.nextCycle();
+    fixture.annotate({ paused: 'true' });
+
+    const { record } = await fixture.nextCycle();
+
+    expect(stateOf(conflict, null)).toMatchObject({
+      name: 'Conflict',
+      cause: 'kubectl keeps changing spec.replicas',
+    });
+    expect(stateOf(record, null).name).toBe('Paused');
+  });
+});
+
 describe('paused-replicas', () => {
   it('sets the count once, keeps it, and reports the decision without the pause', async () => {
     const fixture = fixtureOf(8, { 'paused-replicas': '3' });

@@ -1,0 +1,102 @@
+import { buildCondition } from '../../src/decision/result/condition.js';
+import type { StateCase } from './bound-cases.js';
+import { decided, outcome, paused, unread } from './state-records.js';
+
+export const OTHER = { kind: 'Scaler', namespace: 'shop', name: 'other' };
+export const NO_SERIES = { samples: [{ error: 'no series', kind: 'missing' }] };
+
+/** States of scalers that are in dry run, or next to another autoscaler and paused. */
+export const DRY_RUN_CASES: readonly StateCase[] = [
+  [
+    'a dry run',
+    'DryRun',
+    'would scale from 4 to 6; HorizontalPodAutoscaler shop/web wants 5',
+    decided({
+      percent: 83,
+      record: {
+        ...outcome('dry-run', 6),
+        dryRun: true,
+        shadow: { beside: 'HorizontalPodAutoscaler shop/web', theirReplicas: 5, difference: 1 },
+      },
+    }),
+  ],
+  [
+    'a dry run at the maximum, next to an HPA',
+    'DryRun',
+    'AtMaximum: 6 recommended, maxReplicas is 4; HorizontalPodAutoscaler shop/web wants 5',
+    decided({
+      percent: 90,
+      spec: { maxReplicas: 4 },
+      record: {
+        dryRun: true,
+        shadow: { beside: 'HorizontalPodAutoscaler shop/web', theirReplicas: 5, difference: -1 },
+      },
+    }),
+  ],
+  [
+    'an HPA on the target of a paused scaler',
+    'Conflict',
+    'HorizontalPodAutoscaler shop/web scales the same target; scaling is paused by annotation until 2026-01-01T02:00:00Z; deploy freeze',
+    decided({
+      conditions: [
+        buildCondition(
+          'Held',
+          'ConflictingScaler',
+          'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until that autoscaler is deleted',
+        ),
+      ],
+      record: { otherScaler: { ...OTHER, kind: 'HorizontalPodAutoscaler', name: 'web' }, ...paused({}) },
+    }),
+  ],
+  [
+    'a dry run next to the HPA of a ScaledObject',
+    'DryRun',
+    'would keep 4 replicas; the HPA of ScaledObject shop/web wants 5',
+    decided({
+      record: { dryRun: true, shadow: { beside: 'ScaledObject shop/web', theirReplicas: 5, difference: -1 } },
+    }),
+  ],
+  [
+    'a dry run next to another document',
+    'DryRun',
+    'would keep 4 replicas; Scaler shop/other has the same target',
+    decided({ record: { dryRun: true, otherScaler: OTHER } }),
+  ],
+  [
+    'a dry run that outlived the HPA that it was made from',
+    'NoAutoscaler',
+    'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer does',
+    decided({
+      record: {
+        dryRun: true,
+        conditions: [
+          buildCondition(
+            'Held',
+            'NoAutoscaler',
+            'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer does; spec.dryRun is true',
+          ),
+        ],
+      },
+    }),
+  ],
+  [
+    'a dry run without a target',
+    'NoTarget',
+    'deployments.apps "web" not found',
+    unread(
+      {
+        type: 'AbleToScale',
+        status: 'False',
+        reason: 'FailedGetScale',
+        message: 'deployments.apps "web" not found',
+      },
+      { dryRun: true },
+    ),
+  ],
+  [
+    'a dry run without data',
+    'DryRun',
+    'NoData: cpu: no series',
+    decided({ snapshot: NO_SERIES, record: { dryRun: true } }),
+  ],
+];
