@@ -149,7 +149,11 @@ describe('the page of backtest --html', () => {
         await over.click({ position: { x, y } });
 
     const text = await decision.innerText();
-    expect(text).toContain(`shop/web  ${from} -> ${to}  (Deployment web, bounds 2 to 20)`);
+    expect(text).toMatch(
+      new RegExp(
+        `shop/web {2}scales (?:up|down) from ${from} to ${to}.* \\(Deployment web, bounds 2 to 20\\)`,
+      ),
+    );
     expect(text).toContain('\nConditions\n');
     expect(faults).toEqual([]);
     await close();
