@@ -26,6 +26,9 @@ function newCache(): string {
   return cache;
 }
 
+const beginsBefore = (time: string) =>
+  `decisions begin ${time} before --from, but are scored only from --from on`;
+
 interface JsonReport {
   readonly from: string;
   readonly assumptions: readonly string[];
@@ -288,9 +291,7 @@ describe('a history', () => {
     const from = END - 7200;
 
     const report = reportOf(await run(server));
-    expect(report.assumptions).toContain(
-      'decisions begin 1h before --from, but are scored only from --from on',
-    );
+    expect(report.assumptions).toContain(beginsBefore('1h'));
     expect(report.variants[0]).toMatchObject({ changes: [], figures: { changes: 0, average_pods: 6 } });
 
     expect(await linesOf((second) => second >= from - 600)).toEqual([
@@ -317,9 +318,7 @@ describe('a history', () => {
 
     const report = reportOf(await run(server, more));
     expect(Math.min(...asked)).toBe(Math.ceil((END - 7200 - 3 * 86_400) / 60) * 60);
-    expect(report.assumptions).toContain(
-      'decisions begin 3d before --from, but are scored only from --from on',
-    );
+    expect(report.assumptions).toContain(beginsBefore('3d'));
 
     const from = END - 7200 - 86_400;
     const young = await serve((request) => ({
@@ -383,11 +382,7 @@ describe('a history', () => {
     [['--from', '401d', '--step', '1d'], 2, '--from to --to is 401d, must be at most 400 days'],
     [['--from', '1700-01-01T00:00:00Z', '--step', '1d'], 2, 'must be at most 400 days'],
     [['--from', '2999-01-01T00:00:00Z'], 2, '--from is 2999-01-01T00:00:00Z, must not be in the future'],
-    [
-      ['--from', timeOf(END + 60)],
-      2,
-      '--from is 2023-11-14T22:14:20Z, must be before --to 2023-11-14T22:13:20Z',
-    ],
+    [['--from', timeOf(END + 60)], 2, 'is 2023-11-14T22:14:20Z, must be before --to 2023-11-14T22:13:20Z'],
     [['--from', timeOf(END)], 2, 'must be before --to'],
     [['--from', '1h', '--step', '1d'], 2, '--from to --to is 1h, must be at least 10 steps of 86400 s'],
     [['--from', '299s'], 2, 'is 4m59s, must be at least 10 steps of 30 s'],

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-
 import type { Connection } from '../../../src/kubernetes/access/connection.js';
 import {
   createTransport,
@@ -100,11 +99,7 @@ describe('an answer', () => {
   });
 
   it.each([
-    [
-      '200,001 empty objects',
-      `[${'{},'.repeat(200_000)}0]`,
-      'more than 200000 elements of arrays and members of objects',
-    ],
+    ['objects', `[${'{},'.repeat(200_000)}0]`, 'more than 200000 elements of arrays and members of objects'],
     ['257 levels', `${'['.repeat(257)}${']'.repeat(257)}`, 'more than 256 levels of arrays and objects'],
   ])('is rejected before parsing: %s', async (_what, text, why) => {
     fake.on('GET', PATH, answered(200, text));
