@@ -34,7 +34,7 @@ test('the expected load is a band until an hour from now, and what was expected 
   const strip = page.locator('.forecast-strip');
   await strip.waitFor();
   const text = new RegExp(
-    `Now ${known[0]}\\. The forecast expects at most ${known[1]} within the next hour, at \\d\\d:\\d\\d \\(earlier days: ${known[2]} to ${known[3]}\\)\\.`,
+    `Now ${known[0]}\\. The forecast expects at most ${known[1]} within the next hour, at (?:\\w+ \\d+, )?\\d\\d:\\d\\d \\(earlier days: ${known[2]} to ${known[3]}\\)\\.`,
   );
   await strip.getByRole('img', { name: text }).waitFor();
   expect(await strip.locator('.hint').last().innerText()).toMatch(text);

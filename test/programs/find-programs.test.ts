@@ -40,7 +40,7 @@ describe('findVictoriaMetrics', () => {
     await machine.program(`bin/${manager}`, '');
 
     await expect(findVictoriaMetrics(machine.context())).rejects.toThrow(
-      `VictoriaMetrics is not on the PATH and cannot be downloaded (there is no package for this system). To install it: ${line}`,
+      `VictoriaMetrics is not on the PATH and cannot be downloaded (there is no package for this system). To install VictoriaMetrics: ${line}`,
     );
   });
 });
@@ -80,7 +80,7 @@ describe('findChromium', () => {
     await machine.program('bin/dpkg', '');
 
     await expect(findChromium(machine.context())).rejects.toThrow(
-      /^Chromium is not on the PATH and cannot be downloaded \(.*E: no network.*\)\. To install it: sudo apt-get install chromium$/,
+      /^Chromium is not on the PATH and cannot be downloaded \(.*E: no network.*\)\. To install Chromium: sudo apt-get install chromium$/,
     );
   });
 });

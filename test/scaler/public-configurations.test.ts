@@ -69,7 +69,7 @@ const CONFIGURATIONS: readonly PublicConfiguration[] = [
     findings: [
       ['average-as-total', 'at most 2 pods of 10. Write target: { value: 700m }'],
       ['queue-without-load', '20 waiting requests propose all 10 pods'],
-      ['slow-scale-up', 'scaling from 1 to 10 pods takes 27 min'],
+      ['slow-scale-up', 'from 1 to 10 pods takes 27 min'],
     ],
     fixed: {
       metrics: [
