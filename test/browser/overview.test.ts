@@ -44,7 +44,9 @@ describe('the overview of 3 scalers', () => {
     await rowsOnPage(page, ['etl', 'cart', 'web']);
     const text = async (name: string): Promise<string> =>
       (await page.locator('.scaler-row').filter({ hasText: name }).innerText()).replace(/\s+/g, ' ');
-    expect(await text('etl')).toMatch(/^data\/ ?etl NoData .* queue: no series (?:\d\d:\d\d|\w+ \d+) \(1\d min\)$/);
+    expect(await text('etl')).toMatch(
+      /^data\/ ?etl NoData .* queue: no series (?:\d\d:\d\d|\w+ \d+) \(1\d min\)$/,
+    );
     expect(await text('cart')).toMatch(
       /Stabilizing .*6.*10 .*90 % of target.* the window is 300 s \d min left /,
     );

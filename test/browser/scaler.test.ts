@@ -192,7 +192,7 @@ describe('the page of a scaler', () => {
     expect(await momentAfter(page, 'ArrowLeft')).toBe(changes[0]);
     expect(await momentAfter(page, 'ArrowLeft')).toBe(changes[1]);
     expect(await slider.getAttribute('aria-valuetext')).toMatch(
-      /^\d\d:\d\d:\d\d: \d+ current, \d+ ready, \d+ desired replicas$/,
+      /^(?:\w+ \d+, )?\d\d:\d\d:\d\d: \d+ current, \d+ ready, \d+ desired replicas$/,
     );
     expect(await momentAfter(page, 'ArrowRight')).toBe(changes[0]);
     expect(await momentAfter(page, 'Home')).toBe(changes.at(-1));
