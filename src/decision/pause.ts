@@ -6,7 +6,7 @@ type Direction = 'both' | 'scale-up' | 'scale-down';
 export interface Pause {
   readonly by: 'annotation' | 'document' | 'both';
   readonly direction: Direction;
-  /** When the pause ends automatically; null: it lasts until somebody removes it. */
+  /** When the pause ends automatically; null: it lasts until a user removes it. */
   readonly until: Instant | null;
   /** The fixed count during the pause; null: the current count is kept. */
   readonly replicas: number | null;
@@ -36,6 +36,15 @@ export function pauseCause({ annotated, notes }: Pause): string {
 /** Returns the reason for a count that a pause sets: `paused by annotation, kept at 3, load test`. */
 export function pauseReason({ annotated, notes }: Pause): string {
   return [...(annotated === null ? [] : [byAnnotation(annotated)]), ...notes].join(', ');
+}
+
+/** Returns what scales the target of a dry run, which a pause does not hold: the end of a message about a pause. */
+export function besideDryRun(other: {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+}): string {
+  return `; in dry run, ${other.kind} ${other.namespace}/${other.name} scales the target`;
 }
 
 function byAnnotation({ until }: NonNullable<Pause['annotated']>): string {

@@ -1,5 +1,5 @@
 import type { Instant } from '../units/time.js';
-import { type Pause, pauseCause, pauseMessage } from './pause.js';
+import { besideDryRun, type Pause, pauseCause, pauseMessage } from './pause.js';
 import { type RejectedVersion, inShort } from './rejection.js';
 import { activeHold, type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
 import { isFailing, missingMetrics, readAsZero } from './failing.js';
@@ -116,7 +116,7 @@ interface Rule {
 }
 
 /**
- * The rules in order of precedence. A pause precedes problems of metrics, because whoever paused a scaler does not
+ * The rules in order of precedence. A pause precedes problems of metrics, because the user who paused a scaler does not
  * expect it to follow its load. Missing pods precede missing metrics, because pods that do not run have no metrics. A
  * missing target precedes the dry run, because without a target there is nothing to decide.
  */
@@ -250,8 +250,7 @@ function pause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
   const { dryRun: isInDryRun, otherScaler: other } = facts;
   const cause = pauseCause(current);
   if (isInDryRun !== true || other === undefined) return { cause, until: current.until };
-  const also = `in dry run, ${other.kind} ${other.namespace}/${other.name} scales the target`;
-  return { cause: `${cause}; ${also}`, until: current.until };
+  return { cause: `${cause}${besideDryRun(other)}`, until: current.until };
 }
 
 function isDryRun({ dryRun, conditions }: StateFacts): boolean {

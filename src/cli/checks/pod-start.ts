@@ -5,14 +5,13 @@ import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { vectorSelectors } from '../../promql/vector-selectors.js';
 import { LONGEST_SCALE_UP_SECONDS } from '../../scaler/rules/metric-type-rules.js';
 import { type MetricSpec, type Scaler, scalerKey } from '../../scaler/spec.js';
+import { SCRAPES_IN_WINDOW } from '../../units/bounds.js';
 import { countOf, inSeconds } from '../../units/format.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
 import type { SourceContext } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
-import { measureInterval } from './scrape-interval.js';
+import { measureScrapes } from './scrape-interval.js';
 
-/** The number of scrapes that the range of a rate should contain, as in `resourceWindowSeconds`. */
-const SCRAPES = 4;
 /** A smaller delay is not reported: it is below the default sync period, so that it has no visible effect. */
 const LEAST_DELAY_SECONDS = 15;
 /** A range is reported if it exceeds both the start time of pods and the necessary range by this factor. */
@@ -70,9 +69,10 @@ async function checkRange(
     range >= MUCH_LONGER * needed && range - needed >= LEAST_DELAY_SECONDS;
   if (!isLonger(startSeconds)) return [];
   const selector = vectorSelectors(query ?? '').find((one) => one.range !== null);
-  const measured = selector === undefined ? null : await measureInterval(context, selector, 2 * range);
+  const scrapes = selector === undefined ? null : await measureScrapes(context, selector, 2 * range);
+  const measured = scrapes?.intervalSeconds ?? null;
   const interval = measured ?? context.source.scrapeIntervalSeconds;
-  const enough = SCRAPES * interval;
+  const enough = SCRAPES_IN_WINDOW * interval;
   if (!isLonger(Math.max(startSeconds, enough))) return [];
   const assumed =
     measured === null ? ` of ${interval} s (scrapeIntervalSeconds, because none was measured)` : '';

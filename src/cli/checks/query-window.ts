@@ -6,13 +6,7 @@ import { countOf } from '../../units/format.js';
 import { SCRAPES_IN_WINDOW } from '../../units/bounds.js';
 import { type CheckResult, resultsOf, onlyValue } from './check-result.js';
 import type { SourceContext } from './context.js';
-import {
-  fewSamples,
-  readScrapeTimes,
-  roundInterval,
-  scrapeIntervalOf,
-  scrapesWithin,
-} from './scrape-interval.js';
+import { fewSamples, measureScrapes, scrapesWithin } from './scrape-interval.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
 /** The interval is measured in this time, or in twice the range if that is longer. */
@@ -66,14 +60,11 @@ async function countInFullRange(
   }: Omit<VectorSelector, 'range'> & { readonly range: string; readonly counted: number },
 ): Promise<{ readonly count: number; readonly intervalSeconds: number }> {
   const rangeSeconds = largestRangeSeconds(`x[${range}]`);
-  const { scrapeIntervalSeconds } = context.source;
-  const times = await readScrapeTimes(context, selector, Math.max(2 * rangeSeconds, MEASURE_SECONDS));
-  const exactSeconds = times === null ? null : scrapeIntervalOf(times);
-  const intervalSeconds = exactSeconds === null ? scrapeIntervalSeconds : roundInterval(exactSeconds);
-  const isNew = exactSeconds === null && times?.length === 1;
+  const scrapes = await measureScrapes(context, selector, Math.max(2 * rangeSeconds, MEASURE_SECONDS));
+  const intervalSeconds = scrapes?.intervalSeconds ?? context.source.scrapeIntervalSeconds;
   const expected =
-    times === null || (exactSeconds === null && !isNew)
+    scrapes === null || scrapes.times.length === 0
       ? counted
-      : scrapesWithin(times, rangeSeconds, intervalSeconds);
+      : scrapesWithin(scrapes.times, rangeSeconds, intervalSeconds);
   return { count: Math.max(counted, expected), intervalSeconds };
 }

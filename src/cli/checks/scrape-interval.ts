@@ -28,19 +28,18 @@ export async function checkScrapeInterval(context: SourceContext): Promise<reado
   const query = resourceQuery(source, used.resource, used.namespaces) ?? '';
   const selector = vectorSelectors(query).find(({ range }) => range !== null);
   if (selector === undefined) return [make.skipped('the resource query has no range selector')];
-  let times: readonly number[] | null = [];
+  let scrapes: Scrapes | null = null;
   for (const seconds of MEASURE_SECONDS) {
-    times = await readScrapeTimes(context, selector, Math.max(seconds, 2 * source.resourceWindowSeconds));
-    if (times === null || times.length > 1) break;
+    scrapes = await measureScrapes(context, selector, Math.max(seconds, 2 * source.resourceWindowSeconds));
+    if (scrapes === null || scrapes.times.length > 1) break;
   }
-  if (times === null) return [make.skipped('the timestamps of the samples cannot be read')];
+  if (scrapes === null) return [make.skipped('the timestamps of the samples cannot be read')];
+  const { times, intervalSeconds } = scrapes;
   if (times.length === 0) return [make.skipped(`the data source has no ${used.resource} series`)];
-  const exactSeconds = scrapeIntervalOf(times);
-  if (exactSeconds === null)
+  if (intervalSeconds === null)
     return [
       make.skipped(`${used.resource} has a single sample, so that the scrape interval is not known yet`),
     ];
-  const intervalSeconds = roundInterval(exactSeconds);
   const inWindow = scrapesWithin(times, source.resourceWindowSeconds, intervalSeconds);
   return [judgeScrapes(make, source, { inWindow, interval: intervalSeconds })];
 }
@@ -94,7 +93,7 @@ function adviceFor(
 const USUAL_SECONDS = [1, 2, 5, 10, 15, 20, 30, 60, 90, 120, 180, 240, 300, 600];
 
 /** Rounds to a usual interval if it is within 5 %, because scrapes are slightly early or late. */
-export function roundInterval(seconds: number): number {
+function roundInterval(seconds: number): number {
   const usual = USUAL_SECONDS.find((one) => Math.abs(one - seconds) <= seconds / 20);
   return usual ?? Math.max(1, Math.round(seconds));
 }
@@ -109,7 +108,7 @@ interface Selector {
  * null: they cannot be read. Their number alone would not suffice: for a series that is younger than the range, it does
  * not show the interval.
  */
-export async function readScrapeTimes(
+async function readScrapeTimes(
   context: SourceContext,
   { text, metric }: Selector,
   seconds: number,
@@ -135,19 +134,29 @@ export async function readScrapeTimes(
   return null;
 }
 
-/** Returns the interval in seconds of the matching series, rounded to a usual one; null: it cannot be measured. */
-export async function measureInterval(
+/**
+ * Reads the scrapes of the matching series in the last `seconds`. `intervalSeconds` is rounded to a usual interval; null:
+ * there are fewer than two scrapes. Returns null if the timestamps cannot be read.
+ */
+export async function measureScrapes(
   context: SourceContext,
   selector: Selector,
   seconds: number,
-): Promise<number | null> {
+): Promise<Scrapes | null> {
   const times = await readScrapeTimes(context, selector, seconds);
-  const exactSeconds = times === null ? null : scrapeIntervalOf(times);
-  return exactSeconds === null ? null : roundInterval(exactSeconds);
+  if (times === null) return null;
+  const exactSeconds = scrapeIntervalOf(times);
+  return { times, intervalSeconds: exactSeconds === null ? null : roundInterval(exactSeconds) };
+}
+
+interface Scrapes {
+  /** The times of the scrapes in seconds, ascending. */
+  readonly times: readonly number[];
+  readonly intervalSeconds: number | null;
 }
 
 /** Returns the median interval in seconds; null: there are fewer than two scrapes. */
-export function scrapeIntervalOf(times: readonly number[]): number | null {
+function scrapeIntervalOf(times: readonly number[]): number | null {
   const gaps = times.slice(1).map((time, index) => time - (times[index] ?? time));
   return gaps.sort((one, other) => one - other)[Math.floor(gaps.length / 2)] ?? null;
 }

@@ -1,5 +1,5 @@
 import type { Decision } from '../../decision/result/decision.js';
-import { pauseMessage } from '../../decision/pause.js';
+import { besideDryRun, pauseMessage } from '../../decision/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import type { Memory } from '../memory/memory.js';
 import { stops } from './pause.js';
@@ -24,8 +24,7 @@ export function whyHeld(
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
   if (pause !== null && stops(pause, order.action)) {
-    const also =
-      isDryRun && other !== null ? `; in dry run, ${nameOtherScaler(other)} scales the target` : '';
+    const also = isDryRun && other !== null ? besideDryRun(other) : '';
     return { reason: 'Paused', outcome: 'paused', message: `${pauseMessage(pause)}${also}` };
   }
   if (isDryRun) {
