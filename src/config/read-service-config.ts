@@ -75,7 +75,7 @@ export function isServiceDocument(value: unknown): boolean {
   return isPlainObject(value) && value['apiVersion'] === undefined && value['kind'] === undefined;
 }
 
-/** Returns whether a text that is not valid YAML is probably a service config. */
+/** Returns whether a string that is not valid YAML is probably a service config. */
 export function mayBeServiceText(text: string): boolean {
   return !/^[ \t]*["']?(?:kind|apiVersion|spec)["']?[ \t]*:/m.test(text);
 }

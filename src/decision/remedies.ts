@@ -187,12 +187,12 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   const former = isOfDocument && generation !== null ? adoptedFrom(scaler) : null;
   if (former !== null && scaler.state.name === 'NoAutoscaler') return takeOver({ ...former, namespace });
   if (hasNoData) return findData(scaler);
-  const beside = other ?? former;
-  const [report, handOver] = [adopt(scaler, '--report', beside), adopt(scaler, '--switch', beside)];
-  if (isOfDocument && beside !== null && report !== null)
+  const compared = other ?? former;
+  const [report, handOver] = [adopt(scaler, '--report', compared), adopt(scaler, '--switch', compared)];
+  if (isOfDocument && compared !== null && report !== null)
     return [
-      { text: `Compare with ${beside.kind} ${namespace}/${beside.name}`, snippet: report },
-      { text: `Replace the ${beside.kind} in one step, which adopt --undo reverts`, snippet: handOver },
+      { text: `Compare with ${compared.kind} ${namespace}/${compared.name}`, snippet: report },
+      { text: `Replace the ${compared.kind} in one step, which adopt --undo reverts`, snippet: handOver },
     ];
   return [
     ...(other === null ? [] : makeWay(other)),

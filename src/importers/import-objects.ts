@@ -51,7 +51,7 @@ interface ListItem {
   readonly position: number | null;
 }
 
-/** Yields the items of a list. An item of a typed list (`HorizontalPodAutoscalerList`) has no kind of its own. */
+/** Yields the items of a list. An item of a typed list (`HorizontalPodAutoscalerList`) has no own kind. */
 function* itemsOf(
   value: unknown,
   { depth, firstItem }: { readonly depth: number; readonly firstItem: number },

@@ -25,7 +25,7 @@ const SERIES_SECONDS = 360;
 /** Limits the Events about one target: this many at once, then one every five minutes. */
 const BURST = 25;
 const REFILL_MS = 300_000;
-/** So many of the Events at once are left for failures and pauses of a target that is rescaled all the time. */
+/** Number of Events that rescales leave for failures and pauses of a target that is rescaled all the time. */
 const NOT_FOR_RESCALES = 5;
 const CORE_MS = 600_000;
 const DEADLINE_MS = 5000;

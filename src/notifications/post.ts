@@ -109,7 +109,7 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
   };
 }
 
-/** Returns whether a text is a URL in one line with http or https. */
+/** Returns whether a string is a URL in one line with http or https. */
 function isHttpUrl(text: string): boolean {
   return /^https?:\/\/\S+$/i.test(text) && URL.canParse(text);
 }

@@ -73,7 +73,7 @@ export function parseRecordLine(text: string): RecordLine | { readonly error: st
 
 /**
  * The result of a repeated decision. `none`: the target could not be read, so there was no decision. `same`: at most
- * the texts in `wording` differ, and another version wrote them. `invalid`: this version rejects the snapshot.
+ * the strings in `wording` differ, and another version wrote them. `invalid`: this version rejects the snapshot.
  */
 type Replayed =
   | { readonly kind: 'none' }
@@ -105,11 +105,11 @@ export interface Difference {
   readonly now: unknown;
 }
 
-/** Fields with texts for people, which may change between versions. Source: contract.md section 8. */
+/** Fields with strings for people, which may change between versions. Source: contract.md section 8. */
 const WORDING =
   /^(?:reason|limits\[\d+\]\.reason|conditions\[\d+\]\.message|forecast\.why|metrics\[\d+\]\.(?:error|partial|podReasons\..*)|state\.holdReason)$/;
 
-/** Compares two decisions as JSON. Differences in texts for people are in `wording`, all others in `differences`. */
+/** Compares two decisions as JSON. Differences in strings for people are in `wording`, all others in `differences`. */
 function compareDecisions(
   then: unknown,
   now: unknown,

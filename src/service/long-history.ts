@@ -55,7 +55,7 @@ export function openLongHistory(options: LongHistoryOptions): LongHistory {
     waiting += 1;
     try {
       return await withDeadline(clock, { ms: DEADLINE_MS }, async (signal) => {
-        // This wait needs no deadline of its own, because earlier requests have earlier deadlines.
+        // This wait needs no own deadline, because earlier requests have earlier deadlines.
         const release = await reads.acquire();
         try {
           return signal.aborted ? LATE : await ask(client(), { scaler, range, signal, onQuery, clock });

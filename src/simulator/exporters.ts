@@ -203,7 +203,7 @@ function queuePage(runtimes: Iterable<Runtime>): string {
 
 type Lines = Map<string, string[]>;
 
-/** The help texts of the metrics, in the order of the page. */
+/** The help strings of the metrics, in the order of the page. */
 const METRICS = {
   kube_deployment_spec_replicas: 'Number of desired pods for a deployment.',
   kube_deployment_status_replicas_ready: 'The number of ready replicas per deployment.',

@@ -82,7 +82,7 @@ interface PhaseSeconds {
 }
 
 /**
- * What became of a decision.
+ * The result of a decision.
  * - none: there was nothing to change, or no decision
  * - patched: the response has the count `to`
  * - replaced: the PATCH was accepted, but the response has another count (`to`) than requested

@@ -48,7 +48,7 @@ export class RecentMap<K, V extends object | number> {
 /**
  * Returns `build` with a cache: the same text returns the same object. The result of `build` must depend on the text
  * alone. The cache has no weak references, because each garbage collection would visit their tables. It is cleared when
- * it contains `most` texts.
+ * it contains `most` strings.
  */
 export function rememberByText<T>(build: (text: string) => T, most = 10_000): (text: string) => T {
   const known = new Map<string, T>();

@@ -123,7 +123,7 @@ export function laterOf(a: Instant | null, b: Instant | null): Instant | null {
 const DURATION = /^(?:(\d{1,4})w)?(?:(\d{1,5})d)?(?:(\d{1,6})h)?(?:(\d{1,7})m)?(?:(\d{1,9})s)?$/;
 const UNIT_SECONDS = [604_800, 86_400, 3600, 60, 1];
 
-/** The end of a message about a text that `parseDuration` rejects. */
+/** The end of a message about a string that `parseDuration` rejects. */
 export const DURATION_FORM = 'a duration such as 30s, 5m, 1h30m or 7d';
 
 /**

@@ -211,7 +211,7 @@ function failed(line: number | null, message: string): Trace {
   return { load: null, problems: [{ severity: 'error', line, message }] };
 }
 
-/** Quotes a text as JSON, which escapes control characters: they could change the terminal. */
+/** Quotes a string as JSON, which escapes control characters: they could change the terminal. */
 function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }

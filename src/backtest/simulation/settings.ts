@@ -135,7 +135,7 @@ function readParts(text: string, names: readonly string[]): ReadonlyMap<string, 
   return parts;
 }
 
-/** Quotes a text as JSON, which escapes control characters: they could change the terminal. */
+/** Quotes a string as JSON, which escapes control characters: they could change the terminal. */
 function shown(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);
 }

@@ -284,7 +284,7 @@ function sharedTarget(
 
 /**
  * Returns whether the document is a service config. An object with `spec` is not: it is reported as a scaler without
- * apiVersion and kind. A text with a syntax error may be a service config with secrets, so that its lines are not
+ * apiVersion and kind. A file with a syntax error may be a service config with secrets, so that its lines are not
  * shown.
  */
 function isServiceConfig({ document: { value }, file }: Placed): boolean {

@@ -96,7 +96,7 @@ interface Standstill {
   readonly text: string;
 }
 
-/** Returns why decisions are not applied, or null. A pause is not included, because it has a line of its own. */
+/** Returns why decisions are not applied, or null. A pause is not included, because it has its own line. */
 function whyHeld({ conditions, outcome, conflictingWriter }: CycleRecord): Standstill | null {
   const count = outcome.from === null ? '' : `= ${outcome.from}`;
   const held = activeHold(conditions);

@@ -4,7 +4,7 @@ import { formatWithOffset } from '../../units/offset-time.js';
 import type { CommandIo } from './io.js';
 
 /**
- * Matches a promscaler command in a text, except after `--` as in `kubectl exec POD -- promscaler`, which starts the
+ * Matches a promscaler command in a string, except after `--` as in `kubectl exec POD -- promscaler`, which starts the
  * program of the container. A test compares the names with the help.
  */
 const COMMAND =
@@ -19,7 +19,7 @@ export function nameProgram(text: string, { command }: Pick<CommandIo, 'command'
 }
 
 /**
- * Returns a text for a person, with its times in the time zone of the process: `2026-01-01T11:42:30+01:00`, which
+ * Returns a string for a person, with its times in the time zone of the process: `2026-01-01T11:42:30+01:00`, which
  * options for times accept, too. If the time zone is UTC, the text is unchanged. Output for programs stays in UTC.
  */
 export function localTimes(text: string): string {

@@ -140,7 +140,7 @@ function whyDegraded(degraded: string | null, result: ScaleResult | null): strin
   return result?.kind === 'patched' && result.unannounced !== null ? result.unannounced : degraded;
 }
 
-/** Returns what became of the order. If a pause prevents a change, the outcome names that change. */
+/** Returns the result of the order. If a pause prevents a change, the outcome names that change. */
 function outcomeOf({ observed: { pause }, decision, order, hold, result }: Settled): Outcome {
   const { currentReplicas: from, desiredReplicas: to } = order;
   const text = orderText(decision, pause);

@@ -3,7 +3,7 @@ import type { IconName } from './icon-paths.js';
 
 type Severity = ScalerState['severity'];
 
-/** The urgency of a state. It determines a color, but a text or an icon always shows it, too. */
+/** The urgency of a state. It determines a color, but a label or an icon always shows it, too. */
 export type Tone = 'bad' | 'warn' | 'info' | 'good' | 'quiet';
 
 interface SeverityStyle {

@@ -31,7 +31,7 @@ export function useNow<T extends string | number | boolean>(read: (nowMs: number
   return value;
 }
 
-/** Returns the time in ms, rounded down to a multiple of `stepMs`, for texts that several components share. */
+/** Returns the time in ms, rounded down to a multiple of `stepMs`, for labels that several components share. */
 export function useSteps(stepMs: number): number {
   return useNow((nowMs) => Math.floor(nowMs / stepMs) * stepMs);
 }

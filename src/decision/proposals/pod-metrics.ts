@@ -200,7 +200,7 @@ function requestsOf(metric: PodMetric, { pods }: ProposalContext): Requests | { 
   return 'error' in answer ? answer : { byPod: answer.requests };
 }
 
-/** Returns the sum of the usage of the named pods. With `byPod`, pods without a request are left out. */
+/** Returns the sum of the usage of the named pods. With `byPod`, pods without a request are omitted. */
 function sumUsage(names: readonly string[], useValues: UseValues, byPod: Requests['byPod']): Usage {
   const sum = new MilliSum();
   let requested = 0n;

@@ -41,7 +41,7 @@ export class SnapshotError extends Error {
 /**
  * Converts parsed JSON to a snapshot, with instants, milli-units and the defaults of the document. Rules across fields
  * of the document are not checked, because recordings and test vectors may violate them. Throws `SnapshotError` if the
- * structure is wrong or a field is unknown; the message contains the field and the rule.
+ * structure is invalid or a field is unknown; the message contains the field and the rule.
  */
 export function parseSnapshot(json: unknown): Snapshot {
   try {

@@ -261,7 +261,7 @@ function headersOf(
 /** Returns the DNS names in the certificate of the server; null: the certificate was not verified. */
 function serverNames(socket: unknown): readonly string[] | null {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return null;
-  // The names are a text such as `DNS:kubernetes, DNS:kubernetes.default, IP Address:10.96.0.1`.
+  // The names are one string, such as `DNS:kubernetes, DNS:kubernetes.default, IP Address:10.96.0.1`.
   const names = socket.getPeerCertificate().subjectaltname ?? '';
   return Array.from(names.matchAll(/(?:^|, )DNS:([A-Za-z0-9.*-]+)(?=,|$)/g), ([, name]) => name ?? '');
 }

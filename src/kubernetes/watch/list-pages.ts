@@ -128,7 +128,7 @@ function createPageSource<T>(
     // At most one page is requested ahead: with a slow consumer, more would fill the memory.
     if (ahead !== null || token === null || tokens.has(token)) return;
     const page = send(token);
-    // If this page is used, its caller handles the failure. If another page fails first, nobody awaits this one.
+    // If this page is used, its caller handles the failure. If another page fails first, no code awaits this one.
     page.catch(() => undefined);
     ahead = { token, page };
   };

@@ -30,7 +30,7 @@ const MAX_QUERY_LENGTH = 12_000;
 /** A timeout proves nothing about the cost if the query had less than this share of its usual time limit. */
 const LEAST_TIME_SHARE = 0.9;
 
-/** Creates the queries for a text in which only the variable `$pods` has no value yet. */
+/** Creates the queries for a string in which only the variable `$pods` has no value yet. */
 export function createWorkloadQueries(written: string, onFault: (error: unknown) => void): WorkloadQueries {
   const size = createBatchSize();
   const merged = createMergedQuery({

@@ -160,7 +160,7 @@ export function quantityHint(value: unknown, path: Path): string {
 
 /** Returns the Kubernetes suffixes that a unit may mean: M and Mi for `MB` or `mb`, Gi for `gi` or `GiB`. */
 function unitsMeant(unit: string): readonly string[] {
-  // The suffix itself is valid; only the space before it is wrong.
+  // The suffix itself is valid; only the space before it is invalid.
   if (parseQuantity(`1${unit}`) !== null) return [unit];
   const match = /^([kmgtpe]?)(i?)(b|bytes?)?$/i.exec(unit);
   if (match === null) return [];

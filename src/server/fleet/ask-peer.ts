@@ -139,7 +139,7 @@ function sealed(question: PeerMessage, key: Buffer): ReturnType<typeof encryptRe
   }
 }
 
-/** Any error means that the chunk was not encrypted by a replica. OpenSSL has no class of its own for this error. */
+/** Any error means that the chunk was not encrypted by a replica. OpenSSL has no own class for this error. */
 function opened(reader: AnswerReader, piece: Buffer): readonly Buffer[] {
   try {
     return reader.push(piece);

@@ -10,7 +10,7 @@ export interface Writer {
   readonly nowMs: number;
   /** Whether an unknown field is an error (`fieldValidation=Strict`). */
   readonly isStrict?: boolean;
-  /** Gets the texts of the `Warning` headers of the response (`fieldValidation=Warn`). */
+  /** Gets the strings of the `Warning` headers of the response (`fieldValidation=Warn`). */
   readonly warnings?: string[];
   /** Whether nothing is stored (`dryRun=All`), as in requests of `kubectl diff`. */
   readonly isDryRun?: boolean;

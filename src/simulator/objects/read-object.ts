@@ -34,7 +34,7 @@ export function emptyObject(resource: Resource, apiVersion = resource.storedAs):
 
 /**
  * Decodes an object as the server does: checks types, drops unknown and empty fields, and sets defaults. Throws 400
- * (422 for a patch) if a type is wrong or, for a strict writer, if a field is unknown.
+ * (422 for a patch) if a type is invalid or, for a strict writer, if a field is unknown.
  */
 export function readObject(resource: Resource, sent: JsonObject, reading: Reading): JsonObject {
   const type = knownType(apiVersionOf(resource), resource.kind);

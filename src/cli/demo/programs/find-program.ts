@@ -15,7 +15,7 @@ export interface ProgramContext {
   readonly signal?: AbortSignal | undefined;
   /** Called with a sentence before a download, and when an origin fails and the next one is tried. */
   readonly report?: ((line: string) => void) | undefined;
-  /** Called a few times a second during a download with a text that replaces the last one, and with '' at its end. */
+  /** Called a few times a second during a download with a string that replaces the last one, and with '' at its end. */
   readonly progress?: ((text: string) => void) | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface Change {
   readonly reason: string;
 }
 
-/** The texts for the outcomes of a decision. */
+/** The words for the outcomes of a decision. */
 export const OUTCOME_NAMES: Readonly<Record<Outcome['kind'], string>> = {
   none: 'No change',
   patched: 'Changed',

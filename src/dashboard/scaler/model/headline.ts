@@ -4,7 +4,7 @@ import type { Outcome, PastDecision } from './answers.js';
 
 interface Verdict {
   readonly name: ScalerState['name'];
-  /** When the state ends, in RFC 3339; null: it does not end by itself. */
+  /** When the state ends, in RFC 3339; null: it does not end automatically. */
   readonly until: string | null;
   /** What a user must do so that the state ends; null: nothing, or it is unknown. */
   readonly end: string | null;
@@ -36,7 +36,9 @@ export function measuredOf(reason: string): string {
 
 type EndingFacts = Pick<ScalerDetail, 'conflictingWriter' | 'otherScaler' | 'pause' | 'document'>;
 
-/** Returns what a user must do to end a conflict, a pause or a dry run; null: it ends by itself, or that is unknown. */
+/**
+ * Returns what a user must do to end a conflict, a pause or a dry run; null: it ends automatically, or that is unknown.
+ */
 export function endOf({ name, until }: ScalerState, facts: EndingFacts | null): string | null {
   if (until !== null || facts === null) return null;
   const { conflictingWriter, otherScaler, pause, document } = facts;
