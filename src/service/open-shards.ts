@@ -50,7 +50,7 @@ export function openShards(options: ShardOptions, parts: ShardParts): Shards {
   const given = { transport, namespace, ownPod: instance, clock, log, deadlineMs: deadlineMs / 2 };
   const shards = createMembership({
     client: selector === undefined ? leases : withReleasePods(leases, { ...given, selector }),
-    leaderLease: createLeaseClient({ ...place, deadlineMs: deadlineMs / 2 }),
+    leaderLease: createLeaseClient({ ...place, deadlineMs }),
     clock,
     log,
     times,

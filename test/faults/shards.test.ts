@@ -26,6 +26,18 @@ function of(replicas: readonly number[], seconds: number, what: ClusterMode): re
 
 const rolls = (to: boolean, startMs = START_MS): readonly Fault[] => rollTo(to, { startMs, ...ROLL });
 
+const SLOW: readonly Fault[] = [
+  {
+    startMs: START_MS - MINUTE_MS,
+    endMs: START_MS + 10 * MINUTE_MS,
+    kind: 'api',
+    group: 'all',
+    replica: 0,
+    what: { mode: 'slow', delayMs: 2800 },
+    probability: 1,
+  },
+];
+
 describe('three replicas that divide the scalers', () => {
   it.each([
     ['two of them killed at once, for ten minutes', of([0, 1], 600, { mode: 'gone' })],
@@ -36,6 +48,10 @@ describe('three replicas that divide the scalers', () => {
     ],
     ['three whose machines are suspended for a minute', of([0, 1, 2], 60, { mode: 'suspended' })],
     ['two rolling updates, off and on again', [...rolls(false), ...rolls(true, START_MS + 5 * MINUTE_MS)]],
+    [
+      'a rolling update to one leader, which one of them must see by reads of 2.8 s',
+      [...SLOW, ...rolls(false)],
+    ],
   ])('with %s violate no invariant', async (_, faults) => {
     const { violations, writes } = await runSeed({ seed: 3, hours: 0.5, product, shards: REPLICAS, faults });
 

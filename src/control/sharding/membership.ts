@@ -163,10 +163,14 @@ export function createMembership(options: MembershipOptions): Shards {
   const step = async (signal: AbortSignal, untilMs: number): Promise<string | null> => {
     const leftMs = untilMs - clock.monotonicMs();
     const renew = (): Promise<void> => withDeadline(clock, { ms: leftMs, parent: signal }, publish);
-    const renewal = await attempt(renew, signal);
-    const [reading, listing] = await Promise.all([
+    const renewAndList = async () => {
+      const renewal = await attempt(renew, signal);
+      return { renewal, listing: await attempt(() => observe(signal), signal) };
+    };
+    // The read may take as long as the renewal: a member that can renew its Lease must also see an elected leader.
+    const [reading, { renewal, listing }] = await Promise.all([
       attempt(() => leader.observe(signal), signal),
-      attempt(() => observe(signal), signal),
+      renewAndList(),
     ]);
     if (signal.aborted) return null;
     if (leader.isLive()) giveUpAll();

@@ -79,6 +79,24 @@ describe('next to an elected leader, members', () => {
     expect(fixture.all.flatMap(({ flushed }) => flushed)).toHaveLength(STATE_BUCKETS);
   });
 
+  it.each([2, 2.8, 3.5])(
+    'release all buckets within 10 s when one appears and each request takes %d s',
+    async (seconds) => {
+      const fixture = new Members();
+      for (const name of ['a', 'b']) fixture.add(name);
+      await fixture.passUntil(() => servedBy(fixture) === STATE_BUCKETS, 10);
+      for (const one of fixture.all) one.fate = () => ({ thereMs: seconds * 1000 });
+      await fixture.pass(20);
+      const before = servedBy(fixture);
+
+      fixture.leaderLease = heldBy('leader');
+      await fixture.passUntil(() => servedBy(fixture) === 0, 10);
+
+      expect(before).toBe(STATE_BUCKETS);
+      expect(fixture.all.map(({ shards }) => shards.isLeading())).toEqual([true, true]);
+    },
+  );
+
   it('release all buckets even while lists and renewals are forbidden, as with the Role of one leader', async () => {
     const fixture = new Members();
     for (const name of ['a', 'b']) fixture.add(name);

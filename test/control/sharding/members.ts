@@ -152,7 +152,7 @@ export class MemberProcess {
     signal: AbortSignal,
     request: { readonly name: string; member?: MemberLease; seen?: SeenMember },
   ): Promise<readonly SeenMember[]> {
-    const ms = TIMES.renewDeadlineSeconds * (['get', 'list'].includes(verb) ? 250 : 500);
+    const ms = TIMES.renewDeadlineSeconds * (verb === 'list' ? 250 : 500);
     return withDeadline(this.clock, { ms, parent: signal }, (inner) => this.#send(verb, inner, request));
   }
 
