@@ -15,7 +15,7 @@ type Frozen<T> = T extends readonly (infer Item)[]
     : T;
 
 export type ScalerList = AnswerOf<'ScalerList'>;
-/** A row of the list. The detail of a scaler has the same members. */
+/** A scaler in the list of scalers. `ScalerDetail` has the same fields and more. */
 export type ScalerView = AnswerOf<'Scaler'>;
 export type ScalerDetail = AnswerOf<'ScalerDetail'>;
 export type MetricView = AnswerOf<'Metric'>;

@@ -215,7 +215,7 @@ export const decisionSchema = z
   .object({ ...decisionFields, state: stateSchema })
   .describe('The decision that `promscaler decide` prints for the snapshot.');
 
-/** The document as it was written, with `defaults` of the service config. */
+/** The document as written, merged with `defaults` of the service config. */
 export const documentSchema = z
   .record(z.string(), z.unknown())
   .describe('A scaler document; `promscaler schema` prints its schema.');

@@ -3,7 +3,9 @@ import type { Answer } from './answers.js';
 import { NAMED_SCHEMAS } from './named-schemas.js';
 import { ROUTES, type AnswerOfRoute, type JsonRouteId, type ParametersOf } from './routes.js';
 
-/** An answer is not as the API defines it: another program, or another version of promscaler, has sent it. */
+/**
+ * Thrown for an answer that does not match its schema. Another program, or another version of promscaler, has sent it.
+ */
 export class AnswerError extends Error {
   override name = 'AnswerError';
   /** The path of the page, such as `/api/v1/scalers`. */
@@ -19,9 +21,9 @@ export class AnswerError extends Error {
 }
 
 /**
- * Checks and returns the JSON of a page, which may be from another version of promscaler. Unknown members stay. A
- * missing member becomes null if it may be null, and an empty list if it is a list. An enum may have an unknown string.
- * Throws `AnswerError` if any other member is missing, because all versions have it, and if a member has another type.
+ * Checks and returns the JSON of a page, which may be from another version of promscaler. Keeps unknown members and
+ * unknown strings of an enum. Sets a missing member to null if it may be null, and to an empty list if it is a list.
+ * Throws `AnswerError` if a member that all versions have is missing, or if a member has another type.
  */
 export function readAnswer<Schema extends z.ZodType>(
   schema: Schema,
@@ -37,7 +39,7 @@ export function readAnswer<Schema extends z.ZodType>(
   }
 }
 
-/** Returns what `readAnswer` returns, but null instead of an error. */
+/** Like `readAnswer`, but returns null instead of throwing `AnswerError`. */
 export function readAnswerOrNull<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -53,8 +55,8 @@ export function readAnswerOrNull<Schema extends z.ZodType>(
 class Unexpected extends Error {}
 
 /**
- * Returns a value with its missing members. `path` says where the value is, such as `items[0].target`; empty: the whole
- * answer.
+ * Checks a value and adds its missing members, as `readAnswer` describes. `path` is its position in the answer, such as
+ * `items[0].target`; empty: the whole answer.
  */
 function complete(schema: z.core.$ZodType, value: unknown, path: string): unknown {
   const { def } = (schema as z.core.$ZodTypes)._zod;
@@ -82,7 +84,7 @@ function complete(schema: z.core.$ZodType, value: unknown, path: string): unknow
       if (typeof value !== 'string') throw unexpected('string', value, path);
       return value;
     case 'union':
-      // Not checked: only samples of a snapshot are unions, and `parseSnapshot` reads them.
+      // Unions are not checked: only the samples of a snapshot are unions, and `parseSnapshot` checks those.
       return value;
     default: {
       const { error } = z.safeParse(schema, value);
@@ -119,8 +121,8 @@ function isObject(value: unknown): value is JsonObject {
 export type Get = (path: string, query: Readonly<Record<string, string>>) => Promise<unknown>;
 
 /**
- * Reads a page of the API. Throws what `Get` throws, and `AnswerError` if the answer is not as the API defines it;
- * `readAnswer` says what is accepted from other versions.
+ * Reads a page of the API. Throws what `Get` throws, and `AnswerError` if the answer does not match its schema.
+ * `readAnswer` describes what is accepted from other versions.
  */
 export type ApiClient = <Id extends JsonRouteId>(
   id: Id,

@@ -7,7 +7,7 @@ export interface Route {
   readonly path: string;
   readonly summary: string;
   readonly parameters: readonly Parameter[];
-  /** The answer for each status. For any other status (405, 413, 414, 421, 500), it is an Error. */
+  /** The answer for each status. Answers with other statuses (405, 413, 414, 421, 500) have the schema `Error`. */
   readonly answers: Readonly<Record<number, RouteAnswer>>;
 }
 
@@ -21,7 +21,7 @@ export interface Parameter {
 export interface RouteAnswer {
   readonly description: string;
   readonly mediaType: 'application/json' | 'text/plain' | 'text/event-stream';
-  /** The schema of the answer. Unset: any string or object. */
+  /** The schema of the answer. Unset: the answer may be any string or object. */
   readonly schema?: SchemaName;
 }
 

@@ -2,7 +2,10 @@ import { readBoundedText } from '../files/read-bounded.js';
 import type { Clock } from '../units/clock.js';
 import { errorMessage } from '../units/failure.js';
 
-/** There are no credentials: a file was never readable, or no token was issued. The message says what to check. */
+/**
+ * Thrown if there are no credentials: a file was never readable, or no token was issued. The message says what to
+ * check.
+ */
 export class CredentialError extends Error {
   override name = 'CredentialError';
 }

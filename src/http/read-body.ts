@@ -11,9 +11,9 @@ import {
 import { errorCode } from '../units/failure.js';
 import { createJsonMeter, type JsonBounds } from '../units/json-bounds.js';
 
-/** A body exceeds a limit of size, depth or items. */
+/** Thrown if a body exceeds a limit: its size, or the depth or number of items of its JSON. */
 export class TooLargeError extends Error {
-  /** The limit of the JSON that was exceeded; null: the limit of size. */
+  /** The limit of the JSON that the body exceeds; null: it exceeds the limit of the size. */
   readonly json: string | null;
 
   constructor(mostBytes: number, json: string | null = null) {
@@ -22,7 +22,7 @@ export class TooLargeError extends Error {
   }
 }
 
-/** All bodies of a pool together are too large, which does not depend on a single request. */
+/** Thrown if all bodies of a pool together exceed its limit. */
 export class OverloadError extends Error {}
 
 export interface BodyLimits {
@@ -53,7 +53,8 @@ export class BodyPool {
   }
 
   /**
-   * Cancels the largest bodies and not the one that has received data last: a huge body must not make small ones fail.
+   * Cancels the largest bodies until the limit is met. The body that received data last may be small and must not fail
+   * because of a huge one.
    */
   makeRoom(): void {
     while (this.bytes > this.#mostBytes) {
@@ -67,7 +68,7 @@ export class BodyPool {
   }
 }
 
-/** A body that is being received. It counts in the pool until `end`. */
+/** A body that is being received. Its size counts toward the limit of the pool until `end` is called. */
 class Body {
   bytes = 0;
   readonly #pieces: Buffer[] = [];
@@ -129,7 +130,10 @@ interface Codec {
 
 const GZIP: Codec = { create: createGunzip, unpack: gunzipSync };
 
-/** Codecs by `Content-Encoding`. A proxy may use another one than the request accepts. */
+/**
+ * Codecs by `Content-Encoding`, including encodings that the request does not accept, because a proxy may use one of
+ * them.
+ */
 const CODECS: ReadonlyMap<string, Codec> = new Map([
   ['gzip', GZIP],
   ['x-gzip', GZIP],
@@ -138,13 +142,13 @@ const CODECS: ReadonlyMap<string, Codec> = new Map([
 ]);
 
 /**
- * Up to this size, a body is decompressed synchronously, which takes 1 or 2 ms. In the thread pool, the overhead would
- * be as large. 4 MiB at once blocked the event loop for 200 ms.
+ * Largest compressed body that is decompressed synchronously, which takes 1 or 2 ms. The overhead of the thread pool is
+ * as large. 4 MiB blocked the event loop for 200 ms.
  */
 const MOST_PACKED_BYTES = 16 * 1024;
 /**
- * A larger body waits for `yieldIfDue`, because processing it takes a caller 1 ms and more; with the series of 15,000
- * pods, 10 to 40 ms.
+ * For a larger body, `readBody` waits for `yieldIfDue` before it returns, because the caller needs 1 ms or more to
+ * process the body; with the series of 15,000 pods, 10 to 40 ms.
  */
 const MOST_BYTES_AT_ONCE = 256 * 1024;
 const PIECE_BYTES = 64 * 1024;
@@ -173,14 +177,15 @@ export async function readBody(response: IncomingMessage, limits: BodyLimits): P
   if (isWhole) stream.end(packed);
   else {
     stream.write(packed);
-    // The error is ignored here, because the reader of the stream gets it, too.
+    // The error is ignored here, because `receive` throws it.
     pipeline(response, boundAfter(bytes, limits.bytes), stream, () => undefined);
   }
   return receive(stream, limits);
 }
 
 /**
- * Returns a step of a pipeline that throws `TooLargeError` after `mostBytes`. `bytes` have already been read before.
+ * Returns a step of a pipeline that throws `TooLargeError` if the body is larger than `mostBytes`. `bytes` is the size
+ * of the part that was read before the pipeline.
  */
 function boundAfter(
   bytes: number,
@@ -205,7 +210,7 @@ async function receive(source: Readable | readonly Buffer[], limits: BodyLimits)
   }
 }
 
-/** Decompresses a body at once; null: the result is larger than `MOST_BYTES_AT_ONCE`. */
+/** Decompresses a body synchronously; null: the result is larger than `MOST_BYTES_AT_ONCE`. */
 function unpackAtOnce(packed: Buffer, codec: Codec): Buffer | null {
   try {
     return codec.unpack(packed, { chunkSize: PIECE_BYTES, maxOutputLength: MOST_BYTES_AT_ONCE });

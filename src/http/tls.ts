@@ -5,10 +5,7 @@ import { createSecureContext } from 'node:tls';
 import type { Clock } from '../units/clock.js';
 import { createSecretFile, CredentialError } from './credentials.js';
 
-/**
- * The files of a TLS client. They are read again when they change. While they are invalid, the last valid content is
- * used.
- */
+/** The files of a TLS client. Changed files are read again. While a file is invalid, its last valid content is used. */
 export interface TlsFiles {
   readonly caFile: string | null;
   readonly certFile: string | null;
@@ -17,7 +14,7 @@ export interface TlsFiles {
   readonly insecureSkipVerify: boolean;
 }
 
-/** The contents of these files. All strings are PEM, except `serverName`. */
+/** The contents of `TlsFiles`. All strings are PEM, except `serverName`. */
 export interface TlsMaterial {
   readonly ca: string | null;
   readonly certificate: string | null;
@@ -30,8 +27,9 @@ export interface TlsMaterial {
 type ReadPem = (() => Promise<string>) | null;
 
 /**
- * Returns a reader of certificates and keys. It returns the same object until one of them changes to another valid
- * content. Rejects with a `CredentialError` if they were never valid; `what` names them in the message.
+ * Returns a function that reads certificates and keys. It returns the same object until valid new content is read, so
+ * that callers can compare by identity. It rejects with a `CredentialError` if the content was never valid; `what`
+ * names the files in the message.
  */
 export function createTlsReader(
   pem: { readonly ca: ReadPem; readonly certificate: ReadPem; readonly key: ReadPem },
@@ -69,8 +67,8 @@ function isUsable({ ca, certificate, key }: TlsMaterial): boolean {
 }
 
 /**
- * Returns the options of HTTPS connections. They require TLS 1.2 or newer, and a valid certificate unless `tls` says
- * otherwise.
+ * Returns the options of HTTPS connections. They require TLS 1.2 or newer, and a valid certificate unless `tls.verify`
+ * is false.
  */
 export function agentOptions(tls: TlsMaterial | null): AgentOptions {
   return {
@@ -92,8 +90,9 @@ export function drain(agent: HttpAgent): void {
 }
 
 /**
- * Returns the agent for https with the files of `tls`. When they change, a new agent is created, and the previous one
- * is drained. Rejects with a `CredentialError` if the files were never valid; `setting` names them in the message.
+ * Returns a function that returns the HTTPS agent for the files of
+ * `tls`. When the files change, it creates a new agent and drains the previous one. It rejects with a `CredentialError`
+ * if the files were never valid; `setting` names them in the message.
  */
 export function createTlsAgent(
   tls: TlsFiles | null,

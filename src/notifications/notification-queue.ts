@@ -2,7 +2,7 @@ import type { Failure, Notification } from './notification.js';
 
 /**
  * Notifications that wait to be sent, at most 1,000. A receiver gets the last state, not each change: a failure
- * replaces a waiting failure of the same scaler and subject, and is dropped if it ends before it is sent. With
+ * replaces a waiting failure of the same scaler and subject. A failure that ends before it is sent is dropped. With
  * `isLasting`, a failure that continues is sent again after 5 minutes, but after all new notifications.
  */
 interface NotificationQueue {
@@ -12,20 +12,23 @@ interface NotificationQueue {
   readonly dueMs: () => number | null;
   /** Removes and returns at most `limit` notifications that are due. */
   readonly take: (nowMs: number, limit: number) => readonly Notification[];
-  /** Forgets `notifications` that were taken but could not be sent. A failure that is sent again anyway stays. */
+  /**
+   * Forgets that `notifications` were sent, because their request failed. Failures that are sent again every 5 minutes
+   * stay remembered.
+   */
   readonly markLost: (notifications: readonly Notification[]) => void;
   /** Returns how many failures are sent again regularly. */
   readonly lasting: () => number;
 }
 
 const MAX_WAITING = 1000;
-/** Limits the subjects whose last state is remembered. */
+/** Maximum number of subjects whose last notification is remembered. */
 const MAX_SUBJECTS = 10_000;
 /** How long a notification waits for others: events of one round arrive together, and one request sends them. */
 const GROUP_MS = 1000;
 /**
- * Minimum interval between two failures of the same scaler and subject, so that one that flaps is reported once a
- * minute.
+ * Minimum interval between two notifications of the same scaler and subject: a flapping failure is reported at most
+ * once a minute.
  */
 const REPEAT_MS = 60_000;
 
@@ -45,33 +48,33 @@ export function createNotificationQueue(
   isLasting: ((failure: Failure) => boolean) | null = null,
 ): NotificationQueue {
   const waiting = new Map<string, Waiting>();
-  /** The last notification of each subject, in order of time. Only sent failures and recent recoveries are in it. */
-  const told = new Map<string, Told>();
+  /** The last failure or recovery that was taken for each scaler and subject, oldest first. */
+  const lastSent = new Map<string, LastSent>();
 
   const remember = (failure: Failure, atMs: number): void => {
     const key = keyOf(failure);
-    told.delete(key);
+    lastSent.delete(key);
     const { failing } = failure;
-    told.set(key, { failing, atMs, lasting: failing && isLasting !== null ? failure : null });
-    const [oldest] = told.keys();
-    if (told.size > MAX_SUBJECTS && oldest !== undefined) told.delete(oldest);
+    lastSent.set(key, { failing, atMs, lasting: failing && isLasting !== null ? failure : null });
+    const [oldest] = lastSent.keys();
+    if (lastSent.size > MAX_SUBJECTS && oldest !== undefined) lastSent.delete(oldest);
   };
 
   const refreshDueMs = (): number | null => {
     if (isLasting === null) return null;
-    for (const { lasting, atMs } of told.values()) if (lasting !== null) return atMs + REFRESH_MS;
+    for (const { lasting, atMs } of lastSent.values()) if (lasting !== null) return atMs + REFRESH_MS;
     return null;
   };
 
   const takeRefreshes = (nowMs: number, limit: number): readonly Failure[] => {
     const taken: Failure[] = [];
-    for (const [key, { lasting, atMs }] of [...told]) {
+    for (const [key, { lasting, atMs }] of [...lastSent]) {
       if (taken.length === limit || atMs + REFRESH_MS > nowMs) break;
       if (lasting === null || isLasting === null) continue;
-      // If the failure does not continue, its end was lost, or another replica now decides the scaler. It is not sent
-      // again, so that the alert expires.
+      // If the failure does not continue, the event of its end was lost, or another replica now decides the scaler. The
+      // failure is not sent again, so that its alert expires.
       if (isLasting(lasting)) taken.push(lasting);
-      else told.delete(key);
+      else lastSent.delete(key);
     }
     for (const failure of taken) remember(failure, nowMs);
     return taken;
@@ -80,7 +83,7 @@ export function createNotificationQueue(
   return {
     add: (notification, nowMs) => {
       const key = keyOf(notification);
-      const last = told.get(key);
+      const last = lastSent.get(key);
       if (notification.event === 'failure' && !notification.failing && last?.failing !== true) {
         waiting.delete(key);
         return 0;
@@ -102,31 +105,31 @@ export function createNotificationQueue(
       const due = [...waiting].filter(([, { dueMs }]) => dueMs <= nowMs).slice(0, limit);
       const first = due.map(([key, { notification }]) => {
         waiting.delete(key);
-        // A failure that is being sent is remembered already, so that its recovery is sent afterwards.
+        // Remembered before the request ends, so that a recovery in the meantime is queued and not dropped.
         if (notification.event === 'failure') remember(notification, nowMs);
         return notification;
       });
-      // An infinite time stands for the last request of the process, which repeats no failures.
+      // `nowMs` is infinite for the last request of the process, which repeats no failures.
       if (isLasting === null || nowMs === Infinity) return first;
       return [...first, ...takeRefreshes(nowMs, limit - first.length)];
     },
     markLost: (notifications) => {
       for (const one of notifications) {
-        if (one.event === 'failure' && !(one.failing && isLasting !== null)) told.delete(keyOf(one));
+        if (one.event === 'failure' && !(one.failing && isLasting !== null)) lastSent.delete(keyOf(one));
       }
     },
     lasting: () => {
       let count = 0;
-      for (const { lasting } of told.values()) if (lasting !== null) count += 1;
+      for (const { lasting } of lastSent.values()) if (lasting !== null) count += 1;
       return count;
     },
   };
 }
 
-interface Told {
+interface LastSent {
   readonly failing: boolean;
   readonly atMs: number;
-  /** The failure to send again; null: none. */
+  /** The failure to send again; null: there is none. */
   readonly lasting: Failure | null;
 }
 

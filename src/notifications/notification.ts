@@ -22,7 +22,7 @@ export type Rescale = CommonFields & {
 
 export type Failure = CommonFields & {
   readonly event: 'failure';
-  /** The type of a condition, or `change`, or TYPE/IDENTITY of a metric. */
+  /** What fails: the type of a condition, `change` (of replicas), or TYPE/IDENTITY of a metric. */
   readonly subject: string;
   /** False: the failure has ended. */
   readonly failing: boolean;
@@ -86,7 +86,7 @@ function truncate(message: string): string {
   return text.length > MAX_TEXT_LENGTH ? `${text.slice(0, MAX_TEXT_LENGTH - 3)}...` : text;
 }
 
-/** A receiver of notifications, with all defaults. */
+/** A receiver of notifications, with defaults applied. */
 export interface ReceiverConfig {
   readonly name: string;
   readonly format: 'json' | 'slack' | 'alertmanager';

@@ -16,7 +16,7 @@ interface Notifier {
 
 /**
  * Creates a notifier for the events in `feed`. Only a replica that decides a scaler has its events, so only the leader,
- * or with sharding the owner of the scaler, notifies. A decision never waits, because the feed only adds the event to a
+ * or with sharding the owner of the scaler, notifies. Decisions never wait for requests: the feed only adds events to a
  * queue in memory.
  */
 export function createNotifier(options: {
@@ -84,7 +84,9 @@ const ATTEMPTS = 4;
 const FIRST_DELAY_MS = 1000;
 const MAX_RETRY_AFTER_SECONDS = 60;
 const LAST_REQUEST_MS = 2000;
-/** How long an alert lasts in Alertmanager unless it is sent again. Two repetitions may fail. */
+/**
+ * How long an alert lasts in Alertmanager unless it is sent again. It is sent every 300 s, so two attempts may fail.
+ */
 const ALERT_SECONDS = 900;
 const MAX_ALERT_SECONDS = 24 * 3600;
 
@@ -103,7 +105,10 @@ export function createDelivery(
   const { name, format } = config;
   const intervalMs = 60_000 / config.maxPerMinute;
   const queue = createNotificationQueue(format === 'alertmanager' ? ports.isLasting : null);
-  /** Returns when alerts end. Until then, there is time to send all failures twice again within `maxPerMinute`. */
+  /**
+   * Returns the end time of alerts that are not sent again. Until then, `maxPerMinute` allows every failure to be sent
+   * twice more.
+   */
   const alertsUntil = (): Instant => {
     const refreshMs = Math.ceil(queue.lasting() / MAX_PER_REQUEST) * intervalMs;
     return addSeconds(clock.now(), Math.min(ALERT_SECONDS + (2 * refreshMs) / 1000, MAX_ALERT_SECONDS));

@@ -31,7 +31,10 @@ export type PostResult =
 export interface Receiver {
   /** Sends a JSON body. Never throws. */
   readonly post: (body: string, options: RequestLimits) => Promise<PostResult>;
-  /** Requests a page. Any status below 500 shows that the receiver is reachable. Never throws. */
+  /**
+   * Sends a GET request to check whether the receiver is reachable. Unless the receiver is an Alertmanager, a 4xx other
+   * than 408 and 429 is a success. Never throws.
+   */
   readonly probe: (options: RequestLimits) => Promise<PostResult>;
 }
 
@@ -74,7 +77,7 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
       signal,
       agents: { httpAgent, httpsAgent: await httpsAgent() },
     });
-    // The body is not read, and an error of it must not end the process.
+    // The body is not read. Without a listener, an error of the body would end the process.
     response.on('error', () => undefined);
     response.destroy();
     return judge(response.statusCode ?? 0, response.headers['retry-after']);
@@ -100,8 +103,8 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
     post: (body, limits) => send({ method: 'POST', path: ALERTS_PATH, body }, limits),
     probe: async (limits) => {
       const result = await send({ method: 'GET', path: STATUS_PATH, body: null }, limits);
-      // A webhook may accept only POST, so `rejected` is expected. Alertmanager has a status page, which must be
-      // accepted.
+      // A webhook may accept only POST, so it may reject this GET. Alertmanager has a status page and must not reject
+      // it.
       const isExpected =
         result.kind === 'failed' && result.why === 'rejected' && config.format !== 'alertmanager';
       return isExpected ? { kind: 'sent' } : result;

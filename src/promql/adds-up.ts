@@ -5,8 +5,8 @@ const ADDS: readonly string[] = ['Sum', 'Count', 'CountValues'];
 const KEEPS: readonly string[] = ['Topk', 'Bottomk', 'LimitK', 'LimitRatio'];
 
 /**
- * Returns whether a query adds up those series of a selector that differ only in `label`: the innermost aggregation
- * that drops the label is a sum or a count. If no aggregation drops the label, the result is `asWhole`.
+ * Returns whether a query adds up those series of a selector that differ only in
+ * `label`: the innermost aggregation that drops the label is a sum or a count. If no aggregation drops the label, returns `asWhole`.
  */
 export function addsUp(
   query: string,
@@ -40,7 +40,7 @@ export function groupedBy(query: string, selector: string): readonly string[] | 
   return found;
 }
 
-/** Returns the operator of the innermost aggregation around the node that drops the label; null: none does. */
+/** Returns the operator of the innermost aggregation that encloses `node` and drops the label; null: there is none. */
 function dropperOf(
   node: SyntaxNode,
   { text, label }: { readonly text: string; readonly label: string },

@@ -10,9 +10,11 @@ export interface QueryFacts {
   readonly type: ValueType | null;
   readonly problems: readonly TypeProblem[];
   readonly labels: LabelSet;
-  /** The constant that replaces missing data; null: none does. */
+  /** The constant that replaces missing data; null: there is none. */
   readonly filler: Filler | null;
-  /** Index of the first operator whose sides never have equal labels; null: there is none. */
+  /**
+   * Index of the first operator whose sides never have equal labels, so that it returns nothing; null: there is none.
+   */
   readonly unmatched: number | null;
 }
 

@@ -5,14 +5,15 @@ import { signatureOf } from './signatures.js';
 import { listVariables } from './variables.js';
 
 /**
- * How the result depends on the pods. `pods`: the result for the pods of two workloads is the union of the results for
- * each workload.
+ * How the result depends on the pods.
+ * `pods`: the result for the pods of two workloads together is the union of their separate results. `constant`: not at
+ * all. `other`: in any other way.
  */
 type Scope = 'pods' | 'constant' | 'other';
 
 /**
- * Functions whose result for two workloads differs from the union: they combine all series, or write labels, so that
- * two series may get equal labels.
+ * Functions whose result for two workloads together differs from the union of their separate results: they combine all
+ * series, or write labels, so that two series may get equal labels.
  */
 const NOT_BY_POD: ReadonlySet<string> = new Set([
   'absent',
@@ -22,7 +23,10 @@ const NOT_BY_POD: ReadonlySet<string> = new Set([
   'scalar',
 ]);
 
-/** Aggregations with one value per group. Others select among series with equal values, or write a label. */
+/**
+ * Aggregations that compute one value per group. The other aggregations select among series with equal values, or write
+ * a label, so they do not keep pods apart.
+ */
 const AGGREGATES: ReadonlySet<string> = new Set([
   'avg',
   'count',
@@ -56,7 +60,7 @@ function readScope(query: string): Scope {
     if (expression.form === 'selector') selectors += 1;
     scopes.push(scopeOf(expression, scopes));
   }
-  // If `$pods` is also used elsewhere, it must be the pattern of a single workload.
+  // If `$pods` is also used outside of `pod=~"$pods"`, a pattern for several workloads could change the result.
   const uses = listVariables(query).filter(({ name }) => name === 'pods').length;
   return uses === selectors ? (scopes.at(-1) ?? 'other') : 'other';
 }
@@ -96,8 +100,8 @@ function isOfPods({ matchers }: ExpressionOf<'selector'>): boolean {
 }
 
 /**
- * Returns the scope of operands of which at most one depends on pods, such as the series in `clamp(x, 0, 1)`; the
- * others are constants. Otherwise returns `other`.
+ * Returns the scope of the only operand that is not a constant, such as `x` in `clamp(x, 0, 1)`; `other` if there are
+ * several such operands, or none.
  */
 function onePods(operands: readonly Scope[]): Scope {
   const [one = 'other', ...others] = operands.filter((scope) => scope !== 'constant');

@@ -16,7 +16,7 @@ const KEEPS_VALUE: ReadonlySet<string> = new Set([
   'sort_desc',
 ]);
 
-/** Functions that return 0 for a constant, because it never changes. */
+/** Functions that return 0 for a constant, because a constant never changes. */
 const OF_CHANGES: ReadonlySet<string> = new Set([
   'changes',
   'delta',

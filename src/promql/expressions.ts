@@ -8,8 +8,7 @@ interface Matching {
   readonly kind: 'on' | 'ignoring';
   readonly labels: readonly string[];
   /**
-   * The side of which many series match the same series of the other side: `left` for group_left. Null: each series has
-   * one match.
+   * The many-side of many-to-one matching: `left` for group_left, `right` for group_right. Null: one-to-one matching.
    */
   readonly group: 'left' | 'right' | null;
   readonly include: readonly string[];

@@ -10,7 +10,7 @@ export interface LabelSet {
   readonly names: ReadonlySet<string>;
 }
 
-/** Limits the time of an analysis: a larger set is replaced by `ANY_LABELS`. */
+/** Maximum number of names in a set, which limits the time of an analysis. A larger set is replaced by `ANY_LABELS`. */
 const MAX_NAMES = 100;
 
 export const ANY_LABELS: LabelSet = { isOpen: true, names: new Set() };
@@ -88,8 +88,8 @@ export function inferLabels(
 }
 
 /**
- * Returns the index of the first operator whose sides never have equal labels; null: none was found. Two cases are
- * found: one side has no labels and the other is aggregated by some, or only one side has a label of `on (...)`.
+ * Returns the index of the first operator whose sides never have equal labels; null: none was found. Finds two cases:
+ * one side has no labels while the other is aggregated by labels, or only one side has a label of `on (...)`.
  */
 export function findUnmatched(
   expressions: readonly Expression[],

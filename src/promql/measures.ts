@@ -67,7 +67,7 @@ const KINDS: readonly (readonly [RegExp, Pick<Measure, 'kind'> & Partial<Measure
   [/_(?:seconds|milliseconds|ms)_sum$|^nv_inference_\w+_duration_us$/, { kind: 'duration' }],
 ];
 
-/** Metrics of a current state. `rate` turns such a metric into the speed of its change. */
+/** Gauges of a current state, to which `rate` must not be applied: the result is the speed of its change. */
 const GAUGE =
   /(?:^|_)(?:queue_(?:depth|size|length)|(?:requests|messages)_(?:waiting|running|pending|ready|unacked)|(?:pending|queued|inflight)_requests)$/;
 
@@ -180,15 +180,15 @@ function ofAggregate(
     case 'min':
     case 'quantile':
     case 'median':
-      // For other kinds the form stays, such as `total`: if several exporters report the same queue, its maximum or
-      // average is still the total.
+      // For other kinds, the form stays as it is: if several exporters report the same queue, the maximum or average of
+      // their totals is still a total.
       return { ...operand, form: isOne && isOfEachPod(operand, name) ? 'one' : operand.form };
     default:
       return UNKNOWN;
   }
 }
 
-/** Returns whether all selectors of the query allow a single value of the label, as those of prometheus-adapter do. */
+/** Returns whether every selector of the query has a matcher `label="..."`, as in queries of prometheus-adapter. */
 function isFixed(label: string, expressions: readonly Expression[]): boolean {
   return expressions.every(
     (one) =>

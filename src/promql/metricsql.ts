@@ -93,7 +93,7 @@ export function rewriteMetricsql(query: string): string | null {
   return text + query.slice(position);
 }
 
-/** Returns the first part of a query that only MetricsQL has; null: none is known. */
+/** Returns the first part of a query that is valid only in MetricsQL; null: none was found. */
 export function firstMetricsql(query: string): { readonly offset: number; readonly word: string } | null {
   const [first] = findReplacements(query);
   return first === undefined ? null : { offset: first.from, word: first.word };

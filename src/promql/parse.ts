@@ -22,18 +22,18 @@ export interface ParsedQuery {
   readonly limit: QueryLimit | null;
 }
 
-/** Limits the unknown functions that are replaced, because each one requires another parse. */
+/** Maximum number of different unknown functions that are replaced: each one requires another parse. */
 const MAX_UNKNOWN_FUNCTIONS = 20;
 
 /**
- * Half of a surrogate pair. It is replaced by `?`, because the parser needs 5 us for it; outside of strings, both are
- * errors.
+ * Half of a surrogate pair. The parser needs 5 us for each, so it gets `?` instead, which is also an error outside of
+ * strings.
  */
 const SURROGATE = /[\ud800-\udfff]/g;
 
 /**
- * Names that the grammar would read as keywords: it looks up names in a plain object, which inherits these. They are
- * replaced.
+ * Names that the grammar reads as keywords, because it looks up names in a plain object, which inherits these
+ * properties. They are replaced.
  */
 const INHERITED = /(?<![\w:])(?:constructor|__proto__)(?![\w:])/gi;
 
@@ -69,7 +69,7 @@ function parseUncached(query: string): ParsedQuery {
   }
 }
 
-/** Replaces what the parser cannot read, without a change of tokens and offsets. */
+/** Replaces what the parser cannot read. Tokens and offsets stay the same. */
 function parsable(text: string): string {
   return text.replaceAll(SURROGATE, '?').replaceAll(INHERITED, (name) => 'x'.repeat(name.length));
 }
@@ -93,8 +93,8 @@ function replaceAt(text: string, offset: number, replacement: string): string {
 }
 
 /**
- * Returns the name of a function that the grammar accepts with any operands, padded to this length. For length 1,
- * returns a sign.
+ * Returns the name of a function that the grammar accepts with any operands, padded with spaces to this length. For
+ * length 1, there is no such function; a minus sign is returned.
  */
 function knownFunction(length: number): string {
   if (length >= 3) return 'abs'.padEnd(length);

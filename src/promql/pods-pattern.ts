@@ -51,7 +51,7 @@ export function podsPatternOf(kind: string, name: string): PodsPattern {
 
 /**
  * Returns the pattern for the pods of a Deployment. Its ReplicaSet is `NAME-HASH`, so its pods have the `generateName`
- * `NAME-HASH-`. How much of that is truncated depends on the length of the hash.
+ * `NAME-HASH-`. How much of the `generateName` is truncated depends on the length of the hash.
  */
 function deploymentPattern(name: string): PodsPattern {
   const start = quoteRegex(name);

@@ -17,11 +17,13 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
   y: 31_536_000,
 };
 
-/** The largest range of a query in seconds; 0: it has none. */
+/**
+ * The largest range of a query in seconds, in three ways of counting selectors without a range; 0: there is no range.
+ */
 interface Ranges {
   readonly written: number;
   readonly withLookback: number;
-  /** A part whose range is unknown counts as 300 s: see `largestKnownRangeSeconds`. */
+  /** A selector without a range counts as 300 s if it may select a recording rule: see `largestKnownRangeSeconds`. */
   readonly withUnknown: number;
 }
 
@@ -152,8 +154,8 @@ function inUnits(seconds: number): string {
 const RATES: ReadonlySet<string> = new Set(['rate', 'increase', 'delta', 'sum_over_time', 'count_over_time']);
 
 /**
- * Returns whether a query divides by a whole window or adds up samples over it. A series that is younger than the
- * window then has a lower value.
+ * Returns whether a query divides by the length of a window or adds up the samples in it. The value of a series that is
+ * younger than the window is then too low.
  */
 export function isRate(query: string): boolean {
   const expressions = readExpressions(query) ?? [];
@@ -201,16 +203,16 @@ function rangesOf(whole: string): Ranges {
 }
 
 /**
- * Longest query that is shortened, in UTF-16 code units. Only up to this length is it certain that its limits do not
- * depend on its strings.
+ * Longest query whose strings are emptied, in UTF-16 code units. For a longer query, the strings could decide whether
+ * it exceeds a limit.
  */
 const MAX_EMPTIED_LENGTH = 10_000;
 /** Strings with these characters are not emptied: an escape may be invalid, and the number of variables is limited. */
 const SPECIAL = /[\\$\n]/;
 
 /**
- * Empties the strings of a query, on which its ranges do not depend. The queries of thousands of scalers differ only in
- * their strings, and are then parsed once.
+ * Empties the strings of a query, because its ranges do not depend on them. Queries of thousands of scalers that differ
+ * only in strings are then parsed once.
  */
 function withoutStrings(query: string): string {
   if (query.length > MAX_EMPTIED_LENGTH) return query;

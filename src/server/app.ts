@@ -31,11 +31,11 @@ import type { ScalerPageParts } from './pages/scaler-pages.js';
 import { cleanText } from '../units/clean-text.js';
 import type { Clock } from '../units/clock.js';
 
-/** What the pages need. The functions are called for each request and must not block. */
+/** What the pages need. The functions are called for every request and must not block. */
 export interface AppParts {
-  /** Returns a sentence for each problem because of which the process does not work; empty: it is alive. */
+  /** Returns a sentence for each problem that fails the liveness probe; empty: the process is alive. */
   readonly healthProblems: () => readonly string[];
-  /** Returns a sentence for each condition of readiness that is not met; empty: it is ready. */
+  /** Returns a sentence for each reason why the process is not ready; empty: it is ready. */
   readonly waitingFor: () => readonly string[];
   readonly metrics: Pick<SharedPageOptions, 'contentType' | 'render'>;
   readonly api: ScalerPageParts & { readonly streams: EventStreams };
@@ -45,7 +45,9 @@ export interface AppParts {
   readonly access?: AccessControl | null;
   /** The dashboard. Null (default): it is not served. */
   readonly site?: Site | null;
-  /** With sharding, the replicas, each of which answers for its scalers. Default: there is only this replica. */
+  /**
+   * The other replicas, each of which serves the pages of its own scalers. Default: this replica serves all scalers.
+   */
   readonly fleet?: Fleet | undefined;
   readonly clock: Clock;
   /** Which hosts are accepted besides IP addresses and names of the cluster. */
@@ -126,7 +128,8 @@ function createPages({
     showScaler: ofScaler(showScaler(api)),
     listDecisions: ofScaler(listDecisions(api)),
     showSnapshot: ofScaler(showSnapshot(api)),
-    // The request is not passed on, because any replica can query Prometheus for the scalers of the others.
+    // `ofScaler` would forward the request to the owner of the scaler. A history in Prometheus can be read by any
+    // replica.
     showHistory: showAnyHistory({ history: longHistory, clock, queued, recent: ofScaler(showHistory(api)) }),
     showForecast: ofScaler(showForecast(api)),
     listEvents: ofScaler(listEvents(api)),
@@ -147,7 +150,7 @@ function probe(readProblems: () => readonly string[]): RequestHandler {
   };
 }
 
-/** Must have four parameters, by which Express recognizes an error handler. */
+/** Returns an error handler. Express recognizes it by its four parameters, so `next` must stay. */
 function failure(onError: AppParts['onError']): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     const message = clientErrorOf(error);

@@ -20,7 +20,7 @@ export interface EventStreams {
 interface EventStreamOptions {
   readonly feed: EventFeed;
   readonly clock: Clock;
-  /** The other replicas, whose events are sent, too. Default: there are none. */
+  /** The other replicas, whose events clients get, too. Default: clients get only the events of this replica. */
   readonly fleet?: Fleet | undefined;
   /** Called with an internal error while events of other replicas are read. */
   readonly onFault?: (error: unknown) => void;
@@ -35,13 +35,13 @@ interface EventStreamOptions {
 
 const HEARTBEAT_MS = 15_000;
 /**
- * Limits the unsent bytes of a client, without the socket buffers of both kernels; above it, the client is
- * disconnected. A round with 1,000 changes has 200 KB. All clients share the memory of an event.
+ * A client with more unsent bytes is disconnected. Bytes in socket buffers of the kernel are not included. The events
+ * of a round with 1,000 changes have 200 KB; their memory is shared by all clients.
  */
 const MAX_WAITING_BYTES = 512 * 1024;
 /**
- * Maximum number of different permission sets whose clients get the events of all replicas. Each needs a connection to
- * each other replica.
+ * Maximum number of different permission sets whose clients get the events of all replicas: each set needs a connection
+ * to every other replica.
  */
 const MOST_FLEET_FEEDS = 32;
 
@@ -59,7 +59,7 @@ interface SharedChannel {
   readonly fleetFeed: FleetFeed | null;
 }
 
-/** Creates the streams. One timer serves all of them, and runs only while there is a stream. */
+/** Creates the streams. A single timer sends heartbeats to all streams; it runs only while there is a stream. */
 export function createEventStreams(options: EventStreamOptions): EventStreams {
   const { feed, clock, fleet, most = 200, maxAgeMs = Number.POSITIVE_INFINITY } = options;
   const { onFault = () => undefined } = options;

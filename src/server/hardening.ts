@@ -12,7 +12,7 @@ const SAFE_HEADERS: Readonly<Record<string, string>> = {
   'Cache-Control': 'no-store',
 };
 
-/** Strict limits: the defaults of Node.js are a minute or more, and any number of connections. */
+/** Strict limits: by default, Node.js allows timeouts of a minute or more and any number of connections. */
 export const SERVER_LIMITS = {
   headersTimeout: 5000,
   requestTimeout: 10_000,
@@ -25,7 +25,7 @@ export const SERVER_LIMITS = {
 export const MAX_REQUESTS_PER_SOCKET = 1000;
 export const MAX_CONNECTIONS = 256;
 
-/** Sets headers with which a browser can only display a response. */
+/** Sets headers that allow a browser only to display a response. */
 export const setSafeHeaders: RequestHandler = (_request, response, next) => {
   response.set(SAFE_HEADERS);
   next();
@@ -87,7 +87,10 @@ function hostName(header: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-/** Returns whether no web page can have this host name. An empty name is not sent by a browser. */
+/**
+ * Returns whether no web page of an attacker can have this host name. An empty name is accepted, because browsers never
+ * send it.
+ */
 function isOwnName(host: string): boolean {
   if (host === '' || isIP(host) !== 0) return true;
   return !host.includes('.') || CLUSTER_SUFFIXES.some((suffix) => host.endsWith(suffix));

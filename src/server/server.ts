@@ -115,8 +115,8 @@ async function close(server: Server, clock: Clock): Promise<void> {
 }
 
 /**
- * How many connections above the limit may exist that have not sent a request yet. A probe sends its request shortly
- * after it has connected, and needs one of them even if many clients reconnect at once.
+ * How many connections above the limit may exist that have not sent a request yet. Probes need one, even if many
+ * clients reconnect at once: whether a connection is a probe is only known from its request.
  */
 const UNDECIDED_PLACES = 256;
 const PROBES: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz']);
@@ -143,7 +143,7 @@ function guardConnections(server: Server, { app, clock, most, onConnection }: Gu
     idle.delete(gate);
     gate.destroy();
   };
-  /** Returns the connection that is dropped in favor of a client that sends a request; null: there is none. */
+  /** Returns the connection to drop when a client sends a request above the limit; null: all connections are busy. */
   const findVictim = (): RequestGate | null => {
     // A new connection will probably send a request soon, so it is only dropped if many connections are idle.
     const youngest = idle.size >= most / 2 ? 0 : SLOW_MS;
@@ -197,7 +197,7 @@ interface GuardOptions {
   readonly onConnection?: (() => void) | undefined;
 }
 
-/** Returns the connection that has been idle for the longest time; null: for none, that is at least `leastMs`. */
+/** Returns the connection that has been idle for the longest time; null: no connection has been idle for `leastMs`. */
 function longestIdle(idle: ReadonlySet<RequestGate>, leastMs: number): RequestGate | null {
   const [first] = idle;
   return first !== undefined && first.idleMs >= leastMs ? first : null;

@@ -106,14 +106,14 @@ function viewServiceProblems(
 
 type PeerStatus = Pick<ServiceStatus, 'replicas' | 'conflicts' | 'lastOutcomes' | 'dataSources' | 'rounds'>;
 
-/** Merges the state of this replica with those of the others; null: the replica did not answer. */
+/** Merges the state of this replica with those of the others by identity; null: the other replica did not answer. */
 export function mergeServices(
   own: ServiceStatus,
   others: ReadonlyMap<string, PeerStatus | null>,
   { isLeading }: { readonly isLeading: boolean },
 ): ServiceStatus {
   const answers = [...others.values()].filter((answer) => answer !== null);
-  // The first other replica counts, unless this one leads: a standby sends no queries and has no rounds.
+  // A standby sends no queries and has no rounds, so it shows those of the first other replica.
   const [leader = null] = isLeading ? [] : others.values();
   const { dataSources, rounds } = leader ?? own;
   const sources = [own, ...answers].flatMap((answer) => answer.dataSources);
@@ -151,7 +151,7 @@ interface ServicePageParts {
   readonly paced: Paced;
 }
 
-/** Limits the answer of another replica. 100 problems and conflicts with long messages are smaller. */
+/** Maximum size of the answer of another replica. 100 problems and conflicts with long messages fit. */
 const MOST_BYTES = 1024 * 1024;
 
 /** Serves the state of the service, with sharding that of all replicas. */
@@ -238,7 +238,7 @@ async function surveyScalers(
   const outcomes = createNewest();
   let scalers = 0;
   let seen = 0;
-  // A copy, because scalers may be added and removed while this loop waits.
+  // Iterates over a copy, because scalers may be added and removed while this loop yields.
   for (const status of [...statuses]) {
     addHold(holds, status, now);
     const { namespace, name } = status.scaler;
@@ -278,7 +278,7 @@ interface Newest {
   readonly read: () => readonly LastOutcome[];
 }
 
-/** Keeps more outcomes than needed, and sorts them only when the list is full. */
+/** Collects the newest outcomes. Keeps up to twice as many as needed, so that it rarely sorts. */
 function createNewest(): Newest {
   let found: LastOutcome[] = [];
   let leastAt = -Infinity;

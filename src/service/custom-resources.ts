@@ -34,7 +34,10 @@ interface CustomResources {
   readonly generationsOf: (scaler: Scaler) => Generations;
   /** Returns the value of a label of the Scaler object; null: there is no such label or object. */
   readonly labelOf: (scaler: Scaler, label: string) => string | null;
-  /** Returns why the service is not ready. A missing CRD does not count. */
+  /**
+   * Returns a sentence for each reason why the service is not ready; empty: it is ready. A missing CRD is no such
+   * reason.
+   */
   readonly waitingFor: () => readonly string[];
 }
 

@@ -55,7 +55,8 @@ export function openLongHistory(options: LongHistoryOptions): LongHistory {
     waiting += 1;
     try {
       return await withDeadline(clock, { ms: DEADLINE_MS }, async (signal) => {
-        // This wait needs no own deadline, because earlier requests have earlier deadlines.
+        // Waiting needs no deadline: each earlier request ends at its own deadline, which is before that of this
+        // request.
         const release = await reads.acquire();
         try {
           return signal.aborted ? LATE : await ask(client(), { scaler, range, signal, onQuery, clock });
@@ -173,8 +174,8 @@ function severalClusters(scaler: Scaler, clusters: readonly string[]): LongAnswe
 const MOST_NAMED = 5;
 
 /**
- * Returns the clusters of series. Series without the label belong to any cluster, because the label may have been added
- * later.
+ * Returns the distinct values of the label `cluster`. Series without the label are ignored, because the label may have
+ * been added later.
  */
 function clustersOf(series: readonly RangeSeries[]): readonly string[] {
   const clusters = new Set(series.map(({ labels }) => labels['cluster'] ?? ''));
@@ -206,9 +207,9 @@ interface HistoryQueries {
 const LEAST_WINDOW_SECONDS = 120;
 
 /**
- * Returns the queries of a history. A count is that at the end of a step; if several replicas or jobs expose the
- * scaler, it is the largest. A value is the mean of all samples within a step, from all replicas. `metrics`: identities
- * of the metrics to query; null: all.
+ * Returns the queries of a history. A replica count is read at the end of a step; if several replicas or jobs expose
+ * the scaler, the largest count is used. The value of a metric is the mean of all samples within a step. `metrics`:
+ * identities of the metrics to query; null: all.
  */
 export function historyQueries(
   scaler: { readonly namespace: string; readonly name: string },
@@ -241,8 +242,8 @@ export interface HistorySeries {
 type Column = (number | null)[];
 
 /**
- * Returns one point per step, from the first step with a number to the last. A number without samples is null.
- * `yieldIfDue` yields to other work.
+ * Returns one point per step, from the first to the last step that has a number. A count or value without samples is
+ * null. `yieldIfDue` yields to other work.
  */
 export async function buildPoints(
   scaler: Scaler,
@@ -276,7 +277,7 @@ export async function buildPoints(
 }
 
 /**
- * Returns a function that returns a column: for each step, the largest value of the series for which `isOf` is true.
+ * Returns a function that builds a column: for each step, the largest value among the series for which `isOf` is true.
  */
 function createColumns(
   range: LongRange,

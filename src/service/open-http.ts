@@ -32,7 +32,7 @@ export interface HttpOptions {
   readonly version: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** In a pod, the default is to listen on all addresses. */
+  /** Whether the process runs in a pod, where it listens on all addresses by default. */
   readonly isInCluster?: boolean;
   /** Default: a client that does not use variables of the environment. */
   readonly createRangeClient?: ((source: SourceConfig) => RangeClient) | undefined;
@@ -67,7 +67,7 @@ interface OpenHttp {
 /** The default address outside of a cluster: other hosts on the network must not see which workloads are scaled. */
 const LOOPBACK = '127.0.0.1';
 
-/** After this time an event stream is closed, so that its client must show its permission again. */
+/** After this time an event stream is closed, so that the permissions of its client are checked again. */
 const STREAM_MS = 300_000;
 
 /** The directory to which the build writes the dashboard. The path is the same from `src` and from `dist`. */

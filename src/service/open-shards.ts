@@ -147,7 +147,7 @@ interface AddressedLease {
 
 /**
  * Lets the leader write the URL of its HTTP server into its Lease, where standbys read it. The identity is written,
- * too: it shows that the URL is not that of an earlier leader.
+ * too, so that the URL of a previous leader is not mistaken for that of the current one.
  */
 export function withLeaderAddress(
   client: LeaseClient,
@@ -158,7 +158,7 @@ export function withLeaderAddress(
     known = readLeader(annotationsOf(seen)[ANNOTATION] ?? '');
     return seen;
   };
-  /** Returns the annotations to write with a spec; none if this replica is not the holder in that spec. */
+  /** Returns the annotations to write with a spec; empty if this replica is not the holder in the spec. */
   const ownAnnotations = ({ holderIdentity }: LeaseSpec): Readonly<Record<string, string>> => {
     const own = address();
     return holderIdentity === identity && own !== null ? { [ANNOTATION]: `${identity} ${own}` } : {};

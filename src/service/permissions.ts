@@ -30,7 +30,7 @@ export interface Permission {
   /** The names of objects. Unset: all objects. */
   readonly names?: readonly string[];
   readonly grantedBy: ChartValue;
-  /** False: without the permission, everything else works. */
+  /** False: without the permission, only `use` does not work. */
   readonly isRequired: boolean;
   readonly use: string;
   readonly without: string;

@@ -61,7 +61,7 @@ export interface ServiceOptions extends OwnObjects {
     onRequest: (report: RequestReport) => void,
     onServerNames: (names: readonly string[]) => void,
   ) => Transport;
-  /** In a pod, the default is to listen on all addresses. */
+  /** Whether the process runs in a pod, where it listens on all addresses by default. */
   readonly isInCluster?: boolean;
   readonly dryRun: boolean;
   readonly clock: Clock;
@@ -285,7 +285,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
         address: () => address,
       })
     : null;
-  // Without sharding, a replica without an IP for others has no address. Its standbys then show no scalers.
+  // Without sharding, a leader without `podIp` has no address for other replicas, so its standbys show no scalers.
   const ip = options.podIp ?? (config.sharding.enabled ? '127.0.0.1' : null);
   if (http !== null && ip !== null) address = `http://${ip.includes(':') ? `[${ip}]` : ip}:${http.port}`;
   const termPorts = {
@@ -314,7 +314,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       feed.publish({ type: 'reload', at: clock.now(), scalers: scalers.length, errors });
     },
     run: async (signal) => {
-      // Event streams are closed now and not after the last change.
+      // Closes event streams at once: otherwise they would stay open until changes in flight have ended.
       if (http !== null) onAbort(signal, http.closeStreams);
       const ending = new AbortController();
       const watching = Promise.all([
@@ -346,7 +346,7 @@ function openState(
   return stateInMemory();
 }
 
-/** Returns null if decisions are not recorded. */
+/** Returns the decision record; null: decisions are not recorded. */
 function openRecord(
   { config: { record }, version, clock, log }: ServiceOptions,
   metrics: Metrics,
@@ -377,8 +377,8 @@ export interface TermPorts {
 }
 
 /**
- * How long a term waits for its state to be written. If that takes longer, the next leader still finds the intents,
- * which were stored before.
+ * How long the end of a term waits for the state to be written. If it takes longer, the next leader still finds each
+ * change of replicas: it was stored before its PATCH.
  */
 const FLUSH_MS = 3000;
 

@@ -86,7 +86,7 @@ interface Series {
   targets: readonly number[];
   /** The current step of five minutes; null: there is no point yet. */
   bucket: Bucket | null;
-  /** The loads expected for later times, preceded by the one for the last time before now; earliest first. */
+  /** The expected loads by time: first the newest one that is not in the future, then those of the future. */
   expected: readonly (ExpectedLoad & { readonly at: Instant })[];
 }
 
@@ -142,7 +142,7 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
   };
 }
 
-/** Returns the series of a scaler. If the metrics of its document have changed, it is a new one with the old counts. */
+/** Returns the series of a scaler; if the metrics of its document have changed, a new series with only the counts. */
 function continueSeries(before: Series | null, scaler: Scaler): Series {
   if (before?.scaler === scaler) return before;
   const { metrics, forecast } = scaler.spec;
@@ -173,7 +173,7 @@ function valueCount({ spec: { metrics, forecast } }: Scaler): number {
   return 2 * metrics.length + (forecast === null ? 0 : FORECAST_COLUMNS.length);
 }
 
-/** Copies the counts, but not the values, which belong to other metrics. */
+/** Copies the counts. The values are not copied, because they belong to the metrics of the previous document. */
 function copyCounts(before: Series, next: Series): void {
   const values = Array.from({ length: valueCount(next.scaler) }, () => null);
   for (const ring of ['fine', 'coarse'] as const) {
@@ -201,7 +201,7 @@ function fillPoint(next: NextPoint, record: CycleRecord, series: Series): Point 
   return next;
 }
 
-/** Sets the last values, in the order of `FORECAST_COLUMNS`. */
+/** Sets the values of the forecast, after those of the metrics, in the order of `FORECAST_COLUMNS`. */
 function fillForecast(
   values: (number | null)[],
   { at, decision, snapshot, scaler }: CycleRecord,
@@ -239,7 +239,7 @@ function fillCounts(counts: (number | null)[], { decision, snapshot }: CycleReco
   counts[5] = snapshot === null ? null : countReady(snapshot.pods);
 }
 
-/** Adds a point. Of consecutive equal points, only the first and the last are kept, which give the same chart. */
+/** Adds a point. Of consecutive equal points, only the first and the last are kept: the chart is the same. */
 function addFine({ fine, scaler }: Series, point: Point, capacity: number): void {
   const newest = fine.size() - 1;
   const last = fine.timeOf(newest);
@@ -249,7 +249,7 @@ function addFine({ fine, scaler }: Series, point: Point, capacity: number): void
   else fine.push(point, capacity);
 }
 
-/** Must be called before the point is added to `fine`, whose newest point is then the last one of the ended step. */
+/** Must be called before `addFine`: the newest point of `fine` must be the last one of the step that ends. */
 function addCoarse(series: Series, point: Point, capacity: number): void {
   const { bucket, coarse, fine } = series;
   if (bucket === null) {

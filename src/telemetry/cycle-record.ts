@@ -15,7 +15,10 @@ export interface CycleRecord {
   readonly snapshot: Snapshot | null;
   readonly decision: Decision | null;
   readonly outcome: Outcome;
-  /** The reason of the count if it is not that of the decision, as during a pause and in the first cycle after it. */
+  /**
+   * The reason of the count, if it differs from the reason of the decision: during a pause with a fixed count, and in
+   * the first cycle after a pause. Absent: the reason of the decision applies.
+   */
   readonly reason?: string | undefined;
   /** The conditions of the decision and of the control loop. If a type is missing, its last condition still holds. */
   readonly conditions: readonly Condition[];
@@ -26,8 +29,8 @@ export interface CycleRecord {
   /** Absent: no other client overwrites the replicas set by promscaler. */
   readonly conflictingWriter?: ConflictingWriter | undefined;
   /**
-   * Another autoscaler of the target: it conflicts, or in a dry run it is the one to compare with. Absent: there is
-   * none.
+   * Another autoscaler of the target. It conflicts with this scaler; in a dry run, the decision is compared with it.
+   * Absent: there is none.
    */
   readonly otherScaler?: OtherAutoscaler | undefined;
   /**
@@ -126,9 +129,7 @@ export function boundsOf({
   return decision ?? boundsInForce(scaler.spec, at);
 }
 
-/**
- * Returns the outcome without a change. It is one object for each count, to save memory: each scaler keeps a record.
- */
+/** Returns the outcome `none`. To save memory, all scalers share one object for each count. */
 export function noChange(replicas: number | null): Outcome {
   const known = unchanged.get(replicas);
   if (known !== undefined) return known;
@@ -165,7 +166,7 @@ export interface Agreement {
   readonly since: Instant;
   /** How many cycles were compared. */
   readonly rounds: number;
-  /** In how many of them the desired replicas were equal. */
+  /** In how many of the compared cycles promscaler and the HPA wanted the same replicas. */
   readonly same: number;
   /** The largest difference, and of several the last one; null: there was none. */
   readonly largest: LargestDifference | null;
@@ -180,8 +181,8 @@ interface LargestDifference {
 }
 
 /**
- * Adds a cycle to the comparison. It starts again if the spec or the HPA is another one. A cycle that was not compared
- * changes nothing.
+ * Adds a cycle to the comparison, which starts again if the spec changes or another HPA is compared. A cycle without a
+ * comparison changes nothing.
  */
 export function agreementAfter(
   before: { readonly scaler: Scaler; readonly agreement: Agreement | null } | null,

@@ -17,7 +17,7 @@ export type ServiceEvent =
     })
   | (ScalerEvent & {
       readonly type: 'failure';
-      /** The type of a condition, or `change`, or TYPE/IDENTITY of a metric. */
+      /** What fails: the type of a condition, `change` (of replicas), or TYPE/IDENTITY of a metric. */
       readonly subject: string;
       /** False: the failure has ended. */
       readonly failing: boolean;
@@ -45,7 +45,7 @@ export interface EventFeed {
   readonly lastId: () => string;
 }
 
-/** Limits the events that are kept for clients that connect again. */
+/** Maximum number of events that are kept for clients that reconnect. */
 const MAX_EVENTS = 500;
 
 /** Creates a feed. `run` is a part of each ID, and unique to this process. */
@@ -70,7 +70,7 @@ export function createEventFeed(run: string, maxEvents = MAX_EVENTS): EventFeed 
       if (id === idOf(count)) return [];
       const index = last.findIndex((one) => one.id === id);
       if (index >= 0) return last.slice(index + 1);
-      // The event with this ID was dropped, but all later ones are still there.
+      // The event with this ID was dropped, but all later events are still kept.
       return id === idOf(count - last.length) ? [...last] : null;
     },
     lastId: () => idOf(count),

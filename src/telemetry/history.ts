@@ -18,8 +18,8 @@ export interface HistoryEntry {
 }
 
 /**
- * What two cycles must have in common to have the same result. Of metrics, only whether they fail is compared, not
- * their values.
+ * What two cycles must have in common to have the same result. The values of metrics are not compared, only whether
+ * they fail.
  */
 interface Result {
   readonly kind: OutcomeKind;

@@ -48,7 +48,7 @@ export interface LedgerEntry {
   readonly lastRescale: Readonly<Record<Direction, Instant | null>>;
   /** The comparison with an HPA; null: no cycle was compared. */
   readonly agreement: Agreement | null;
-  /** The recommendation for this version of the document; null: it was not back-tested. */
+  /** The recommendation for this version of the document; null: this version was not back-tested. */
   readonly recommendation: Recommendation | null;
   /** How many consecutive cycles had the result of `record`, at least 1. */
   readonly count: number;
@@ -182,7 +182,8 @@ class Status implements LedgerEntry, LastOfRun {
 }
 
 /**
- * Returns the conditions of the first record whose status an earlier process has already stored, with the stored times.
+ * Returns the conditions of a first record that have the same status as an earlier process stored, with the stored
+ * times.
  */
 function earlierConditions(
   { conditions, at }: CycleRecord,
@@ -251,7 +252,10 @@ function haveSameErrors(a: LedgerEntry['metricErrors'], b: LedgerEntry['metricEr
 
 const NO_ERRORS: LedgerEntry['metricErrors'] = new Map();
 
-/** Replaces conditions about queries and limits that the new spec may not have. */
+/**
+ * Sets the conditions about metrics and limits to `NotEvaluated`, unless the record has them: the new spec may have
+ * other metrics and limits.
+ */
 function withoutOutdated(
   before: readonly TimedCondition[],
   { conditions, at }: CycleRecord,

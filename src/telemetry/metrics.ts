@@ -37,7 +37,10 @@ export interface Metrics {
   readonly countInternalError: () => void;
   readonly countMissedRounds: (rounds: number) => void;
   readonly observeQuery: (query: QueryObservation) => void;
-  /** Counts the series in responses of a source since the last call. */
+  /**
+   * Adds to the counters of series in responses of a source.
+   * `known`: their labels were parsed in an earlier response; `read`: they were parsed in this one.
+   */
   readonly countSeries: (source: string, series: { readonly known: number; readonly read: number }) => void;
   readonly countOverLimitQuery: (source: string, namespace: string) => void;
   /** Counts a range query for a chart or a forecast. `reason`: why it failed; null: it succeeded. */

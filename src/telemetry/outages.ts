@@ -19,8 +19,8 @@ export interface SharedSystem {
  */
 export interface Outages {
   /**
-   * Reports the result of a request. `failure`: why the system did not answer; null: it did, even if with an error
-   * about the request.
+   * Reports the result of a request. `failure`: why the system did not answer; null: the system answered, possibly with
+   * an error.
    */
   readonly observe: (request: {
     readonly system: string;
@@ -35,11 +35,11 @@ export interface Outages {
    * within 2 s.
    */
   readonly attribute: (failure: ScalerFailure, write: (isOwn: boolean) => void) => void;
-  /** Returns whether a failure was attributed to a system, and forgets that. */
+  /** Returns whether a failure was attributed to a system, and removes the attribution. */
   readonly takeAttributed: (scaler: string, subject: string) => boolean;
   readonly isAttributed: (scaler: string, subject: string) => boolean;
   readonly forget: (scaler: string) => void;
-  /** Decides all failures that still wait. */
+  /** Attributes all failures that still wait, without waiting for more results. */
   readonly stop: () => void;
 }
 
@@ -53,7 +53,7 @@ interface ScalerFailure {
 
 /** How long a failure waits for the results of other requests. Those of the same round are answered by then. */
 const DECIDED_AFTER_MS = 2000;
-/** If more scalers than this fail at once while the system answers other requests, all of them share one line. */
+/** If more scalers than this fail at once while the system answers other requests, one log line reports all of them. */
 const MOST_OWN_LINES = 20;
 
 interface Waiting {
@@ -265,8 +265,8 @@ interface ClockWarnings {
 }
 
 /**
- * Difference of clocks that is logged. It is larger than the delay of a response. Above 120 s, samples are partial and
- * scale nothing down (prometheus/samples.ts).
+ * A larger difference of clocks is logged. The delay of a response is below it. Above 120 s, samples are partial and
+ * prevent scale-down (prometheus/samples.ts).
  */
 const WARN_SECONDS = 30;
 

@@ -37,7 +37,7 @@ const TIME_WORDS = 2;
 const MISSING_COUNT = -1;
 const MIN_CAPACITY = 16;
 
-/** Converts numbers to and from bits: a ring has a single array, in which all numbers are stored as bits. */
+/** Converts numbers to and from bits: a ring stores all its numbers as bits in a single array. */
 const scratch = new ArrayBuffer(8);
 const words = new Int32Array(scratch);
 const float64 = new Float64Array(scratch);

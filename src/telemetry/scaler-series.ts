@@ -111,8 +111,7 @@ function writeLastRescale({ lastRescale: { up, down } }: LedgerEntry, write: Wri
 }
 
 /**
- * Writes a series for each metric. Results are in the order of the document. If there are none, only targets are
- * written.
+ * Writes a series for each metric. Results are in the order of the document. Without results, only targets are written.
  */
 function writeMetrics(
   { scaler, record }: LedgerEntry,
@@ -157,7 +156,8 @@ export function currentValue(spec: MetricSpec, result: MetricResult | undefined)
 }
 
 /**
- * Returns the target in percent of the requests or in base units. If a measured capacity is used, that is the target.
+ * Returns the target in percent of the requests or in base units. A measured capacity replaces the target of the
+ * document.
  */
 export function targetValue(spec: MetricSpec, result?: MetricResult): number {
   if (result?.capacity !== undefined) return result.capacity;

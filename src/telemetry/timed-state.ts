@@ -4,7 +4,7 @@ import type { Instant } from '../units/time.js';
 import type { LedgerEntry } from './ledger.js';
 
 export interface TimedState extends ScalerState {
-  /** The first cycle of this process with this state; null: unknown. */
+  /** The time of the first cycle with this state, or of the rejection if that causes the state; null: unknown. */
   readonly since: Instant | null;
 }
 

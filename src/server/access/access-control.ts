@@ -18,7 +18,10 @@ export interface AccessControl {
   readonly checkIdentity: (identity: Identity, namespace: string | null) => Promise<Verdict>;
 }
 
-/** Header for the token behind the service proxy, which removes `Authorization` because that is for the API server. */
+/**
+ * Header for the token of a client behind the service proxy of the API server. The proxy uses the header
+ * `Authorization` itself and removes it.
+ */
 export const TOKEN_HEADER = 'x-promscaler-authorization';
 
 /** Admits requests with a valid bearer token. Without access control, admits all requests. */

@@ -5,29 +5,31 @@ import type { AccessControl, Verdict } from './access-control.js';
 import { SEES_ALL } from './viewer.js';
 import type { Identity, Viewer } from './viewer.js';
 
-/** Reviews of the API server. `userOf` and `mayRead` reject if it does not answer. */
+/** TokenReviews and SubjectAccessReviews. `userOf` and `mayRead` reject if the API server does not answer. */
 interface Reviews<User> {
   /** Returns the user of a token; null: the token is not valid. */
   readonly userOf: (token: string) => Promise<User | null>;
   /** Returns whether a user may read scalers in a namespace; null: in all namespaces. */
   readonly mayRead: (user: User, namespace: string | null) => Promise<boolean>;
-  /** Parses the user in a request of another replica; null: the JSON does not describe a user. */
+  /** Parses a user that another replica has sent; null: the JSON does not describe a user. */
   readonly readUser: (json: unknown) => User | null;
 }
 
 interface ReviewOptions<User> {
   readonly reviews: Reviews<User>;
   readonly clock: Clock;
-  /** The namespaces that have scalers. Only they are reviewed, so that clients cannot cause any number of reviews. */
+  /**
+   * The namespaces that have scalers. Other namespaces are not reviewed, so that clients cannot cause any number of
+   * reviews.
+   */
   readonly namespaces: () => Iterable<string>;
-  /** Called with an error of the API server. */
   readonly onError: (error: unknown) => void;
 }
 
 /** How long a positive result is cached, which is also the delay until a revoked token or permission has an effect. */
 const VALID_MS = 60_000;
 const INVALID_MS = 10_000;
-/** For this time after it was found valid, a token is exempt from the limit for unknown tokens. */
+/** How long a valid token is exempt from the limit for unknown tokens. */
 const KNOWN_MS = 3_600_000;
 /**
  * Limits of the cache; the least recently used entry is removed. Valid tokens have a limit of their own: a flood of
@@ -35,7 +37,9 @@ const KNOWN_MS = 3_600_000;
  */
 const MAX_VALID_TOKENS = 1000;
 const MAX_OTHER_TOKENS = 1000;
-/** Limits reviews of unknown tokens, so that a flood neither loads the API server nor delays known clients. */
+/**
+ * Limits the reviews of unknown tokens, so that a flood of them neither loads the API server nor delays known clients.
+ */
 const UNKNOWN_PER_SECOND = 10;
 const UNKNOWN_BURST = 50;
 const REVIEWS_AT_ONCE = 4;
@@ -46,7 +50,7 @@ interface Cached<Value> {
 }
 
 interface KnownToken<User> {
-  /** Null: the token was not reviewed yet. */
+  /** The result of the last TokenReview, which may be outdated; null: there is none. */
   user: Cached<User | null> | null;
   /** Monotonic time at which the token was last found to be valid. */
   validMs: number;
@@ -55,7 +59,7 @@ interface KnownToken<User> {
 
 /**
  * Admits clients whose token the API server accepts. They see the namespaces in which they may get Scaler objects.
- * Results are cached for a short time. The key is a hash of the token, so that no token is stored.
+ * Results are cached for a short time by a hash of the token, so that no token is stored.
  */
 export function createReviewAccess<User>(options: ReviewOptions<User>): AccessControl {
   const { reviews, clock, namespaces, onError } = options;
@@ -90,8 +94,8 @@ export function createReviewAccess<User>(options: ReviewOptions<User>): AccessCo
   };
 
   /**
-   * Returns whether a review counts against the limit for unknown tokens: not if a result is cached, or if the token
-   * was valid recently.
+   * Returns true if the token needs a review that counts toward the limit for unknown tokens: no result is cached, and
+   * the token was not found valid within `KNOWN_MS`.
    */
   const needsBudget = ({ user, validMs }: KnownToken<User>): boolean => {
     const nowMs = clock.monotonicMs();
@@ -100,7 +104,7 @@ export function createReviewAccess<User>(options: ReviewOptions<User>): AccessCo
 
   const mayRead = (known: KnownToken<User>, user: User, namespace: string | null): Promise<boolean> => {
     const nowMs = clock.monotonicMs();
-    // An empty name stands for all namespaces, because no namespace has it.
+    // The empty key is for all namespaces, because no namespace has an empty name.
     const key = namespace ?? '';
     const cached = known.permissions.get(key);
     if (cached !== undefined && nowMs < cached.untilMs) return cached.value;
@@ -138,7 +142,7 @@ export function createReviewAccess<User>(options: ReviewOptions<User>): AccessCo
     return admitted(user, await viewerOf(known, user, namespace));
   };
 
-  /** Reviews only the permissions of the user, because the other replica has already reviewed the token. */
+  /** Reviews only the permissions of the user: the replica that sent the identity has already reviewed the token. */
   const checkIdentity = async (identity: Identity, namespace: string | null): Promise<Verdict> => {
     const user = identity.kind === 'user' ? reviews.readUser(identity.user) : null;
     if (user === null) return { kind: 'refused' };

@@ -6,7 +6,10 @@ export interface Viewer {
   readonly sees: (namespace: string) => boolean;
   /** Whether the client may see everything, including problems that belong to no namespace. */
   readonly seesAll: boolean;
-  /** The same for all clients that see the same namespaces. Page tokens whose rows depend on that contain it. */
+  /**
+   * A string that is equal for all clients that see the same namespaces. It identifies shared event streams and is part
+   * of the revision of an overview.
+   */
   readonly scope: string;
 }
 
@@ -14,8 +17,8 @@ export const SEES_ALL: Viewer = { sees: () => true, seesAll: true, scope: '*' };
 const SEES_NOTHING: Viewer = { sees: () => false, seesAll: false, scope: '' };
 
 /**
- * How a client was authenticated, without any credentials. With it, another replica decides what the client may see.
- * `user`: the user of a token, as JSON that the access control of the other replica can read.
+ * How a client was authenticated, without its credentials. Another replica can decide from it what the client may see.
+ * `user`: the user of the token, as JSON that the access control of the other replica can read.
  */
 export type Identity =
   | { readonly kind: 'anybody' }
@@ -40,7 +43,7 @@ export function viewerOf(request: Request): Viewer {
   return admissions.get(request)?.viewer ?? SEES_NOTHING;
 }
 
-/** Returns the identity of the client: anonymous if the request was not admitted. */
+/** Returns the identity of the client; `ANYBODY` if the request was not admitted. */
 export function identityOf(request: Request): Identity {
   return admissions.get(request)?.identity ?? ANYBODY;
 }

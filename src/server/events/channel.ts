@@ -20,18 +20,21 @@ interface ChannelOptions {
   readonly send: (response: Response, bytes: Buffer) => void;
 }
 
-/** If a client has missed more bytes of events, it gets a gap event instead of them. */
+/** A client that has missed more bytes of events gets a gap event instead of the events. */
 const MAX_MISSED_BYTES = 32 * 1024;
 const RETRY_MS = 3000;
-/** Contains data, because a client takes an ID only from an event with data. */
+/** Has a `data` line, because browsers take an ID only from an event with data. */
 const CONNECTED = 'event: connected\ndata: {}\n\n';
 /** Events within this time are sent together: writing to each of 100 streams takes more than a millisecond. */
 const GATHER_MS = 100;
 const MOST_GATHERED = 8;
-/** Gathered messages with this many characters are sent at once. */
+/** Gathered events are sent at once when their messages together have this many characters. */
 const LONGEST_GATHERED = 16 * 1024;
 
-/** Creates a channel. Events are encoded once for all streams, and only after the decisions that have caused them. */
+/**
+ * Creates a channel. Events are encoded once for all streams, and in a later task, so that they do not delay the
+ * decisions that cause them.
+ */
 export function createChannel({ source, viewer, clock, send }: ChannelOptions): Channel {
   const streams = new Set<Response>();
   let pending: StreamedEvent[] = [];
@@ -66,7 +69,7 @@ export function createChannel({ source, viewer, clock, send }: ChannelOptions): 
 
   return {
     begin: (response, lastId) => {
-      // Sends pending events first, because the start of the new stream already includes them.
+      // Sends pending events first, because the start of the new stream includes them: it must not get them twice.
       flush();
       streams.add(response);
       unsubscribe ??= source.subscribe(queue);
@@ -86,8 +89,8 @@ export function createChannel({ source, viewer, clock, send }: ChannelOptions): 
 }
 
 /**
- * Returns the start of a stream: the retry delay, `connected`, and the events after `lastId`. If these are too many, a
- * gap event replaces them.
+ * Returns the start of a stream: the retry delay, `connected`, and the events after `lastId`. A gap event replaces the
+ * events if they are unknown or too large.
  */
 function beginning(
   source: EventSource,
@@ -98,7 +101,7 @@ function beginning(
   }: { readonly lastId: string | null; readonly viewer: Viewer; readonly clock: Clock },
 ): string {
   const retry = `retry: ${RETRY_MS}\n`;
-  // With this ID, a client that reconnects before its first event can send a Last-Event-ID.
+  // A client that reconnects before it has received an event sends this ID as Last-Event-ID.
   if (lastId === null) return `${retry}id: ${source.lastId()}\n${CONNECTED}`;
   const events = source.since(lastId);
   const missed = events === null ? null : textOf(events, viewer);
@@ -131,7 +134,7 @@ export function textOf(events: readonly StreamedEvent[], viewer: Viewer): string
     .join('');
 }
 
-/** A single `data` line suffices, because JSON contains no line breaks. */
+/** Returns an event as text. It needs only one `data` line, because JSON contains no line breaks. */
 function eventText({ id, event }: StreamedEvent, { seesAll }: Viewer): string {
   const { type, ...facts } = event;
   const counts = type === 'reload' && !seesAll ? { scalers: null, errors: null } : {};
@@ -155,7 +158,7 @@ export function writePositions(positions: Positions): string {
   return [...positions].map(([hash, id]) => `${hash}.${id}`).join('~');
 }
 
-/** Parses such an ID; null: the text is not an ID. */
+/** Parses an ID that `writePositions` has written; null: the text is not such an ID. */
 export function readPositions(text: string): Positions | null {
   const parts = text.split('~');
   if (parts.length > MOST_REPLICAS) return null;

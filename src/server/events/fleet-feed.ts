@@ -9,7 +9,7 @@ import { replicaHash } from '../overview/parts.js';
 
 /** The events of all replicas, for clients that have the same permissions. */
 export interface FleetFeed extends EventSource {
-  /** Resolves when each replica has answered, but after one second at the latest. */
+  /** Resolves when every replica has answered or failed, but after one second at the latest. */
   readonly ready: () => Promise<void>;
   /** Connects to new replicas, and disconnects from those that do not exist anymore. */
   readonly refresh: () => void;
@@ -20,9 +20,12 @@ interface FleetFeedOptions {
   readonly own: EventFeed;
   readonly fleet: Fleet;
   readonly clock: Clock;
-  /** The last event that the first client has received; null: it wants only new events. */
+  /** The ID of the last event that the first client has received; null: the client wants only new events. */
   readonly lastId: string | null;
-  /** Returns the identity for requests to other replicas, which is that of any connected client. */
+  /**
+   * Returns the identity of a connected client, for requests to other replicas. All clients of a feed have the same
+   * permissions.
+   */
   readonly identity: () => Identity;
   readonly onFault: (error: unknown) => void;
 }
@@ -32,9 +35,9 @@ const READY_MS = 1000;
 const GAP_MS = 1000;
 
 /**
- * Merges the events of this replica and the other ones, with one connection to each. The ID of an event contains a
- * position in the events of each replica, so that a client can continue at another replica. If events of a replica may
- * be missing, sends a gap event.
+ * Merges the events of this replica with those of the other replicas, to each of which it has one connection. The ID of
+ * an event contains a position in the events of every replica, so that a client can continue at another replica. If
+ * events of a replica may be missing, the feed sends a gap event.
  */
 export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
   const { own, fleet, clock } = options;
@@ -42,7 +45,7 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
   const ownHash = replicaHash(fleet.identity);
   const relays = new Map<string, { readonly hash: string; readonly relay: Relay }>();
   const listeners = new Set<(event: StreamedEvent) => void>();
-  /** Number of clients whose stream has begun, so that they know their position. */
+  /** Number of streams that have begun. Their clients have an ID, so a gap must be announced to them. */
   let begun = 0;
   let lastGapMs = -Infinity;
   let cancelGap: (() => void) | null = null;
@@ -107,7 +110,7 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
     const missed: StreamedEvent[] = [];
     for (const { hash, feed } of sources) {
       const known = positions.get(hash);
-      // A replica that has not answered yet sends the missing events later, or a gap event.
+      // A replica that has not answered yet is skipped: its relay sends the missing events later, or a gap event.
       if (feed.lastId() === null) continue;
       const events = known === undefined ? null : feed.since(known);
       if (known === undefined || events === null) return null;

@@ -24,14 +24,16 @@ export interface Relay {
 
 interface RelayOptions {
   readonly peer: Peer;
-  /** The events after this ID are wanted; null: only new events are. */
+  /** The relay starts with the event after this ID; null: with the next new event. */
   readonly startId: string | null;
   readonly clock: Clock;
   readonly keys: Fleet['keys'];
-  /** Returns the identity of a client that gets the events. */
+  /** Returns the identity of a client for which the relay requests events. */
   readonly identity: () => Identity;
   readonly onEvent: (event: NumberedEvent) => void;
-  /** Called after a connection. `isResumed`: the events after the last ID follow; otherwise events may be missing. */
+  /**
+   * Called after the first connection. `isResumed`: the events after `startId` follow; otherwise events may be missing.
+   */
   readonly onConnected: (isResumed: boolean) => void;
   readonly onGap: () => void;
   /** Called with an internal error, after which the relay connects again. */
@@ -41,11 +43,16 @@ interface RelayOptions {
 /** How many events are kept for clients that reconnect. */
 const MOST_EVENTS = 200;
 const FIRST_DELAY_MS = 1000;
-/** Events that are not used. This replica has its own reloads, because all replicas have the same documents. */
+/**
+ * Events that are not passed on. Reloads are skipped because this replica reports its own reloads of the same
+ * documents.
+ */
 const UNTAKEN: ReadonlySet<string> = new Set(['connected', 'gap', 'reload']);
 const LONGEST_DELAY_MS = 15_000;
 
-/** Stays connected to a replica until it is closed. After an interruption, continues after the last event. */
+/**
+ * Creates a relay, which stays connected until it is closed. After an interruption, it continues after the last event.
+ */
 export function createRelay(options: RelayOptions): Relay {
   const { peer, clock, onEvent, onConnected, onGap } = options;
   const ending = new AbortController();
@@ -143,10 +150,10 @@ export function createRelay(options: RelayOptions): Relay {
 
 interface PeerStreamOptions {
   readonly clock: Clock;
-  /** The last event that was received; null: only new events are wanted. */
+  /** The ID of the last event that was received; null: the replica sends only new events. */
   readonly lastId: string | null;
   readonly identity: Identity;
-  /** The first one of the shared keys; null: there are none. */
+  /** The first shared key; null: there is no key. */
   readonly key: Buffer | null;
   readonly signal: AbortSignal;
   readonly onMessage: (message: StreamMessage) => void;
@@ -213,7 +220,7 @@ interface StreamMessage {
   readonly data: string;
 }
 
-/** Limits a message. An event is shorter than 4 KiB. */
+/** Maximum number of characters of a message. An event is shorter than 4 KiB. */
 const LONGEST = 32 * 1024;
 
 /**
@@ -237,7 +244,9 @@ function createMessageReader(onMessage: (message: StreamMessage) => void): (text
   return (text) => parser.feed(text);
 }
 
-/** Parses a decision, failure or recommendation of another replica; null: the message is another one, or invalid. */
+/**
+ * Parses a decision, failure or recommendation of another replica; null: the message has another type, or is invalid.
+ */
 function readPeerEvent({ type, data }: StreamMessage): ServiceEvent | null {
   const value = parseJson(data);
   const { decision, failure, recommendation } = eventSchemas;

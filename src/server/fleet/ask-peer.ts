@@ -20,7 +20,7 @@ export interface PeerAnswer {
 export type AskPeer = (peer: Peer, path: string, identity: Identity) => Promise<PeerAnswer | null>;
 
 const ANSWER_MS = 5000;
-/** Limits an answer. A list has at most about 1 MiB, the snapshot of a scaler with 5,000 pods 2 MB. */
+/** Maximum size of an answer. A list has at most about 1 MiB, the snapshot of a scaler with 5,000 pods 2 MB. */
 const MAX_BYTES = 16 * 1024 * 1024;
 /** Maximum number of requests to other replicas at a time, for all clients together. */
 const MAX_REQUESTS = 16;
@@ -31,8 +31,8 @@ export class PeerError extends Error {
 }
 
 /**
- * Creates the client for other replicas. It follows no redirects and never retries. After an internal error, `onFault`
- * is called and there is no answer.
+ * Creates the client for other replicas. It follows no redirects and never retries. After an internal error, it calls
+ * `onFault` and returns null.
  */
 export function createPeerClient(
   fleet: Pick<Fleet, 'keys'>,
@@ -74,7 +74,7 @@ export function createPeerClient(
 interface PeerRequest {
   readonly path: string;
   readonly identity: Identity;
-  /** The first one of the shared keys; null: there are none. */
+  /** The first shared key; null: there is no key. */
   readonly key: Buffer | null;
   readonly lastId: string | null;
   readonly clock: Clock;
@@ -134,12 +134,15 @@ function sealed(question: PeerMessage, key: Buffer): ReturnType<typeof encryptRe
   try {
     return encryptRequest(question, key);
   } catch (cause) {
-    // The user is in too many groups, so that the identity does not fit into a header.
+    // A RangeError means that the user is in too many groups: the identity does not fit into a header.
     throw cause instanceof RangeError ? new PeerError(cause.message, { cause }) : cause;
   }
 }
 
-/** Any error means that the chunk was not encrypted by a replica. OpenSSL has no own class for this error. */
+/**
+ * Decrypts a chunk. Any error means that no replica has encrypted the chunk, because OpenSSL has no error class for
+ * that.
+ */
 function opened(reader: AnswerReader, piece: Buffer): readonly Buffer[] {
   try {
     return reader.push(piece);

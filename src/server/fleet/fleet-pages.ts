@@ -50,7 +50,7 @@ const NO_KEY = 'server.peerKeyFile is unset or has no key of 32 characters';
 /** How many lists may be merged at a time: merging takes some 10 ms, during which probes and rounds wait. */
 const MAX_LISTS = 2;
 
-/** Serves the list of the scalers of all replicas. `own` serves those of this replica. */
+/** Serves the list of the scalers of all replicas. `own` serves the list of this replica. */
 export function ofAll(
   own: RequestHandler,
   { api, fleet, ask }: { readonly api: ScalerPageParts; readonly fleet: Fleet; readonly ask: AskPeer },
@@ -102,10 +102,10 @@ function keyOf({ namespace, name }: Row): string {
 }
 
 /**
- * Merges the pages of all replicas, the first of which is that of this replica. If a page of a replica is not its last
- * one, the merged page ends at its last row, because the next rows of that replica are unknown. A scaler that moves
- * between replicas may be on two pages; the first page counts. If a replica is `unreachable`, its scalers are missing
- * and `leader` is false.
+ * Merges the pages of all replicas; the first one is from this replica. If a replica has more pages, the merged page
+ * ends at the last row that this replica has sent, because its next rows are unknown. A scaler that moves between
+ * replicas may be on two pages; the first of these pages is used.
+ * `unreachable`: replicas that did not answer, whose scalers are missing; `leader` is then false.
  */
 export function mergePages(
   pages: readonly [ScalerPage & Pick<ScalerList, 'problems'>, ...ScalerPage[]],

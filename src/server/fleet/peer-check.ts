@@ -19,15 +19,15 @@ export interface Fleet {
   readonly ownerOf: (key: string) => Peer | null;
   readonly peers: () => readonly Peer[];
   /**
-   * Returns the keys that all replicas share. The first one encrypts. If there are none, other replicas are not asked.
-   * Never rejects.
+   * Returns the keys that all replicas share. The first key encrypts, all keys decrypt. Empty: this replica cannot
+   * query other replicas. Never rejects.
    */
   readonly keys: () => Promise<readonly Buffer[]>;
 }
 
 /** Header that contains the encrypted request of another replica. */
 export const PEER_HEADER = 'x-promscaler-peer';
-/** Header with which replicas before version 0.2 forward a request, together with the token of the client. */
+/** Header of requests that a replica before version 0.2 has forwarded together with the token of the client. */
 const FORWARDED_HEADER = 'x-promscaler-forwarded';
 
 const peerRequests = new WeakSet<Request>();
@@ -37,9 +37,12 @@ export function isForwarded(request: Request): boolean {
   return peerRequests.has(request) || request.headers[FORWARDED_HEADER] !== undefined;
 }
 
-/** How long a request of another replica is valid. The wall clocks of both replicas are compared. */
+/** How long a request of another replica is valid, by the wall clocks of both replicas. */
 const VALID_MS = 60_000;
-/** How many requests are remembered, so that none is answered twice. A replica sends at most 16 at a time. */
+/**
+ * Maximum number of requests that are remembered, so that a copied request is not answered again. A replica sends at
+ * most 16 at a time.
+ */
 const MOST_NONCES = 20_000;
 
 interface PeerCheckOptions {
@@ -101,7 +104,7 @@ interface Opened {
 
 /**
  * Decides what the client of another replica may see. While a rolling update changes `server.auth`, old and new
- * replicas reject the clients of each other.
+ * replicas reject each other's clients.
  */
 async function verdictOn(
   identity: Identity,
@@ -114,10 +117,7 @@ async function verdictOn(
     : { kind: 'refused' };
 }
 
-/**
- * Returns a function that returns whether a nonce was not used before. When the request of a nonce has expired, the
- * nonce is forgotten.
- */
+/** Returns a function that returns true if a nonce is new. A nonce is forgotten when its request has expired. */
 function rememberNonces(clock: Clock): (nonce: Buffer) => boolean {
   const untilMs = new Map<string, number>();
   return (nonce) => {

@@ -15,7 +15,7 @@ export interface PeerMessage {
   /** Wall-clock time of the request in Unix milliseconds. */
   readonly atMs: number;
   readonly path: string;
-  /** The last event that was received; null: only new events are wanted, or the request is not for events. */
+  /** The ID of the last event that was received; null: only new events are requested, or no events at all. */
   readonly lastId: string | null;
   /** The identity of the client for which the replica asks. */
   readonly identity: Identity;
@@ -36,7 +36,7 @@ const NONCE_BYTES = 32;
 const SALT_BYTES = 32;
 const TAG_BYTES = 16;
 const LENGTH_BYTES = 4;
-/** Limits the header of a request: the HTTP server of a replica accepts headers of 8 KiB. */
+/** Maximum length of the header with a request: the HTTP server of a replica accepts headers of 8 KiB in total. */
 const MOST_HEADER_CHARACTERS = 7000;
 const MOST_QUESTION_BYTES = 256 * 1024;
 
@@ -84,8 +84,8 @@ interface ResponseEncryptor {
 
 /**
  * Encrypts an answer as random bytes and frames. A frame consists of the length of its ciphertext, the ciphertext and a
- * tag. Its IV is its position, so that no frame can be repeated, moved or removed. The first frame contains the head of
- * the answer; the last one is empty.
+ * tag. The IV of a frame is its position, so that no frame can be repeated, moved or removed. The first frame contains
+ * the head of the answer; the last one is empty.
  */
 export function createResponseEncryptor({ key, nonce }: SealedBy, head: () => AnswerHead): ResponseEncryptor {
   const salt = randomBytes(SALT_BYTES);
@@ -175,8 +175,8 @@ const LEAST_KEY_CHARACTERS = 32;
 const MOST_KEYS = 4;
 
 /**
- * Parses a file of keys, with one key in each line and at least 32 characters in each key. The first key encrypts, and
- * all keys decrypt. So a key can be replaced while old and new replicas understand each other.
+ * Parses a file of keys, with one key in each line and at least 32 characters in each key. The first key encrypts and
+ * all keys decrypt, so that a key can be replaced without interrupting requests between old and new replicas.
  */
 export function readPeerKeys(text: string | null): readonly Buffer[] {
   const lines = (text ?? '').split('\n').map((line) => line.trim());

@@ -25,14 +25,14 @@ export interface OverviewPart {
 }
 
 export interface OverviewQuery {
-  /** The revision that the client has; null or an unknown one: it needs all rows. */
+  /** The revision that the client has; null or an unknown revision: the client gets all rows. */
   readonly since: string | null;
   readonly namespace: string | null;
   readonly viewer: Viewer;
 }
 
 interface OverviewRows {
-  /** Updates the rows in slices of time, and returns those that the query asks for. */
+  /** Updates the rows, yielding to other work, and returns the rows of the query. */
   readonly read: (query: OverviewQuery) => Promise<OverviewPart>;
 }
 
@@ -41,7 +41,7 @@ interface KnownRow {
   readonly json: string;
   readonly rejection: Rejection | null;
   readonly replicas: RecentReplicas;
-  /** The revision with which the row has last changed. */
+  /** The revision that last changed the row. */
   readonly changed: number;
 }
 
@@ -65,12 +65,15 @@ export function createOverviewRows({
   // The random digits distinguish two processes that start in the same millisecond.
   const run = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 4).toString(36)}`;
   const rows = new Map<string, KnownRow>();
-  /** Entries whose row is current. They are held weakly, because they contain snapshots, which would stay in memory. */
+  /**
+   * Entries whose row is current. The references are weak, because the entries contain snapshots, which would stay in
+   * memory.
+   */
   const seen = new WeakSet<LedgerEntry>();
   let sorted: readonly string[] = [];
   let removed: readonly Removal[] = [];
   let revision = 0;
-  /** Removals up to this revision are no longer remembered. */
+  /** Some removals up to this revision are forgotten, so clients with an older revision get all rows. */
   let floor = 0;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -128,7 +131,7 @@ export function createOverviewRows({
       revision: `${prefix}${revision}${suffix}`,
       isComplete,
       rows: wanted,
-      // A scaler that was removed and then added again has a row, so it does not count as removed.
+      // A scaler that was removed and added again has a row and must not be removed.
       removed: [...new Set(lost.map(({ key }) => key))].filter((key) => !rows.has(key)),
     };
   };
@@ -152,7 +155,10 @@ interface RecentReplicas {
   readonly counts: readonly (number | null)[];
 }
 
-/** Returns the replicas of the last two hours. Within a step, a cycle can only change the last count. */
+/**
+ * Returns the replicas of the last two hours. Within a step of five minutes, a cycle can change only the last count, so
+ * the others are reused.
+ */
 function replicasOf(
   { key, record: { at, decision } }: LedgerEntry,
   known: RecentReplicas | null,
@@ -171,8 +177,8 @@ interface Removal {
 }
 
 /**
- * Identifies filter and permissions. A revision is only valid for the same ones: with others, rows would be missing
- * that have not changed.
+ * Returns a hash of the filter and the permissions. A revision is valid only for the same hash: a client with another
+ * filter or other permissions also needs rows that have not changed.
  */
 function scopeOf({ namespace, viewer }: OverviewQuery): string {
   if (namespace === null && viewer.seesAll) return 'all';
@@ -200,7 +206,7 @@ export function rowRange(until: Instant): RecentRange {
   return { until, stepSeconds: STEP_SECONDS, steps: STEPS };
 }
 
-/** Returns the number of the step in which the row of a cycle at this time ends. */
+/** Returns the number of the step that contains this time, counted from the epoch. */
 function rowStep(at: Instant): number {
   return Math.floor(at / (1000 * STEP_SECONDS));
 }

@@ -13,14 +13,14 @@ import { createHash } from 'node:crypto';
 const ROWS_AT_ONCE = 100;
 
 /**
- * Encodes a part for another replica: a line with all fields but `rows`, and then a line for each row, so that the part
- * can be read in slices.
+ * Encodes a part for another replica: a line with all fields but `rows`, and then a line for each row, so that the
+ * other replica can parse it row by row.
  */
 export function writePart({ rows, ...head }: OverviewPart, clock: Clock): Promise<Buffer> {
   return encode({ before: `${JSON.stringify(head)}\n`, between: '\n', after: '' }, rows, clock);
 }
 
-/** Parses a part of another replica in slices of time; null: it is invalid. */
+/** Parses a part of another replica, yielding to other work; null: the part is invalid. */
 export async function readPart(body: Buffer, clock: Clock): Promise<OverviewPart | null> {
   const yieldIfDue = periodicYield(clock, SLICE_MS);
   let head: Answer<typeof headSchema> | null = null;
@@ -67,7 +67,7 @@ export function writeOverview(
   return encode({ before: `${head},"rows":[`, between: ',', after: ']}' }, rows, clock);
 }
 
-/** Encodes in slices of time, because a string of 7 MB would block the event loop. */
+/** Encodes rows, yielding to other work, because encoding a string of 7 MB at once would block the event loop. */
 async function encode(
   { before, between, after }: Readonly<Record<'before' | 'between' | 'after', string>>,
   rows: ReadonlyMap<string, string>,
@@ -85,9 +85,9 @@ async function encode(
 }
 
 /**
- * Merges the parts of all replicas by name; the first one is that of this replica. Null: they cannot be merged, so that
- * all rows are needed. This is the case if only some of the parts are complete, or if a replica has removed a scaler,
- * which may have moved to another replica.
+ * Merges the parts of all replicas by name; the first part is from this replica. Null: the parts cannot be merged, and
+ * all rows must be read. Parts cannot be merged if only some of them are complete, or if a replica has removed a
+ * scaler, which may have moved to another replica.
  */
 export function mergeParts(parts: ReadonlyMap<string, OverviewPart>): Omit<OverviewPart, 'revision'> | null {
   const all = [...parts.values()];
@@ -100,10 +100,13 @@ export function mergeParts(parts: ReadonlyMap<string, OverviewPart>): Omit<Overv
   return { isComplete, rows: sorted, removed: all.flatMap((part) => part.removed) };
 }
 
-/** Maps hashes of replica identities to revisions. For a client, all of them are one token in `since`. */
+/** Maps hashes of replica identities to revisions. A client gets the whole map as one token and sends it as `since`. */
 export type FleetRevisions = ReadonlyMap<string, string>;
 
-/** Limits the token, because a URL has at most 2,048 characters. Without a token, a client gets all rows each time. */
+/**
+ * Maximum length of the token, because a URL has at most 2,048 characters. Above it, there is no token, and a client
+ * gets all rows each time.
+ */
 const LONGEST_TOKEN = 1800;
 
 export function replicaHash(identity: string): string {
@@ -115,7 +118,7 @@ export function writeRevisions(revisions: FleetRevisions): string {
   return token.length <= LONGEST_TOKEN ? token : '';
 }
 
-/** Parses a token; null: it contains no revisions, or is not one of this API. */
+/** Parses a token; null: it is empty, or was not issued by this API. */
 export function readRevisions(token: string | null): FleetRevisions | null {
   if (token === null || token === '') return null;
   try {

@@ -23,7 +23,7 @@ import {
 
 interface OverviewParts {
   readonly api: ScalerPageParts;
-  /** With sharding, the replicas. Unset: this replica has all scalers. */
+  /** The other replicas. Unset: this replica has all scalers. */
   readonly fleet?: Fleet | undefined;
   readonly ask: AskPeer;
   readonly clock: Clock;
@@ -35,7 +35,7 @@ interface OverviewParts {
 /** Answers with fewer bytes are not compressed. */
 const LEAST_COMPRESSED = 1024;
 
-/** Serves the rows of all scalers, or those that have changed since an earlier answer. */
+/** Serves the rows of all scalers, or only the rows that have changed since an earlier answer to the client. */
 export function showOverview(parts: OverviewParts): RequestHandler {
   const { api, fleet, clock, queued, paced } = parts;
   const rows = createOverviewRows({ ...api, clock });
@@ -102,13 +102,13 @@ interface Reading {
   readonly readOwn: (query: OverviewQuery) => Promise<OverviewPart>;
 }
 
-/** `unreachable`: the replicas that did not answer; null: there is no sharding. */
+/** `unreachable`: the replicas that did not answer; null: `fleet` is unset. */
 interface FleetOverview {
   readonly part: OverviewPart;
   readonly unreachable: readonly string[] | null;
 }
 
-/** Reads the rows of all replicas that have changed. If these cannot be merged, reads all rows. */
+/** Reads the changed rows of all replicas. If the changes cannot be merged, reads all rows. */
 async function readAll(parts: OverviewParts, reading: Reading): Promise<FleetOverview> {
   const { fleet } = parts;
   if (fleet === undefined) return { part: await reading.readOwn(reading.query), unreachable: null };
@@ -141,7 +141,7 @@ async function readFleet(
   ]);
   const answered = others.flatMap(([identity, part]) => (part === null ? [] : [[identity, part] as const]));
   const parts = new Map([[fleet.identity, own] as const, ...answered]);
-  // A replica that does not exist anymore may have had rows that the client must remove.
+  // If a replica no longer exists, the client may have rows of it, which only a complete answer removes.
   const hasLeft = [...known.keys()].some((hash) => !hasReplica([fleet, ...peers], hash));
   const merged = hasLeft ? null : mergeParts(parts);
   if (merged === null) return null;

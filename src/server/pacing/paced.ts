@@ -2,11 +2,11 @@ import type { NextFunction, Response } from 'express';
 import { sleep, type Clock } from '../../units/clock.js';
 
 /**
- * After work, a pause of this many times its duration follows, so that on average two thirds of the time are left for
- * decisions and probes.
+ * Work beyond the budget is followed by a pause of this many times its duration, so that on average two thirds of the
+ * time are left for decisions and probes.
  */
 const RESTS_PER_WORK = 2;
-/** After an idle time, this much work needs no pause. The overview of 10,000 scalers takes 200 ms. */
+/** The budget: after idle time, this much work needs no pause. The overview of 10,000 scalers takes 200 ms. */
 const BURST_MS = 400;
 const LONGEST_REST_MS = 1000;
 /** Length of a slice of work. Rounds and probes can run between two slices. */
@@ -25,8 +25,8 @@ export class Busy extends Error {
 const MOST_WAITING = 64;
 
 /**
- * Runs a task at once if less than `BURST_MS` was used recently. Otherwise, first pauses for twice the duration of the
- * last task.
+ * Runs a task at once if the budget is not used up. Otherwise, first pauses for twice the time by which earlier tasks
+ * have exceeded the budget, at most 1 s. Half of the time between tasks is added to the budget, up to `BURST_MS`.
  */
 export function createPaced(clock: Clock, mostWaiting = MOST_WAITING): Paced {
   let last: Promise<unknown> = Promise.resolve();
@@ -63,7 +63,7 @@ export function createPaced(clock: Clock, mostWaiting = MOST_WAITING): Paced {
 
 export const TOO_MANY = 'too many clients wait for this page: retry later';
 
-/** Answers 503. The client should try again after `retrySeconds`. */
+/** Answers 503 with a `Retry-After` of `retrySeconds`. */
 export function refuse(response: Response, error: string, retrySeconds = 1): void {
   response.set('Retry-After', String(retrySeconds)).status(503).json({ error });
 }

@@ -4,14 +4,14 @@ import type { Clock } from '../../units/clock.js';
 import type { BackgroundWork } from './background-work.js';
 
 /**
- * How many bytes are read before the last request is answered; further ones stay in the buffer of the kernel. Must
- * exceed the limit for headers.
+ * Maximum number of bytes that are read before the current request is answered; further bytes stay in the buffer of the
+ * kernel. Must exceed the limit for headers.
  */
 const MAX_AHEAD_BYTES = 16 * 1024;
 /** Longer responses are sent in pieces. The client must read each within `STALLED_MS` (6.4 KiB/s). */
 const PIECE_BYTES = 64 * 1024;
 const STALLED_MS = 10_000;
-/** How long a connection that is being closed waits for the client to close it, too. */
+/** How long a connection waits, after its last response, for the client to close it. */
 const LINGER_MS = 1000;
 
 const LINE_FEED = 0x0a;
@@ -19,10 +19,10 @@ const CARRIAGE_RETURN = 0x0d;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * A connection that passes one request at a time to the HTTP server of Node.js. The next request is passed on when the
- * response to the last one was sent. Without this, Node.js would parse everything that has arrived and keep a response
- * for each request: a segment may contain 1,000 requests, so that it would keep 1,000 responses for a client that never
- * reads. A client that stops reading is disconnected.
+ * A connection that passes one request at a time to the HTTP server of Node.js. It passes on the next request when the
+ * response to the previous request was sent. Otherwise Node.js would parse all input at once and keep a response for
+ * each request: a segment may contain 1,000 requests of a client that never reads the responses. A client that stops
+ * reading is disconnected.
  *
  * Requests that arrive early are read, and long responses are sent, as background work: the kernel accepts megabytes
  * for a client that never reads, and Node.js would answer all requests in one iteration of the event loop.
@@ -65,7 +65,7 @@ export class RequestGate extends Duplex {
     socket.on('timeout', () => this.emit('timeout'));
   }
 
-  /** Milliseconds since a piece was sent that the client has not read yet; 0: there is none. */
+  /** Milliseconds for which the client has not read the piece that was sent last; 0: nothing is being sent. */
   get stalledMs(): number {
     return this.#isSending ? this.idleMs : 0;
   }
@@ -90,7 +90,7 @@ export class RequestGate extends Duplex {
     this.destroy();
   }
 
-  /** The HTTP server of Node.js calls it to close idle connections. */
+  /** Node.js calls it to close idle connections. */
   setTimeout(ms: number): this {
     this.#socket.setTimeout(ms);
     return this;
@@ -98,8 +98,9 @@ export class RequestGate extends Duplex {
 
   override _read(): void {
     this.#isWanted = true;
-    // The stream asks for more input before it passes on what it has. Only after that is it known whether this was a
-    // complete request.
+    // The stream calls
+    // `_read` before it passes on the previous input. Only a microtask later is it known whether the input was a complete request, in which case `hold`
+    // was called.
     queueMicrotask(() => this.#advance());
   }
 
@@ -108,7 +109,9 @@ export class RequestGate extends Duplex {
     else this.#sendLater(chunk, done);
   }
 
-  /** Sends the parts together in which Node.js writes the head of a response, and each chunk of a stream. */
+  /**
+   * Sends several parts at once: Node.js writes the head of a response, and each chunk of a stream, in several parts.
+   */
   override _writev(parts: { readonly chunk: Buffer }[], done: (error?: Error | null) => void): void {
     const bytes = parts.reduce((sum, { chunk }) => sum + chunk.length, 0);
     if (bytes <= PIECE_BYTES) this.#sendPiece(Buffer.concat(parts.map(({ chunk }) => chunk)), done);
@@ -117,8 +120,8 @@ export class RequestGate extends Duplex {
 
   override _final(done: () => void): void {
     this.#socket.end();
-    // Input that is not read would reset the connection instead of closing it normally, and the reset could overtake
-    // the response.
+    // Reads and discards all further input: closing a connection with unread input would reset it, and the client could
+    // lose the response.
     this.#ahead = NOTHING;
     this.#socket.resume();
     this.#cancelTimer();
@@ -164,7 +167,10 @@ export class RequestGate extends Duplex {
     this.push(request);
   }
 
-  /** Returns the input up to the empty line that ends a request, or all input. Requests with a body are rejected. */
+  /**
+   * Removes and returns the input up to the empty line that ends a request; all input if there is no such line. Bodies
+   * are not expected, because requests with a body are rejected.
+   */
   #cut(): Buffer {
     let start = 0;
     let end = this.#ahead.indexOf(LINE_FEED);

@@ -33,7 +33,8 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
     queue(response, () => {
       const bytes = parts.reduce((sum, { length }) => sum + length, 0);
       response.set({ 'Content-Type': contentType, 'Content-Length': String(bytes) });
-      // The pipeline waits for the client between two parts. If the client disconnects, nothing has to be done.
+      // The pipeline sends the next part when the client has read the previous one. If the client disconnects, nothing
+      // has to be done.
       pipeline(Readable.from(parts), response, () => undefined);
     });
   };
@@ -56,7 +57,7 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
       try {
         await renderOnce(signal);
       } catch (error) {
-        // If all clients have disconnected, another one that came later waits for the next rendering.
+        // All clients of this rendering have disconnected. Clients that came later wait for the next rendering.
         if (signal.aborted) continue;
         for (const next of waiting.values()) next(error);
         waiting.clear();
@@ -90,7 +91,7 @@ interface PageQueue {
   readonly queue: (response: Response, send: () => void) => void;
 }
 
-/** Limits the bytes of all responses together that clients have not read yet. */
+/** Maximum number of bytes, of all responses together, that clients have not read yet. */
 const MOST_UNSENT_BYTES = 32 * 1024 * 1024;
 
 /**

@@ -4,7 +4,7 @@ import type { Request } from 'express';
 
 export const compress = promisify(gzip);
 
-/** Returns whether the client accepts gzip, which it does not with `gzip;q=0`. */
+/** Returns whether the client accepts gzip. `gzip;q=0` means that it does not. */
 export function acceptsGzip(request: Request): boolean {
   return request.acceptsEncodings('gzip', 'identity') === 'gzip';
 }

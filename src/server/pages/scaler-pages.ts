@@ -73,7 +73,10 @@ export function listScalers(parts: ScalerPageParts): RequestHandler {
   return (request, response) => sendJson(response, writeScalerPage(parts, request));
 }
 
-/** Returns a page of the list. It continues after a key, so scalers may be added and removed in between. */
+/**
+ * Returns a page of the list, which starts after the key in `continue`. So scalers may be added and removed between two
+ * pages.
+ */
 export function writeScalerPage(
   { ledger, version, isLeading, problems, rejectedSince, generationsOf }: ScalerPageParts,
   request: Request,
@@ -127,7 +130,7 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
   });
 }
 
-/** Adds where the document of the other scaler is, because a user needs that to delete it. */
+/** Adds the file of the other scaler's document, because a user needs the file to delete the document. */
 function withOrigin(
   { originOf, problems }: ScalerPageParts,
   other: ScalerDetail['otherScaler'],
@@ -239,7 +242,8 @@ function withStatus({ ledger }: ScalerPageParts, handle: StatusHandler): Request
     const { params, query } = request;
     const namespace = String(params['namespace']);
     const key = `${namespace}/${String(params['name'])}`;
-    // A client gets the same answer for a scaler that it may not see, so that it cannot find out that it exists.
+    // A scaler that the client may not see gets the same answer as a missing one, so that its existence is not
+    // revealed.
     const status = viewerOf(request).sees(namespace) ? ledger.get(key) : null;
     if (status === null)
       notFound(
@@ -250,14 +254,17 @@ function withStatus({ ledger }: ScalerPageParts, handle: StatusHandler): Request
   };
 }
 
-/** Returns the newest entry that has started at or before `at`, and all older ones. */
+/** Returns the newest entry that started at or before `at`, and all older entries; null: returns all entries. */
 function entriesAt(history: readonly HistoryEntry[], at: Instant | null): readonly HistoryEntry[] {
   if (at === null) return history;
   const index = history.findIndex(({ firstAt }) => firstAt <= at);
   return index === -1 ? [] : history.slice(index);
 }
 
-/** Returns the entries after the one that starts at `behind`, even if that one was dropped. */
+/**
+ * Returns the entries that are older than the entry with the start `behind`, even if that entry was dropped in the
+ * meantime.
+ */
 function entriesBehind(entries: readonly HistoryEntry[], behind: string | null): readonly HistoryEntry[] {
   if (behind === null) return entries;
   const index = entries.findIndex(({ firstAt }) => `${firstAt}` === behind);
@@ -268,7 +275,9 @@ function keptFrom({ history, record }: LedgerEntry): string {
   return formatInstant(history.at(-1)?.firstAt ?? record.at);
 }
 
-/** Says since when snapshots are kept, because they are dropped before decisions are. */
+/**
+ * Returns the end of a sentence about since when snapshots are kept, because they are dropped earlier than decisions.
+ */
 function keptOn({ archive }: ScalerPageParts, { key, history }: LedgerEntry): string {
   const oldest = history.findLast(({ lastAt }) => archive.read(key, lastAt) !== null);
   return oldest === undefined

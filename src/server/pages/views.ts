@@ -89,7 +89,7 @@ export function viewRecommendation(
   return { recommendation: { ...times, ...rest, isObject } };
 }
 
-/** Limits a cause, because a page may have ten thousand rows. */
+/** Maximum length of a cause, because a page may have ten thousand rows. */
 const LONGEST_CAUSE = 300;
 
 export function viewState({ name, severity, cause, since, until }: TimedState): ScalerState {
@@ -121,7 +121,7 @@ function viewAgreement(agreement: Agreement | null): ScalerView['agreement'] {
 }
 
 const MOST_PROBLEMS = 100;
-/** Limits a message, so that most of the response is left for the rows. */
+/** Maximum length of a message, so that most of the response is left for the rows. */
 const LONGEST_MESSAGE = 1000;
 
 /** Sorts errors before warnings. Otherwise, the order stays the same. */
@@ -160,8 +160,8 @@ export function viewScalerDetail(
 }
 
 /**
- * Returns since when the scaler had the state of each entry. `history`: of the status, newest first. An entry with the
- * state of all earlier ones has the time of the first entry, unless that is the present state.
+ * Returns, for each entry of
+ * `history` (newest first), since when the scaler had the state of the entry. For the oldest known state, this is the time of the oldest entry, unless the state is the present one, whose start is known from `stateSince`.
  */
 export function statesSince(
   history: readonly HistoryEntry[],
@@ -201,7 +201,10 @@ export function viewHistory(history: ScalerPoints, stepSeconds: number | null): 
   return { ...viewCounts(history, stepSeconds), metrics: columns };
 }
 
-/** Returns the points with what was forecast for them, and then the points of the next hour, which have no load yet. */
+/**
+ * Returns the recent points with their load and forecast, and then the points of the next hour, which have only a
+ * forecast.
+ */
 export function viewForecastLoads(
   { scaler, record }: Pick<LedgerEntry, 'scaler' | 'record'>,
   { points }: ScalerPoints,
