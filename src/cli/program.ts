@@ -37,7 +37,7 @@ function reportFailure(error: unknown, io: CommandIo): ExitCode {
   // commander has already printed the message. For help and version, it also throws an error, with exit code 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandError) {
-    // Cleaned, because the message may quote a document, a record or the answer of a server.
+    // The message may quote a document, a record or the answer of a server, with control characters.
     io.stderr.write(`promscaler: ${localTimes(nameProgram(cleanText(error.message), io))}\n`);
     return error.exitCode;
   }
@@ -49,8 +49,8 @@ function reportFailure(error: unknown, io: CommandIo): ExitCode {
 const HELP_CHARACTERS = 80;
 
 /**
- * Replaces the name of the program in a help text. The usage of the program itself is replaced here, because it
- * contains no command.
+ * Replaces the name of the program in a help text. `nameProgram` replaces it only before a command, so the usage line
+ * without a command is replaced here.
  */
 function nameInHelp(text: string, io: CommandIo): string {
   return nameProgram(text, io).replace(/^Usage: promscaler (?=\[)/, () => `Usage: ${io.command} `);

@@ -59,11 +59,11 @@ export interface Expectation {
   readonly limits: readonly string[] | null;
   /** Maps the type of a condition to its reason. */
   readonly conditions: Readonly<Record<string, string>>;
-  /** The depth of the queue in the round must not exceed this; null: it is not checked. */
+  /** Maximum depth of the queue in the round; null: it is not checked. */
   readonly maxDepth: number | null;
-  /** No wait until the round may exceed this; null: it is not checked. */
+  /** Maximum wait until the round, in seconds; null: it is not checked. */
   readonly maxWaitSeconds: number | null;
-  /** The share of the load that was lost until the round must not exceed this; null: it is not checked. */
+  /** Maximum share of the load that was lost until the round, in percent; null: it is not checked. */
   readonly maxLostPercent: number | null;
 }
 

@@ -81,7 +81,7 @@ export async function runDocumentTest(test: DocumentTest, pause: () => Promise<v
       if (mismatches.length > 0) failures.push({ expectation, mismatches, reason: decision.reason });
     }
     const { desiredReplicas } = decision;
-    // A decision that is not applied must not count for later windows and policies.
+    // A decision that is not applied is no rescale, so later windows and policies must not see it.
     state = test.carryOut ? decision.state : { ...decision.state, ...changesOf(state) };
     if (!test.carryOut) continue;
     if (desiredReplicas > MAX_PODS)
@@ -95,7 +95,7 @@ export async function runDocumentTest(test: DocumentTest, pause: () => Promise<v
   return { test, failures, error: null };
 }
 
-/** Returns what the query of `maxReplicasFrom` returns at this index of the series. */
+/** Returns the answer to the query of `maxReplicasFrom`. `index`: the index of its value in the series. */
 function ceilingAt(
   { ceiling }: DocumentTest,
   index: number,
@@ -136,7 +136,7 @@ function changesOf(state: State): Partial<State> {
   return { lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf };
 }
 
-/** The requests of a pod: 1 core and 1 GiB. Only the ratio of usage and request matters. */
+/** The assumed requests of a pod: 1 core and 1 GiB. Only the ratio of usage and request matters. */
 const REQUESTS: ReadonlyMap<string, Milli> = new Map([
   ['cpu', 1000n],
   ['memory', 1000n * 1024n ** 3n],
@@ -207,7 +207,7 @@ function sampleOf(
   return { form: 'containers', at: now, windowSeconds: 0, ...listUsage(usage), partial: null };
 }
 
-/** Returns backlog and capacity. Without a series for it, the capacity is the target. */
+/** Returns backlog and capacity. If the test has no series for the capacity, the target is used as the capacity. */
 function partsOf(
   metric: Extract<MetricSpec, { readonly type: 'Object' | 'External' }>,
   inputs: readonly MetricInput[],
@@ -262,8 +262,8 @@ function valuesByPod(
 }
 
 /**
- * Returns the usage of each container. The value has the unit of the target: percent of the request if it is a
- * utilization, otherwise the usage of the pod.
+ * Returns the usage of each container. `value` is in percent of the request for a utilization, otherwise it is the
+ * usage of the whole pod, which is assigned to the first container.
  */
 function usageOf(
   metric: Extract<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>,

@@ -65,7 +65,7 @@ export function nameSource({ kind, namespace, name }: Source): string {
   return `${kind.word} ${namespace}/${name}`;
 }
 
-/** Returns the command line of another step with the connection options, so that the user can paste it. */
+/** Returns the command line of another step of `adopt`, with the connection options that the user has set. */
 export function commandFor(
   flag: string,
   { kind, namespace, name }: Source,
@@ -77,7 +77,7 @@ export function commandFor(
   return [command, ...(flag === '' ? [] : [flag]), ...connection].join(' ');
 }
 
-/** Returns a command line of kubectl for the same cluster and namespace, such as `describe hpa web`. */
+/** Returns a kubectl command line with the namespace and the connection options. `rest`: such as `describe hpa web`. */
 export function kubectlFor(
   rest: string,
   { namespace }: Source,

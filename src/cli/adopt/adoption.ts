@@ -51,7 +51,9 @@ export async function readAdoption({ source, objects }: AdoptContext): Promise<A
   return { object, scaler: found[0] ?? null };
 }
 
-/** Returns why a step finds no Scaler object. If the autoscaler does not exist either, adds similar names. */
+/**
+ * Returns the error for a step that finds no Scaler object. If the autoscaler does not exist, suggests similar names.
+ */
 export async function notStarted(
   context: AdoptContext,
   { object }: Pick<Adoption, 'object'>,
@@ -62,7 +64,7 @@ export async function notStarted(
     return new CommandError(
       `no scaler is in dry run next to ${nameSource(source)}. Start with ${commandFor('', source, context)}`,
     );
-  // The steps --report, --switch and --undo also accept an adopted autoscaler, which does not exist anymore.
+  // Adopted autoscalers that were deleted are suggested, too: --report, --switch and --undo accept their names.
   const adopted = (await objects.list(SCALER)).flatMap((scaler) => {
     const [from, other] = (annotationsOf(scaler)[ADOPT_ANNOTATIONS.from] ?? '').split('/');
     return from === kind.kind && other !== undefined ? [other] : [];
@@ -84,7 +86,7 @@ function readScaler(object: JsonObject): readonly ScalerObject[] {
   return name === null ? [] : [{ object, name, target: targetOf(object), isDryRun }];
 }
 
-/** Returns whether the Scaler object was made from this autoscaler. If not, both only have the same target. */
+/** Returns whether the Scaler object was made from this autoscaler. False: it only has the same target. */
 export function isMadeFrom(source: Source, { object }: Pick<ScalerObject, 'object'>): boolean {
   return annotationsOf(object)[ADOPT_ANNOTATIONS.from] === originOf(source);
 }
@@ -95,7 +97,9 @@ export async function readDryRun({ objects }: AdoptContext, { name }: ScalerObje
   return object === null ? null : objectIn(object, 'spec')?.['dryRun'] === true;
 }
 
-/** Returns the workload; null: it does not exist; undefined: reading it is forbidden, or its kind is not read. */
+/**
+ * Returns the workload; null: it does not exist; undefined: reading it failed, or its kind is none of `watchedPlural`.
+ */
 export async function readWorkload(
   { objects }: AdoptContext,
   { target }: Pick<ScalerObject, 'target'>,
@@ -110,7 +114,7 @@ export async function readWorkload(
   }
 }
 
-/** Returns `spec.paused` of a Scaler object, or false if the field is unset or null. */
+/** Returns `spec.paused` of a Scaler object; false: the field is unset or null. */
 export function pausedIn(object: JsonObject): unknown {
   return objectIn(object, 'spec')?.['paused'] ?? false;
 }
@@ -124,7 +128,10 @@ export function patchCommand(
   return [patchObject({ namespace, name }, spec).text, ...writeOptions({ kubeconfig, context })].join(' ');
 }
 
-/** Next to its autoscaler, a scaler without dry run scales nothing, and the service does not compare the counts. */
+/**
+ * Returns the error for a scaler that is not in dry run next to its autoscaler. Such a scaler patches nothing, and the
+ * service does not compare its replicas with those of the autoscaler.
+ */
 export function notInDryRun(context: AdoptContext, scaler: Pick<ScalerObject, 'name'>): CommandError {
   return new CommandError(
     `${nameScaler(context, scaler)} has the same target as ${nameSource(context.source)}, but is not in dry run. Start the dry run first: ${patchCommand(context, scaler, { dryRun: true })}`,
@@ -140,7 +147,7 @@ export function nameScaler({ source }: AdoptContext, { name }: Pick<ScalerObject
   return `scaler ${source.namespace}/${name}`;
 }
 
-/** Returns a condition if the service has set it for the current generation; null: not yet. */
+/** Returns a condition; null: the service has not set it for the current generation. */
 export function conditionOf(object: JsonObject, type: string): JsonObject | null {
   const generation = countIn(objectIn(object, 'metadata'), 'generation');
   const conditions = objectsIn(objectIn(object, 'status'), 'conditions');
@@ -164,7 +171,9 @@ export async function pollFor<T>(
   }
 }
 
-/** Enough for a decision on the new generation, which takes a sync period, and for the status a few seconds later. */
+/**
+ * Time limit of `waitForCondition`: a decision takes up to a sync period, and its status is written some seconds later.
+ */
 const STATUS_MS = 30_000;
 
 /** Waits for a condition that the service sets for the current generation; null: the service did not set it in time. */

@@ -8,7 +8,7 @@ import type { AdoptContext } from './adoption.js';
 import { annotationsOf } from './saved-manifest.js';
 import { conditionText, whyNoValue, whyUnable } from './confirm-service.js';
 
-/** How often the dry run and the autoscaler had the same count, as the service has counted it. */
+/** How often the dry run and the autoscaler wanted the same number of replicas, as counted by the service. */
 export interface AgreementReport {
   readonly scaler: string;
   readonly beside: string;
@@ -22,9 +22,9 @@ export interface AgreementReport {
     readonly theirReplicas: number;
     readonly reason: string;
   } | null;
-  /** The counts of the last comparison; null: the last cycle was not compared. */
+  /** The replica counts of the last cycle; null: they were not compared. */
   readonly now: { readonly desiredReplicas: number; readonly theirReplicas: number } | null;
-  /** Why the last cycle was not compared; null: it was compared. */
+  /** Why the counts of the last cycle were not compared; null: they were. */
   readonly notCompared: string | null;
 }
 
@@ -38,7 +38,7 @@ interface Compared {
   readonly object: JsonObject | null;
 }
 
-/** Returns the report as an object, or as a string the reason why no cycle was compared. */
+/** Returns the report, or a string that says why no cycle was compared. */
 export async function readAgreement(
   context: AdoptContext,
   { key, view, object }: Compared,
@@ -84,7 +84,7 @@ function readNow(view: JsonObject, shadow: JsonObject | null): AgreementReport['
   return desiredReplicas === null || theirReplicas === null ? null : { desiredReplicas, theirReplicas };
 }
 
-/** Returns why the decision does not predict what the scaler will do after the dry run; null if it does. */
+/** Returns why the decision in dry run does not show what the scaler will do without it; null: it does. */
 function whyNotCompared(view: JsonObject): string | null {
   const state = objectIn(view, 'state');
   const name = textIn(state, 'name');
@@ -127,8 +127,8 @@ function whyNoHpa(context: AdoptContext, object: JsonObject): string {
 }
 
 /**
- * Returns why a ScaledObject scales nothing, and what to do; null: it scales, like each HPA. `isNew`: it has just been
- * created, so that KEDA needs seconds to create its HPA.
+ * Returns why a ScaledObject does not scale, and what to do; null: it scales, or the autoscaler is an HPA. `isNew`: the
+ * ScaledObject was just created, so a missing HPA is no problem yet.
  */
 export async function whyIdle(
   context: AdoptContext,
@@ -153,7 +153,7 @@ export function isOfScaledObject(hpa: JsonObject, { kind, name }: Source): boole
   );
 }
 
-/** If the counts were equal in a smaller share of the rounds, a switch needs `--force`. */
+/** If the counts were equal in fewer rounds than this, a switch needs `--force`. */
 const LOWEST_SHARE_PERCENT = 90;
 
 /** Returns why the counts have differed too often for a switch; null: they have been equal often enough. */
@@ -162,10 +162,10 @@ export function whyDisagreeing({ same, rounds }: AgreementReport): string | null
   return `the counts were equal in ${shareText({ same, rounds })}, fewer than ${LOWEST_SHARE_PERCENT} %: look at the largest difference, and correct the document or compare for longer`;
 }
 
-/** A shorter comparison causes a warning, because it covers only one level of the load. */
+/** After a shorter comparison, `adopt` prints a warning, because the load may hardly have varied. */
 const SHORTEST_SECONDS = 3600;
 
-/** Returns a warning if the comparison took less than an hour, otherwise null. */
+/** Returns a warning if the comparison was shorter than `SHORTEST_SECONDS`, otherwise null. */
 export function whyShort({ since, at }: AgreementReport): string | null {
   const seconds = secondsOf({ since, at });
   if (seconds === null || seconds >= SHORTEST_SECONDS) return null;

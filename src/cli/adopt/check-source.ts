@@ -9,21 +9,22 @@ import { type Source, nameSource } from './adopt-options.js';
 import { manifestOf, savedManifest, specChanges } from './saved-manifest.js';
 import { listSome } from '../../units/format.js';
 
-/** Converts the autoscaler in its current version; null: it cannot be converted. */
+/** Converts the current manifest of the autoscaler to a scaler document; null: it cannot be converted. */
 export function importNow(
   { kind, namespace }: Source,
   object: JsonObject,
   queries = NO_QUERIES,
 ): ImportedObject | null {
-  // The API server omits both fields in the items of a list, and sometimes also in a single object.
+  // The API server omits apiVersion and kind in the items of a list, and sometimes also in a single object.
   const whole = { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
   const sources = nameSources([whole]);
   return importObject(whole, { namespace, isNamespaceGiven: true, queries, sources, isDryRun: true });
 }
 
 /**
- * Converts the autoscaler again and returns the bounds and targets in which the scaler differs; null: none. Only for a
- * scaler without a saved manifest. The document may differ on purpose, so the result does not prevent a switch.
+ * Returns a warning about bounds and targets in which the scaler differs from a new import of the autoscaler; null:
+ * none differ, or the scaler has a saved manifest (see `changesToCarryOver`). The switch is still allowed, because the
+ * difference may be intended.
  */
 export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
   const imported = importedSpec(context.source, object);
@@ -34,8 +35,8 @@ export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object:
 }
 
 /**
- * Returns the changes of the autoscaler since its import that the document does not have, as fields of the document.
- * Fields that differ for another reason, such as a query that the import could not know, do not count.
+ * Returns the fields of the document whose values in the autoscaler have changed since its import, and that the
+ * document does not have yet. Ignores fields that have always differed, such as a query that the import did not know.
  */
 export function changesToCarryOver(
   { source }: AdoptContext,
@@ -52,13 +53,13 @@ export function changesToCarryOver(
   );
 }
 
-/** Null: the autoscaler cannot be converted. */
+/** Returns the spec that an import would create; null: the autoscaler cannot be converted. */
 function importedSpec(source: Source, object: JsonObject): JsonObject | null {
   const draft = importNow(source, object)?.draft ?? null;
   return draft === null ? null : { ...draft.spec, metrics: draft.metrics.map(({ value }) => value) };
 }
 
-/** Omits the queries, because an autoscaler contains none. */
+/** Returns only bounds and targets: an autoscaler contains no queries to compare. */
 function comparable(spec: JsonObject | null): JsonObject {
   const targetOf = ([type, metric]: readonly [string, unknown]): readonly [string, unknown] => [
     type,
@@ -79,7 +80,9 @@ export function changesText(changes: readonly FieldChange[]): string {
   return listSome(changes.map(changeText), MOST_CHANGES);
 }
 
-/** If another object controls this one and would recreate it, returns a message about that object; otherwise null. */
+/**
+ * Returns a message about the owner of the object, which would recreate the object; null: it has no controlling owner.
+ */
 export function whyOwned(object: JsonObject, source: Source): string | null {
   const owners = objectsIn(objectIn(object, 'metadata'), 'ownerReferences');
   const owner = owners.find((one) => one['controller'] === true) ?? null;
@@ -92,19 +95,19 @@ export function whyOwned(object: JsonObject, source: Source): string | null {
   return `${nameSource(source)} is owned by ${kind} ${name}, which would recreate the HPA: ${advice}`;
 }
 
-/** Returns why deleting the object would change the replicas; null: it would not. */
+/** Returns why deleting the object would change the replicas; null: the replicas would stay. */
 export function whyScalesWhenDeleted(object: JsonObject, source: Source): string | null {
   const advanced = objectIn(objectIn(object, 'spec'), 'advanced');
   if (advanced?.['restoreToOriginalReplicaCount'] !== true) return null;
   return `${nameSource(source)} has restoreToOriginalReplicaCount: true, so that deleting the ScaledObject would change the replicas. Set the field to false first`;
 }
 
-/** Tools that reapply their objects. The pattern matches a label, an annotation or a field manager of the tool. */
+/** Tools that would apply a deleted object again. A pattern matches a label, an annotation or a field manager. */
 const TOOLS: readonly (readonly [RegExp, string])[] = [
   [/^(?:argocd\.argoproj\.io\/|argocd-)/, 'Argo CD'],
   [/^(?:(?:kustomize|helm)\.toolkit\.fluxcd\.io\/|(?:kustomize|helm)-controller$)/, 'Flux'],
   [/^(?:meta\.helm\.sh\/release-name$|helm$)/i, 'Helm'],
-  // By default, Argo CD marks its objects with this label. Helm charts set the label, too.
+  // Argo CD sets this label by default, but so do many Helm charts. The message therefore leaves the tool open.
   [/^app\.kubernetes\.io\/instance$/, 'Argo CD or another tool (label app.kubernetes.io/instance)'],
 ];
 

@@ -30,7 +30,7 @@ import { scalerKey } from '../../scaler/spec.js';
 
 export interface Refusal {
   readonly why: string;
-  /** Whether `--force` switches in spite of this reason. */
+  /** Whether the switch is allowed with `--force`. */
   readonly canBeForced: boolean;
 }
 
@@ -38,11 +38,11 @@ interface Checked {
   /** Null: the autoscaler does not exist anymore. */
   readonly object: JsonObject | null;
   readonly view: ServiceView;
-  /** Called with the comparison of the counts if there is one. */
+  /** Called with the comparison of the counts, if the service has compared any. */
   readonly onCompared?: (report: AgreementReport) => void;
 }
 
-/** Returns why the switch is refused, because of the state in the service or of the autoscaler; null: it is not. */
+/** Returns why the switch is refused; null: it is allowed. Checks the scaler in the service, and the autoscaler. */
 export async function whyRefused(
   context: AdoptContext,
   scaler: ScalerObject,
@@ -68,7 +68,10 @@ export async function whyRefused(
   return why === null ? null : { why, canBeForced: unable === null };
 }
 
-/** Returns why the document is not in force or may not stay so, or null. After the switch, nothing else scales. */
+/**
+ * Returns why the service does not use the current document, or why a tool may overwrite it; null: neither. After the
+ * switch, nothing else scales the workload.
+ */
 export function whyNotInForce(
   context: AdoptContext,
   scaler: ScalerObject,
@@ -98,7 +101,7 @@ function whyNotRead(context: AdoptContext, scaler: ScalerObject): string {
   return `the service does not have ${nameScaler(context, scaler)}: the service must run with scalers.customResources: true, and watch namespace ${context.source.namespace}`;
 }
 
-/** Explains that the service decides for the scaler, but has written no status, or one for an older generation. */
+/** Returns why the status is missing or has an older generation, although the service has the scaler. */
 function whyUnwritten(context: AdoptContext, scaler: ScalerObject): string {
   const name = nameScaler(context, scaler);
   const reason = 'the log of the service has the reason: failed to write status of Scaler';
@@ -131,20 +134,22 @@ function whyNotServed(
 ): string | null {
   if (!isLed) return 'no replica of the service leads, so that nothing would scale';
   const other = row?.otherScaler ?? null;
-  // Two scalers with the same target are both held once they are not in dry run.
+  // Without dry run, neither of two scalers with the same target scales.
   return other?.kind === 'Scaler'
     ? `scaler ${scalerKey(other)} also scales ${nameWorkload(context, scaler)}: delete this autoscaler first`
     : null;
 }
 
-/** If a target has several HPAs, the counts of only one are compared, and the other ones would remain. */
+/** Returns an error about another HPA with the same target, which would keep scaling after the switch; null: none. */
 async function whyOthers(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
   const [other] = await otherHpas(context, scaler);
   if (other === undefined) return null;
   return `HPA ${context.source.namespace}/${other} also scales ${nameWorkload(context, scaler)}: delete this autoscaler first`;
 }
 
-/** Returns the HPAs of the target, except the adopted one and the one of the adopted ScaledObject. */
+/**
+ * Returns the names of the other HPAs of the target. The adopted HPA, or that of the adopted ScaledObject, is excluded.
+ */
 async function otherHpas(
   { source, objects }: AdoptContext,
   { target }: ScalerObject,
@@ -160,7 +165,7 @@ async function otherHpas(
   });
 }
 
-/** Returns why the switch would change the count, or why the document may be outdated; null: neither is the case. */
+/** Returns why the switch would change the count, or why the document may be outdated; null: no reason. */
 function whyDifferent(
   context: AdoptContext,
   scaler: ScalerObject,
@@ -192,7 +197,10 @@ function whyDifferent(
     : null;
 }
 
-/** Returns why the scaler would not scale after the switch, so that the autoscaler would be recreated; or null. */
+/**
+ * Returns why the scaler would not scale after the switch; null: it would. `switchAdoption` then recreates the
+ * autoscaler.
+ */
 function whyUnready(context: AdoptContext, scaler: ScalerObject, row: ScalerView | null): string | null {
   if (row === null) return `the service has made no decision for ${nameScaler(context, scaler)} yet`;
   return whyUnable(row) ?? whyLacking(row);

@@ -16,19 +16,25 @@ import { isFailing } from '../../decision/failing.js';
 import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import type { ScalerName } from '../reach/service-pages.js';
 
-/** Enough for the service to see the new generation and the deleted HPA, and to decide within a sync period. */
+/** Maximum wait: the service sees the new generation and the deleted HPA, and decides within a sync period. */
 const CONFIRM_MS = 90_000;
 
-/** The wait ends after this many decisions and this time, because the next one would not be applied either. */
+/**
+ * Minimum number of decisions and minimum time before the wait is given up: later decisions would not be applied
+ * either.
+ */
 const MOST_DECISIONS = 3;
 const DECISIONS_MS = 10_000;
 
 interface Confirmation {
   /** Time of the last decision in dry run; null: the dry run had already ended before this command. */
   readonly after: Instant | null;
-  /** The replicas at that decision; null: not known. */
+  /** The replicas before the last decision in dry run; null: unknown. */
   readonly replicasBefore: number | null;
-  /** Whether a decision counts that used no metric, for example because a bound determined it. */
+  /**
+   * Set by `--force`: a decision that used no metric, for example because a bound determined it, confirms the switch,
+   * too, unless it changed the replicas.
+   */
   readonly isForced: boolean;
 }
 
@@ -79,7 +85,10 @@ export async function confirmService(
   }
 }
 
-/** A failed request only delays the confirmation: the replica that should answer may be shutting down. */
+/**
+ * Returns the confirmed state, or why it is not confirmed. A failed request only delays it: a replica may be shutting
+ * down.
+ */
 async function tryConfirm(
   context: AdoptContext,
   scaler: ScalerObject,
@@ -88,7 +97,7 @@ async function tryConfirm(
   try {
     const view = await readView(client, { namespace: context.source.namespace, name: scaler.name });
     const doubt = doubtOf(view, wanted);
-    // In the meantime, a deployment tool may have applied its own version of the object.
+    // Between the two requests, a deployment tool may have applied its own version of the object.
     if ((await readDryRun(context, scaler)) !== false) {
       const why = `another client has set spec.dryRun of ${nameScaler(context, scaler)} again, or has deleted the scaler`;
       return { why, decidedAt: 'never' };
@@ -109,9 +118,9 @@ function doubtOf({ row, isLed }: ServiceView, { after, isForced }: Confirmation)
     return open('the service has made no decision since the switch');
   if (row.dryRun) return open('the scaler is still in dry run; a service with --dry-run scales nothing');
   const held = heldOf(row);
-  // This hold may end: a service that must not watch HPAs lists them once a minute, and may still know the deleted HPA.
+  // Not final: a service without permission to watch HPAs lists them once a minute, and may still have the deleted HPA.
   if (held?.startsWith('ConflictingScaler') === true) return open(held);
-  // A change that a bound determines used no metric. The next decision shows whether each metric has a value.
+  // If a bound changed the replicas without any metric, the next decision shows whether each metric has a value.
   const lacking = isForced && row.outcome.kind !== 'patched' ? whyLacking(row) : whyNoValue(row);
   const why = whyPaused(row) ?? held ?? whyUnable(row) ?? lacking ?? whyFailed(row);
   return why === null ? null : { why, decidedAt: at };
@@ -140,7 +149,7 @@ export async function readView(client: ServiceClient, { namespace, name }: Scale
   return { row: rows.find((row) => row.name === name) ?? null, isLed: leader };
 }
 
-/** Returns the message of a pause, which the document or annotations may contain; null: there is no pause. */
+/** Returns the message about a pause by the document or by annotations; null: there is no pause. */
 export function whyPaused(row: JsonObject): string | null {
   const pause = objectIn(row, 'pause');
   return pause === null ? null : (textIn(pause, 'message') ?? 'it is paused');
@@ -161,7 +170,7 @@ export function whyUnable(row: JsonObject): string | null {
   return found === undefined ? null : conditionText(found);
 }
 
-/** Returns why a metric had no complete value in the last decision; null: each metric had one. */
+/** Returns why a metric had no complete value in the last decision, or was not used; null: no problem. */
 export function whyNoValue(row: JsonObject): string | null {
   const isUnused = objectsIn(row, 'metrics').some((metric) => metric['proposal'] === null);
   const unused = isUnused ? `no metric was used: ${textIn(row, 'reason') ?? ''}` : null;
@@ -169,9 +178,8 @@ export function whyNoValue(row: JsonObject): string | null {
 }
 
 /**
- * Returns why a metric had no value, or only a partial one, in the last decision; null: each metric had a complete
- * value. Unused metrics are ignored. A partial value prevents scale-downs, so that even a switch with `--force`
- * requires complete values.
+ * Returns why a metric had no value or only a partial one in the last decision; null: all values were complete. Even a
+ * switch with `--force` requires complete values, because a partial value prevents scale-downs.
  */
 export function whyLacking(row: JsonObject): string | null {
   for (const metric of objectsIn(row, 'metrics')) {

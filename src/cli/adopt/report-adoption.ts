@@ -18,7 +18,7 @@ import { whyNotInForce, whyRefused } from './check-switch.js';
 import { type ServiceView, readView } from './confirm-service.js';
 import { localTimes } from '../output/lines.js';
 
-/** Prints how often the dry run and the autoscaler had the same count. Returns 1 if nothing was compared yet. */
+/** Prints how often the dry run and the autoscaler had the same count. Returns 1 if no cycle was compared yet. */
 export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   const { options, io, source } = context;
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
@@ -48,7 +48,7 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   return 0;
 }
 
-/** The error if there is nothing to compare with, because the autoscaler does not exist anymore. */
+/** Returns the error for a report on an autoscaler that does not exist anymore. */
 async function autoscalerGone(context: AdoptContext, scaler: ScalerObject): Promise<CommandError> {
   const { source } = context;
   const why = scaler.isDryRun
@@ -61,7 +61,7 @@ async function autoscalerGone(context: AdoptContext, scaler: ScalerObject): Prom
 
 async function goneLines(context: AdoptContext, scaler: ScalerObject): Promise<readonly string[]> {
   const { source, objects } = context;
-  // The HPA of a ScaledObject scales until Kubernetes deletes it, too.
+  // After the ScaledObject is deleted, its HPA keeps scaling until Kubernetes deletes it as well.
   const hpas = scaler.isDryRun && source.kind !== HPA ? await objects.list(HPA) : [];
   const left = hpas.find((hpa) => isOfScaledObject(hpa, source)) ?? null;
   const what =

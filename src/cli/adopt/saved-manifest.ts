@@ -67,13 +67,13 @@ export function manifestFile({ kind, namespace, name }: Source): string {
 /** A copy of the manifest for `kubectl create -f`, which remains if the Scaler object is deleted. */
 export interface ManifestFile {
   readonly path: string;
-  /** Throws `CommandError`. */
+  /** Throws `CommandError` if the file cannot be written. */
   readonly write: (manifest: JsonObject) => Promise<void>;
 }
 
 /**
- * Checks that the file can be written, and has no other content than an earlier manifest of the same object. Throws
- * `CommandError`.
+ * Checks that the file can be written. Throws `CommandError` if not, or if the file contains anything but an earlier
+ * manifest of the same object.
  */
 export async function openManifestFile(
   manifest: JsonObject,
@@ -90,7 +90,7 @@ export async function openManifestFile(
   return { path, write: (changed) => file.write(writeStructured('yaml', changed)) };
 }
 
-/** Returns whether a switch has written the text: that of a person has comments, or another order or style. */
+/** Returns whether an earlier switch wrote the text. The text of a user differs in comments, order or style. */
 function isOfEarlierSwitch(text: string, { kind, namespace, name }: Source): boolean {
   let manifest: JsonObject | null;
   try {

@@ -36,7 +36,10 @@ import { whyIdle } from './agreement.js';
 import { importNow, whyOwned } from './check-source.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
 
-/** Creates a Scaler object in dry run next to the autoscaler, which continues to scale; nothing if it exists. */
+/**
+ * Creates a Scaler object in dry run next to the autoscaler, which continues to scale. Leaves an existing one
+ * unchanged.
+ */
 export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   const { source, objects, io, options } = context;
   const { object, scaler } = await readAdoption(context);
@@ -101,8 +104,8 @@ interface Created {
 }
 
 /**
- * Throws `CommandError` if a document in a file of the service has the name of the new object: the object would then
- * have no effect. A document with another name and the same target does not affect a dry run.
+ * Throws `CommandError` if a file of the service contains a document with the same name, because the new object would
+ * have no effect. Prints a note about a document with the same target, which does not affect a dry run.
  */
 async function checkFiles(context: AdoptContext, created: Created): Promise<void> {
   const { io, source } = context;
@@ -118,7 +121,7 @@ async function checkFiles(context: AdoptContext, created: Created): Promise<void
   );
 }
 
-/** Throws `CommandError` if the workload does not exist. Other kinds and forbidden workloads are not checked. */
+/** Throws `CommandError` if the workload does not exist. Passes if reading it fails, or if its kind is not read. */
 async function checkTarget(context: AdoptContext, created: Created): Promise<void> {
   const { source } = context;
   if ((await readWorkload(context, created)) === null)
@@ -127,12 +130,12 @@ async function checkTarget(context: AdoptContext, created: Created): Promise<voi
     );
 }
 
-/** How long the service may still have a scaler after its object was deleted. */
+/** Maximum time until the service removes a scaler whose object was deleted. */
 const FORGET_MS = 5000;
 
 /**
- * Returns the name of a scaler with this name or target that has no Scaler object; null: there is none, or the service
- * does not answer.
+ * Returns the name of a scaler with the same name or target that the service read from a file; null: there is none, or
+ * the service does not answer.
  */
 async function findInFile(
   { io, objects, options, source: { namespace } }: AdoptContext,

@@ -42,7 +42,7 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   const first = await readAdoption(context);
   if (first.scaler === null) throw await notStarted(context, first);
   if (!first.scaler.isDryRun) return confirmEarlier(context, first.scaler, first.object !== null);
-  // Fails now if no service answers, because nothing would set the condition that is awaited below.
+  // Fails now if no service answers: otherwise the next line would wait for a condition that nobody sets.
   await fetchView(context, first.scaler);
   await waitForCondition(context, first.scaler, 'Accepted');
   const { object, scaler } = await readAdoption(context);
@@ -81,7 +81,10 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   return endDryRun(context, scaler, { manifest, before: view.row });
 }
 
-/** Returns why a switch without an autoscaler may change the count: no autoscaler was there to compare with. */
+/**
+ * Returns the warning for a switch without an autoscaler: without a comparison, the first decision may change the
+ * count.
+ */
 function whyNotCompared({ source }: AdoptContext, { row }: ServiceView): string {
   const wanted = row === null ? null : row.desiredReplicas;
   const change =
@@ -158,7 +161,7 @@ async function removeSource(
   return manifest;
 }
 
-/** How long a deletion may take: KEDA deletes the HPA of a ScaledObject first. */
+/** Time limit for the deletion. KEDA deletes the HPA of a ScaledObject before the ScaledObject. */
 const GONE_MS = 60_000;
 
 async function waitUntilGone(context: AdoptContext, scaler: ScalerObject): Promise<void> {
@@ -171,8 +174,7 @@ async function waitUntilGone(context: AdoptContext, scaler: ScalerObject): Promi
       const hpas = await objects.list(HPA);
       return hpas.some((hpa) => targetKey(source.namespace, targetOf(hpa)) === key) ? null : true;
     } catch (error) {
-      // Continues with the switch: the autoscaler is deleted, and a failed read must not leave the workload without
-      // one.
+      // Tries again: the autoscaler is already deleted, so failing here would leave the workload without one.
       if (!(error instanceof CommandError)) throw error;
       why = error.message;
       return null;
@@ -197,8 +199,8 @@ async function endDryRun(
   try {
     await objects.patch(SCALER, scaler.name, { spec: { dryRun: false } });
     io.stdout.write(`dry run of ${name} ended\n`);
-    // Compares with the count of the last decision in dry run, because the decision that is seen first may follow the
-    // change.
+    // `replicasBefore` is taken from the dry run, because the first decision after it may already contain the new
+    // count.
     why = await confirmService(context, scaler, {
       after: before === null ? null : parseInstant(before.at),
       replicasBefore: before?.currentReplicas ?? null,
@@ -209,7 +211,7 @@ async function endDryRun(
     why = error.message;
   }
   if (why === null) {
-    // Waits for the status: until it is written, kubectl shows a dry run although the scaler scales.
+    // Waits for the status: until it is written, kubectl still shows a dry run.
     if ((await waitForCondition(context, scaler, 'Held').catch(() => null)) === null)
       io.stderr.write(
         `promscaler: warning: the service has not written the status of ${name} yet: kubectl get scalers shows an older state\n`,
@@ -227,7 +229,7 @@ async function endDryRun(
       `${name} has no annotation ${ADOPT_ANNOTATIONS.manifest}: create ${nameSource(source)} from your own copy after setting spec.dryRun: true`,
     );
   await startDryRun(context, scaler).catch((error: unknown) => {
-    // The error is only a warning, because next to an HPA promscaler patches nothing, even without dry run.
+    // Only a warning: next to an HPA, promscaler patches nothing even without dry run.
     if (!(error instanceof CommandError)) throw error;
     io.stderr.write(`promscaler: warning: ${error.message}\n`);
   });
@@ -236,7 +238,7 @@ async function endDryRun(
   return 1;
 }
 
-/** Puts the scaler into dry run and recreates the autoscaler. After an interruption, running it again continues. */
+/** Puts the scaler into dry run and recreates the autoscaler. Can be repeated after an interruption. */
 export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   const { source, io, options } = context;
   const { object, scaler } = await readAdoption(context);

@@ -122,8 +122,8 @@ export function describeAssumptions(
 }
 
 /**
- * Returns a note about a range that is not longer than the scrape interval. A rate needs two scrapes, so the real
- * scrape interval must be another one.
+ * Returns a note if a range is not longer than the assumed scrape interval. A rate needs two scrapes in its range, so
+ * the real interval must be shorter.
  */
 function shortRangeLines(
   variants: readonly Variant[],
@@ -193,13 +193,12 @@ export function traceLines(
 /** Returns a note about the share of the time for which the load is unknown. */
 export function unscoredLines({ pods }: Demand): readonly string[] {
   const unknown = pods.reduce((count, needed) => count + (Number.isNaN(needed) ? 1 : 0), 0);
-  // A smaller share is normal, because half of the last window always lacks values.
+  // Less than 1 % is normal, because values are always missing in half of the last window.
   if (100 * unknown < pods.length) return [];
   const percent = Number(((100 * unknown) / pods.length).toPrecision(2));
   return [`${percent} % of the time is not scored, because the load is unknown`];
 }
 
-/** Rounds to four significant digits. */
 export function round(value: number): number {
   return Number(value.toPrecision(4));
 }

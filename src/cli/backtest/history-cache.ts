@@ -8,7 +8,10 @@ import type { Clock } from '../../units/clock.js';
 import type { AnswerKey, Fetching } from '../../backtest/history/fetch-series.js';
 import type { RangeSeries } from '../../prometheus/answers/classify.js';
 
-/** Stores the answers of range queries on disk. If a file cannot be read or written, the query is only sent again. */
+/**
+ * Stores the answers of range queries on disk. A file that cannot be read or written is not an error: the query is
+ * sent.
+ */
 export interface HistoryCache extends NonNullable<Fetching['cache']> {
   /** Removes the oldest files until the directory is within its size limit. */
   readonly prune: () => Promise<void>;
@@ -38,7 +41,7 @@ export function createHistoryCache(directory: string, clock: Clock, mostBytes = 
         const path = pathOf(key);
         const parsed: unknown = JSON.parse(await readBoundedText(path, { mostBytes: MAX_FILE_BYTES }));
         if (!isSeriesList(parsed)) return null;
-        // Sets the time of the last use, because the files that were not used for the longest time are removed first.
+        // The time of the last use decides which files `prune` removes first.
         const nowSeconds = clock.now() / 1000;
         await utimes(path, nowSeconds, nowSeconds).catch(() => undefined);
         return parsed;
@@ -92,6 +95,6 @@ function isSeries(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
   const { labels, points } = value as Readonly<Record<string, unknown>>;
   if (typeof labels !== 'object' || labels === null || !Array.isArray(points)) return false;
-  // JSON cannot represent NaN, so a point with NaN was written as null.
+  // Only the time of a point is checked: its value may be null, because JSON cannot represent NaN.
   return points.every((point) => Array.isArray(point) && point.length === 2 && typeof point[0] === 'number');
 }

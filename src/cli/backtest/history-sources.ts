@@ -80,12 +80,15 @@ interface SourceParts extends Pick<Fetching, 'progress'> {
   readonly io: CommandIo;
 }
 
-/** Limits the detection of a server. The time is short: the range query reports a server that is down better. */
+/**
+ * Time limit for detecting the flavor. It is short, because the following range query reports an unreachable server
+ * better.
+ */
 const RECOGNITION_MS = 5000;
 
 /**
- * Opens the data sources with these names. If a flavor is not configured, detects it, as the service does, because
- * VictoriaMetrics has another CPU query. Ignores names that the config does not contain.
+ * Opens the data sources with these names; ignores names that the config does not contain. Detects a flavor that is not
+ * configured, because VictoriaMetrics needs another CPU query.
  */
 async function openSources(
   configs: Readonly<Record<string, SourceConfig>>,
@@ -106,7 +109,10 @@ async function openSources(
   return new Map(opened.flat());
 }
 
-/** Returns the config with the queries for the server; if it is down, with the queries of its cached answers. */
+/**
+ * Returns the config with the queries for the detected flavor. If the server is down, uses the flavor of its cached
+ * answers.
+ */
 async function fittingConfig(
   config: SourceConfig,
   { cache, io }: Pick<SourceParts, 'cache' | 'io'>,

@@ -177,8 +177,8 @@ function historyLines(
 }
 
 /**
- * Returns the usage at capacity as text if the capacity or the CPU limit of a pod determines it, so that
- * `--usage-at-capacity` has no effect.
+ * If the capacity or the CPU limit of a pod determines its usage at capacity, returns this usage as text:
+ * `--usage-at-capacity` then has no effect. Otherwise returns an empty object.
  */
 function usageAtCapacity(
   { load: { saturation }, loadMetric, cpuRequest, cpuLimit }: RecordedHistory,

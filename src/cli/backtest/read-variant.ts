@@ -36,7 +36,7 @@ export async function readVariant(
   for (const { key, line } of imported.remarks)
     if (key === null || isWanted(key, wanted)) io.stderr.write(`${nameProgram(line, io)}\n`);
   const documents = imported.text === null ? ownDocuments : readDocuments(imported.text, file, options);
-  // Line numbers of a converted document would be misleading, because they are not those of the file.
+  // Problems of a converted document have no line numbers, because the lines are not those of the file.
   const isConverted = imported.text !== null;
   // A document whose name cannot be read may be the wanted one, so its problems are included.
   const problems = documents

@@ -62,7 +62,7 @@ export async function runBacktest(options: BacktestOptions, io: CommandIo): Prom
   try {
     return await run(options, io);
   } catch (error) {
-    // After an interrupt, any part may fail with its own error.
+    // An interrupt can make any part fail with its own error, which would not mention the interrupt.
     const isExpected = error instanceof CommandError || error instanceof BacktestError;
     if (io.signal.aborted && isExpected) throw new CommandError('interrupted');
     if (error instanceof BacktestError) throw new CommandError(error.message);

@@ -20,7 +20,7 @@ interface RecordProblem {
   readonly file: string;
   /** Null: the error concerns the whole file. */
   readonly line: number | null;
-  /** A sentence without its subject, which is the location. */
+  /** The end of a message that starts with the file or line, such as `is empty, must be a decision record`. */
   readonly error: string;
 }
 

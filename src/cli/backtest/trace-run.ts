@@ -70,8 +70,8 @@ function targetOf({ target }: MetricSpec): number {
 /** Stores explanations. Each distinct line is stored once, because most lines occur many times. */
 export interface Explanations {
   /**
-   * Adds an explanation and returns the indexes of its lines; empty: the limit is exceeded. After that, `lines` is not
-   * called anymore.
+   * Adds an explanation and returns the indexes of its lines; empty: the limit is exceeded. From then on, `lines` is
+   * not called.
    */
   readonly add: (lines: () => readonly string[]) => readonly number[];
   readonly lines: () => readonly string[];
@@ -85,7 +85,7 @@ export function createExplanations(mostCharacters: number): Explanations {
       if (left < 0) return [];
       const lines = linesOf();
       const fresh = new Set(lines.filter((line) => !known.has(line)));
-      // An index and its comma take at most 6 characters in the page.
+      // In the page, an index and its comma take at most 6 characters. A new line has 3 more: two quotes and a comma.
       left -= [...fresh].reduce((sum, line) => sum + line.length + 3, lines.length * 6);
       if (left < 0) return [];
       for (const line of fresh) known.set(line, known.size);

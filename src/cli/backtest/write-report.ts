@@ -208,7 +208,9 @@ const COST_COLUMN: Column = {
 const BLOCKS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as const;
 const GAP = '·';
 
-/** Returns a line of `width` characters. Each shows the highest value of its interval, on a scale from 0 to `top`. */
+/**
+ * Returns one character for each of at most `width` intervals: its highest value on a scale from 0 to `top`, or `GAP`.
+ */
 function sparkline(
   values: readonly number[],
   { width, top }: { readonly width: number; readonly top: number },

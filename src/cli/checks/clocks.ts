@@ -10,9 +10,9 @@ import {
   sourceSubject,
 } from './context.js';
 
-/** From this difference on, the check warns. A smaller one has no effect on decisions. */
+/** Minimum difference for a warning. A smaller difference has no effect on decisions. */
 const WARN_SECONDS = 5;
-/** From this difference on, the check fails: the age of samples is off by a typical scrape interval. */
+/** Minimum difference for a failure: the age of samples is then wrong by a typical scrape interval or more. */
 const FAIL_SECONDS = 30;
 
 /** `spreadSeconds`: the error of the measurement, which is half of the round trip plus the resolution. */

@@ -8,8 +8,8 @@ export const DOCUMENTS_FIX =
   'set scalers.paths in the service config and pass the config with --config FILE; `promscaler validate --live FILE` checks a document without a config; `promscaler new` writes a first document';
 
 /**
- * Problems that are not reported here. A document must state them explicitly, for example if an import from KEDA has
- * written it. `validate` warns about them, and the check `query` warns as long as a missing metric counts as 0.
+ * Problems that are not warnings here, because a document must state them explicitly, as an import from KEDA does.
+ * `validate` warns about them, and the check `query` warns as long as a missing metric counts as 0.
  */
 const CHOSEN: ReadonlySet<string> = new Set<ProblemCode>(['missing-is-zero', 'missing-scales-down']);
 

@@ -41,8 +41,8 @@ export interface ClusterContext extends DoctorContext {
 export const REQUEST_MS = 5000;
 
 /**
- * Returns the data sources as the service uses them, with the detected flavor and the learned window. A data source
- * that does not answer is returned as it is configured.
+ * Returns the configured data sources. Those that answer have the detected flavor and the learned window, as in the
+ * service.
  */
 export function usedSources(
   { prometheus }: ServiceConfig,

@@ -19,7 +19,7 @@ import type { ClusterFacts, OwnedPod, ScalerFacts } from './scaler-facts.js';
 /** Checks whose results explain why a metric has no value. */
 const CAUSES: ReadonlySet<CheckName> = new Set(['pods', 'requests', 'query']);
 
-/** Reports the decision for the values that were read. `above`: the results of the scaler's other checks. */
+/** Reports the decision for the values that were read. `above`: the results of the other checks of the scaler. */
 export async function checkDecision(
   facts: ScalerFacts,
   above: readonly CheckResult[],
@@ -39,7 +39,7 @@ export async function checkDecision(
   const { decision } = record;
   const { spec } = scaler;
   if (decision === null) return [make.skipped(failing?.message ?? 'no decision is possible')];
-  // The document decides, because the cycle itself always runs as a dry run.
+  // Takes `isDryRun` from the document: the cycle of this check is always a dry run, so its own flag says nothing.
   const notKept = whyNotKept({
     isDryRun: facts.isDryRun,
     hasConflict: record.otherScaler !== undefined,
@@ -111,8 +111,7 @@ export async function decideOnce({
   const { record } = await runCycle(
     {
       scaler: { ...scaler, spec: { ...scaler.spec, downscaleConfirmation: null, cooldownSeconds: 0 } },
-      // Without these settings, all windows would start now: a fresh memory starts them, and so does restoring the
-      // state.
+      // With a fresh memory or a restored state, stabilization windows would start now and keep the current replicas.
       memory: { ...freshMemory(now, null), state: WITHOUT_WINDOWS, assumedAt: null, isRestored: true },
       now,
       readings: { answers: facts.answers, ages: new Map(), sinceMs: clock.monotonicMs() },
@@ -127,7 +126,7 @@ export async function decideOnce({
   return record;
 }
 
-/** The list is empty, because with null the current count would be a recommendation of now. */
+/** An empty list, because null would count the current replicas as a recommendation of now. */
 const WITHOUT_WINDOWS: State = { ...EMPTY_STATE, recommendations: [] };
 
 /** The check warns if a workload is this far from its target: usually, the target has another unit than the metric. */
@@ -146,7 +145,7 @@ function portsOf({ clock }: ClusterContext, facts: ClusterFacts): Omit<CyclePort
   return {
     clock,
     cluster: readOnlyCluster(facts),
-    // A recovery hold would hide the recommendation, because without earlier samples it always applies.
+    // Without earlier samples, a recovery hold would always apply and hide the recommendation.
     recoveryHoldMaxSeconds: 0,
     dryRun: true,
     state: stateInMemory(),

@@ -10,16 +10,19 @@ import type { ScalerFacts } from './scaler-facts.js';
 
 const DAY_SECONDS = 86_400;
 /**
- * Resolution with which the lookback is read. The points of a subquery are at full hours, so the hour before the first
- * point is read with one point for each minute.
+ * Steps of the two queries that find the start of the load. The first query has points at full hours only, so the
+ * second one reads the hour before its first point.
  */
 const STEP = '1h';
 const FINE_STEP = '1m';
 
-/** From this number of forecasts on, range queries over rates are a considerable load for the data source. */
+/** Minimum number of forecasts for a warning: their range queries over rates are then a considerable load. */
 const MANY_FORECASTS = 1000;
 
-/** Reports since when the load for a forecast is known, and once whether many forecasts calculate it from rates. */
+/**
+ * Checks for how long the load for the forecast is known. For the first scaler with a forecast, also counts the
+ * forecasts whose query calculates a rate.
+ */
 export async function checkForecast(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, sources } = facts;
   const make = resultsOf('forecast', scalerKey(scaler));

@@ -5,7 +5,7 @@ import type { SourceConfig } from '../../prometheus/data-source/source-config.js
 import { type DoctorContext, REQUEST_MS, type SourceContext } from './context.js';
 
 interface OpenedSource extends SourceContext {
-  /** Returns a context whose config fits the flavor, which is detected by a request if the config does not set it. */
+  /** Detects the flavor unless it is configured, learns the window, and returns a context with the resulting config. */
   readonly recognized: () => Promise<SourceContext>;
 }
 

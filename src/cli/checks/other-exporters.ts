@@ -11,7 +11,7 @@ export interface OtherExporter {
   readonly query: string | null;
   /** The sorted names of the labels that the series have. */
   readonly labels: readonly string[];
-  /** The range over which a gauge of cores was averaged; null: the query has a range, or the resource needs none. */
+  /** Seconds over which the exporter averages CPU usage; null: the query averages it, or the resource is memory. */
   readonly windowSeconds: number | null;
 }
 
@@ -26,7 +26,7 @@ interface Candidate {
 
 const OPEN_TELEMETRY = 'the kubelet stats receiver of OpenTelemetry';
 
-/** The range in the recording rule. `sum_irate` uses only the last two samples in it. */
+/** Range of these recording rules. `sum_irate` uses only the last two samples in it. */
 const RULE_WINDOW_SECONDS = 300;
 /** Twice the default interval of the kubelet stats receiver of OpenTelemetry. */
 const GAUGE_WINDOW_SECONDS = 60;

@@ -116,7 +116,7 @@ function roleFix(isClusterWide: boolean, denied: readonly (string | null)[]): st
   return `set the chart values rbac.create: true and namespaces: [..., ${denied.join(', ')}] (a Role in each namespace)`;
 }
 
-/** Returns the kinds of the targets, each group and plural once. If there are no documents, returns Deployments. */
+/** Returns the distinct kinds of the targets; without any documents, only Deployments. */
 async function kindsOf(
   refs: readonly TargetRef[],
   { discovery, signal }: ClusterContext,

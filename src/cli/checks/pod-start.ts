@@ -18,9 +18,9 @@ const LEAST_DELAY_SECONDS = 15;
 const MUCH_LONGER = 2;
 
 /**
- * Compares the start time of pods, which is learned from them, with the ranges of queries and with a limit of one pod
- * per period. Only for documents without `podStart.seconds`: for the others, the rules `range-above-pod-start` and
- * `slow-scale-up` make the same comparison.
+ * Warns if a query range is much longer than the learned start time of pods, or if a limit of one pod per period is
+ * shorter than this time. Skips documents with `podStart.seconds`: the rules `range-above-pod-start` and
+ * `slow-scale-up` check them.
  */
 export async function checkPodStart({
   scaler,
@@ -85,8 +85,8 @@ async function checkRange(
 }
 
 /**
- * A limit of one pod for each period is meant to wait until the pod is ready. If the period is shorter than the start
- * of a pod, it does not wait, but only delays pods.
+ * Warns about a limit of one pod per period that is shorter than the start of a pod: it does not wait for the pod to
+ * become ready, but still delays further pods.
  */
 function checkPolicy(
   { spec: { behavior, minReplicas, maxReplicas } }: Scaler,

@@ -13,7 +13,10 @@ import { countOf, listSome } from '../../units/format.js';
 
 const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'];
 
-/** Kinds that own their pods through ReplicaSets. The name of a ReplicaSet may not show which kind owns it. */
+/**
+ * Kinds that own their pods through ReplicaSets. A pod of either kind passes, because the name of a ReplicaSet may not
+ * show which kind owns it.
+ */
 const REPLICA_SET_OWNERS = ['Deployment', 'Rollout'];
 
 /** Checks that the selector matches pods, that all of them belong to the target, and that at least one is ready. */
@@ -111,7 +114,7 @@ function isOwnPod(
   if (workload === null) return !OWNING_KINDS.includes(kind);
   if (workload.kind === kind || [workload.kind, kind].every((one) => REPLICA_SET_OWNERS.includes(one)))
     return workload.name === name;
-  // A custom kind may own its pods through other kinds.
+  // A custom kind may own its pods through other kinds, so its pods are not checked.
   return !OWNING_KINDS.includes(kind);
 }
 

@@ -9,7 +9,7 @@ import type { SourceContext } from './context.js';
 import { fewSamples, measureScrapes, scrapesWithin } from './scrape-interval.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
-/** The interval is measured in this time, or in twice the range if that is longer. */
+/** Minimum range in which the scrape interval is measured. For a long query range, twice that range is used. */
 const MEASURE_SECONDS = 900;
 
 const RANGE_FUNCTION = /\b(?:rate|irate|increase|delta|deriv|idelta)\s*\(/;

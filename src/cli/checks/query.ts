@@ -43,7 +43,10 @@ interface QueriedMetric {
   readonly make: ResultBuilder;
 }
 
-/** Checks that each query returns what the type of its metric requires, and that guard and freshness hold. */
+/**
+ * Checks that each query returns what the type of its metric requires, and that the additional queries of a metric
+ * pass.
+ */
 export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, cluster, answers, sources } = facts;
   const make = resultsOf('query', scalerKey(scaler));
@@ -60,7 +63,7 @@ export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResu
       const ofGuards = await checkGuards({ metric, scaler, context, make });
       const copies = await checkCopies(queried);
       if (ofGuards.length === 0 || query === null) return [await checkMetric(queried), ...copies];
-      // `answer` contains only the failure of the guard, so the query of the metric is sent on its own.
+      // After a failed additional query, `answer` contains only that failure, so the query of the metric is sent alone.
       const ofMetric = await checkMetric({ ...queried, answer: await context.runQuery(query) });
       return [ofMetric, ...copies, ...ofGuards];
     }),
@@ -300,7 +303,7 @@ async function checkGuards(guarded: GuardedMetric): Promise<readonly CheckResult
   return [...(await checkAutoCapacity(guarded)), ...(await checkOwnGuards(guarded))];
 }
 
-/** A missing answer is accepted for the query for errors, which has no series as long as there are no errors. */
+/** Checks the queries of `capacity.auto`. `errors` may be empty: it has no series as long as there are no errors. */
 async function checkAutoCapacity(guarded: GuardedMetric): Promise<readonly CheckResult[]> {
   const { metric, scaler, context, make } = guarded;
   const auto = autoCapacityOf(metric);
@@ -343,15 +346,15 @@ async function checkOwnGuards(guarded: GuardedMetric): Promise<readonly CheckRes
   return found.filter((one) => one !== null);
 }
 
-/** Checks one of the additional queries of a metric. `only`: contains just this query. */
+/** Checks one of the additional queries of a metric. `only`: the checks with just this query. */
 async function checkGuard(
   query: string,
   only: Omit<MetricChecks, 'isMissingZero'>,
   { metric, context, make }: GuardedMetric,
 ): Promise<CheckResult | null> {
   const answer = await context.runQuery(query);
-  // This answer is usable, so that only the additional query can fail. With `isMissingZero`, a fault is `invalid`,
-  // which is reported as a failed check.
+  // Combined with a usable answer, so that only the additional query can fail. `isMissingZero` turns a fault into
+  // `invalid`, which is reported as failed.
   const usable: Answer = { class: 'value', series: [], evaluatedAt: context.clock.now() };
   const judged = applyChecks(
     { ...only, isMissingZero: true },
@@ -375,7 +378,10 @@ async function checkGuard(
     : make.warning(text, fix);
 }
 
-/** Returns the fault of the query, or null. Without a capacity or served load, the metric still has a value. */
+/**
+ * Returns the fault of the query; null: none. A missing capacity or served load is a fault, too, although the metric
+ * has a value without it.
+ */
 function messageOf(judged: Answer, only: Omit<MetricChecks, 'isMissingZero'>): string | null {
   if (judged.class === 'failed' || judged.class === 'invalid') return judged.message;
   if (judged.class === 'partial' && only.capacity !== undefined) return judged.why;

@@ -91,7 +91,7 @@ function writeProblem(
 ): readonly string[] {
   if (status !== 'failed' && status !== 'warning') return [];
   const mark = status === 'failed' ? paint.red(check) : paint.yellow(check);
-  // The check `config` has the same name as its subject.
+  // The name is omitted for the check `config`, because its subject is called `config` as well.
   const name = check === 'config' ? title : `${title}: ${mark}`;
   return [
     `${label(status, paint)} ${name}: ${message}`,

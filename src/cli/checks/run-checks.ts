@@ -78,7 +78,7 @@ const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
 
 interface ChecksInput extends Omit<DoctorContext, 'signal'> {
   readonly signal: AbortSignal;
-  /** All documents, with which shared targets are found. `scalers`: only the documents to check. */
+  /** All documents, needed to find shared targets. Only those in `scalers` are checked. */
   readonly allScalers: readonly Scaler[];
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string | null;
@@ -167,7 +167,7 @@ async function checkScalers(
 ): Promise<readonly CheckResult[]> {
   const { scalers, allScalers, clock, signal, config } = input;
   const shared = findSharedTargets(allScalers);
-  // A data source that does not answer is not queried again.
+  // A data source that has not answered its own checks is not queried again.
   const answers = readAnswers(
     {
       sources: usedSources(config, sources),

@@ -21,7 +21,7 @@ const MAX_SELECTORS = 40;
 const CONCURRENT_SELECTORS = 4;
 
 interface UsedSelector extends CheckedSelector {
-  /** What reads the selector: a resource, or a scaler with the name of its metric. */
+  /** Who uses the selector, for messages: a resource, or a scaler with the name of its metric. */
   readonly user: string;
 }
 
@@ -45,8 +45,8 @@ interface ReadLag {
 }
 
 /**
- * Checks the age of the newest samples that the metrics of the documents use. The service checks the age, too, but only
- * before a scale-down and only for the pods of one workload.
+ * Checks the age of the newest samples of the metrics. The service only checks it before a scale-down, and only for the
+ * pods of one workload.
  */
 export async function checkSampleAge(context: SourceContext): Promise<readonly CheckResult[]> {
   const make = resultsOf('sample-age', sourceSubject(context.source));
@@ -58,7 +58,7 @@ export async function checkSampleAge(context: SourceContext): Promise<readonly C
   return judgeLags(lags, { make, name: context.source.name, unchecked: used.length - lags.length });
 }
 
-/** Returns the selectors of the resource queries and of all documents, each once. */
+/** Returns the distinct selectors of the resource queries and of all documents. */
 function usedSelectors(context: SourceContext): readonly UsedSelector[] {
   const { source, scalers } = context;
   const found = new Map<string, UsedSelector>();

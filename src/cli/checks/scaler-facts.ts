@@ -25,10 +25,13 @@ export interface OwnedPod extends WatchedPod {
   readonly createdAt: Instant | null;
 }
 
-/** What the cluster contains for a scaler. A part that could not be read is an error. */
+/** The state of the cluster for a scaler. A `KubernetesError` replaces a part that could not be read. */
 export interface ClusterFacts {
   readonly target: ScaleTarget | KubernetesError;
-  /** The object of the workload; null: reading it is forbidden. Outside of `apps`, the service needs only `scale`. */
+  /**
+   * The workload object; null: reading it is forbidden. Outside of `apps`, the service only needs permission for
+   * `scale`.
+   */
   readonly object: JsonObject | null;
   /** The pods that match the selector; null: the target could not be read. */
   readonly pods: readonly OwnedPod[] | KubernetesError | null;
@@ -47,7 +50,7 @@ export interface ScalerFacts {
   readonly sources: ReadonlyMap<string, SourceContext>;
   /** All documents, including `scaler`. */
   readonly allScalers: readonly Scaler[];
-  /** Another document that `findSharedTargets` has found for the target; null: there is none. */
+  /** Another document with the same target; null: there is none. */
   readonly sharesTargetWith: OtherScaler | null;
   readonly isDryRun: boolean;
 }
@@ -105,7 +108,7 @@ async function listPods(
   return [...items].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Labels of the pods of a ReplicaSet, each with the kind that sets it. */
+/** Labels that a kind sets on its pods, with the name of the kind. */
 const HASH_LABELS = { 'pod-template-hash': 'Deployment', 'rollouts-pod-template-hash': 'Rollout' } as const;
 
 /**

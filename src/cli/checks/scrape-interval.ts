@@ -104,9 +104,9 @@ interface Selector {
 }
 
 /**
- * Returns the times in seconds of the samples in the last `seconds`, of the matching series with the most samples;
- * null: they cannot be read. Their number alone would not suffice: for a series that is younger than the range, it does
- * not show the interval.
+ * Returns the times of the samples in the last `seconds`, in seconds, of the matching series with the most samples;
+ * null: they cannot be read. Their number is not enough: it does not show the interval of a series that is younger than
+ * the range.
  */
 async function readScrapeTimes(
   context: SourceContext,

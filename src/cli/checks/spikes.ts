@@ -10,14 +10,20 @@ import { milliToNumber } from '../../units/quantity.js';
 import { onlyValue, type CheckResult, resultsOf } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
-/** A rise by this factor is too fast for a workload: by default, a decision at most doubles its replicas. */
+/** Minimum rise for a warning. By default, a decision at most doubles the replicas, so a workload cannot follow. */
 const SPIKE_FACTOR = 3;
 const RISE = '5m';
 const LOOK_BACK = '6h';
-/** Limits the checked scalers: each takes a query over `LOOK_BACK`, and all checks together less than a minute. */
+/**
+ * Maximum number of scalers for this check: each needs a query over `LOOK_BACK`, and all checks must end within a
+ * minute.
+ */
 const MOST_SCALERS = 50;
 
-/** Checks whether the load has risen faster than a workload can follow if its metrics are only those of its pods. */
+/**
+ * Warns about loads that rise faster than a workload can follow. Checks only scalers whose metrics are all resource
+ * metrics.
+ */
 export async function checkSpikes(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, cluster, sources, context } = facts;
   const make = resultsOf('spikes', scalerKey(scaler));
@@ -32,7 +38,7 @@ export async function checkSpikes(facts: ScalerFacts): Promise<readonly CheckRes
   const query = resourceQuery(source.source, 'cpu', [scaler.namespace]) ?? '';
   const usage = usageOf(query, scaler.spec);
   if (coresPerPod === null || usage === null) return [make.ok('')];
-  // A smaller load counts as this one, because the minimum replicas can serve it without further pods.
+  // A lower usage counts as this one, because the minimum replicas can serve it.
   const least = coresPerPod * Math.max(1, scaler.spec.minReplicas);
   const before = `clamp_min(last_over_time((${usage})[1m:1m] offset ${RISE}), ${least})`;
   const answer = await source.runQuery(`max_over_time((${usage} / ${before})[${LOOK_BACK}:1m])`);

@@ -30,7 +30,7 @@ export async function suggestPrometheus(
 async function findServices({ transport, signal }: ClusterContext): Promise<readonly string[]> {
   const scope = resourceScope('/api/v1', 'services', null);
   const listed = await orNull(() => listAll({ transport, scope, convert: addressOf, signal }));
-  // A Service with a cluster IP comes first: prometheus-operator also creates a headless one.
+  // A Service with a cluster IP comes first: prometheus-operator also creates a headless Service for the same pods.
   const found = [...(listed?.items ?? [])].sort((a, b) => Number(a.isHeadless) - Number(b.isHeadless));
   return found.map(({ address }) => address);
 }

@@ -109,8 +109,8 @@ interface Target {
 }
 
 /**
- * Returns message and fix for a missing target. Suggests a similar name, another kind or another namespace. A workload
- * that no other document and no HPA scales is preferred; for another one, its scaler is named.
+ * Returns message and fix for a missing target: a similar name, another kind or another namespace. Prefers a workload
+ * that nothing scales. For any other workload, the message names its scaler.
  */
 async function explainMissingTarget(
   facts: ScalerFacts,
@@ -120,7 +120,7 @@ async function explainMissingTarget(
   const { namespace, spec } = facts.scaler;
   const { scaleTargetRef: ref } = spec;
   const kind = await orNull(() => context.discovery.find(ref, context.signal));
-  // The API server does not serve the kind. The message lists the kinds that it serves.
+  // The API server does not serve the kind. The error message lists the kinds that it serves.
   if (kind === null)
     return [
       error.message,

@@ -3,8 +3,7 @@ import type { ExitCode } from '../output/io.js';
 
 export function outputOption(formats: readonly [string, ...string[]]): Option {
   const option = new Option('-o, --output <format>', 'Output format').default(formats[0]);
-  // Help and completion read `argChoices`. `choices()` of commander would also reject other values, which the command
-  // itself does.
+  // Set directly, because `choices()` of commander would also check the value, which is the task of the command.
   option.argChoices = [...formats];
   return option;
 }

@@ -75,7 +75,7 @@ async function loadDemo(): Promise<typeof Demo> {
   try {
     return await import('../demo/run-demo.js');
   } catch (error) {
-    // A missing file other than that of the demo means that the installation is broken.
+    // Any other missing file means that the installation is broken, which must not look like a missing demo.
     if (!(error instanceof Error) || !/^Cannot find module '[^']*demo\.js'/.test(error.message)) throw error;
     throw new CommandError(
       'the container image does not contain the demo. Run the demo in a checkout, with Node.js: npm ci && npm run demo',

@@ -12,8 +12,8 @@ interface Forwarder {
 }
 
 /**
- * Matches the paths of promscaler's pages. With dots or escapes, a path could leave the service proxy and read the
- * cluster with the permissions of the user.
+ * Matches the paths of promscaler's pages. Other paths are refused: with dots or escapes, a path could leave the
+ * service proxy and read the cluster with the permissions of the user.
  */
 const PAGES = /^\/(?:assets\/[\w-]+(?:\.[\w-]+)*|api\/v1(?:\/[\w-]+(?:\.[\w-]+)*)+)?$/;
 const FORWARDED = ['accept', 'accept-encoding', 'last-event-id'] as const;

@@ -165,7 +165,7 @@ interface TargetAnnotations {
   readonly close: () => void;
 }
 
-/** An annotation that this pause does not need is null, which removes the annotation of an earlier pause. */
+/** Returns all annotations of a pause. Null removes an annotation that an earlier pause may have left. */
 function annotationsOf({ direction, until, replicas, reason }: PauseRequest): Record<string, string | null> {
   return {
     [PAUSE_ANNOTATIONS.paused]: direction === 'both' ? 'true' : direction,
@@ -237,7 +237,7 @@ interface PauseTarget {
   } | null;
 }
 
-/** Finds the target: it is that of `--target`, otherwise the one that the service reports. Throws `CommandError`. */
+/** Returns the target of `--target`, otherwise the one that the service reports. Throws `CommandError`. */
 async function findTarget(name: ScalerName, options: ResumeOptions, io: CommandIo): Promise<PauseTarget> {
   const row = options.target === undefined ? await findRow(name, options, io) : null;
   const ref = row === null ? readTarget(options.target ?? '').ref : row.target;
@@ -266,7 +266,7 @@ function reportedState({ pause, dryRun, otherScaler: other }: ScalerView): Pause
   return {
     isDryRun: dryRun,
     isPausedByDocument: pause?.by === 'document' || pause?.by === 'both',
-    // Of two documents without a dry run, neither scales.
+    // Without dry run, neither of two documents with the same target scales. So the other one is not reported here.
     other: other === null || (other.kind === 'Scaler' && !dryRun) ? null : nameOtherScaler(other),
   };
 }

@@ -89,7 +89,7 @@ export async function runService(options: RunOptions, io: CommandIo): Promise<Ex
     const next = await files.load();
     if (io.signal.aborted) return;
     applyDocuments(next, { service, log, before: present });
-    // After an incomplete load, a document that appears may have existed before.
+    // After an incomplete load, a document that appears is not necessarily new, so it is not logged.
     if (present.isComplete) logAddedAndRemoved(present.scalers, next.scalers, log);
     options.onDocuments?.(next);
     present = next;
@@ -267,7 +267,7 @@ function applyDocuments(
   const effectOf = rejectionEffects(loaded);
   const logged = new Set((before?.problems ?? []).map((problem) => JSON.stringify(problem)));
   for (const problem of problems) {
-    // Logs only new problems: otherwise each change of one document would log the problems of all documents again.
+    // Logs only new problems: otherwise each change of one document would repeat the problems of all documents.
     if (logged.has(JSON.stringify(problem))) continue;
     const { code, severity, message, file, place, path } = problem;
     const fields = { code, problem: message, file, ...place, ...(path === '' ? {} : { path }) };

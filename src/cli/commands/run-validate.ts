@@ -120,13 +120,13 @@ async function checkLive(
     ...context,
     scalers,
     allScalers: [...scalers, ...others],
-    // These checks would use the account of the user, which is not the one of the service.
+    // Skipped: they would check the account of the user instead of that of the service.
     includesServiceChecks: false,
   });
   return makeReport([...results, ...ofObjects], io);
 }
 
-/** The last line also counts the checks, because `0 errors` would contradict a failed check. */
+/** Returns the text output. Its last line also counts failed checks: `0 errors` alone would be misleading. */
 function describe(report: ValidationReport, io: CommandIo): string {
   const { live, documents, otherKinds = 0, problems, schedules } = report;
   const paint = paintOf(io);
@@ -284,8 +284,8 @@ function sharedTarget(
 
 /**
  * Returns whether the document is a service config. An object with `spec` is not: it is reported as a scaler without
- * apiVersion and kind. A file with a syntax error may be a service config with secrets, so that its lines are not
- * shown.
+ * apiVersion and kind. A file with a syntax error counts as a service config if it looks like one, because its lines
+ * may contain secrets and must not be shown.
  */
 function isServiceConfig({ document: { value }, file }: Placed): boolean {
   if (value === undefined) return mayBeServiceText(file.text);
@@ -307,7 +307,7 @@ function emptyFileProblem({ name }: InputFile): Problem {
   return unreadable(name, 'the file contains no document');
 }
 
-/** What only --live checks. Without it, only the syntax tree of a query is checked, for types and labels. */
+/** The checks that only --live makes. Without --live, types and labels of a query are checked in its syntax tree. */
 const NOT_CHECKED =
   'without --live, the existence of metrics, labels and target, the number of series, units and permissions are not checked';
 

@@ -22,9 +22,8 @@ export interface DemoLog {
 }
 
 /**
- * Creates a log of the demo. Each line has the seconds since the start. It reports each change of replicas, each new
- * reason that prevents a change, the start and end of a pause, other clients that write the replicas, and changes of
- * documents.
+ * Creates the log of the demo, whose lines start with the seconds since the start. It reports changes of replicas and
+ * documents, pauses, other clients that write the replicas, and each new reason that prevents a change.
  */
 export function createDemoLog(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): DemoLog {
   const { stdout, clock } = io;
@@ -90,13 +89,13 @@ export function createDemoLog(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): 
 }
 
 interface Standstill {
-  /** The kind of the reason. It is printed only if it differs from that of the last line of the scaler. */
+  /** Identifies the reason. A line is printed only if this differs from the last line of the scaler. */
   readonly why: string;
   readonly count: string;
   readonly text: string;
 }
 
-/** Returns why decisions are not applied, or null. A pause is not included, because it has its own line. */
+/** Returns why decisions are not applied; null: they are, or a pause holds them, which has its own line. */
 function whyHeld({ conditions, outcome, conflictingWriter }: CycleRecord): Standstill | null {
   const count = outcome.from === null ? '' : `= ${outcome.from}`;
   const held = activeHold(conditions);
@@ -107,7 +106,7 @@ function whyHeld({ conditions, outcome, conflictingWriter }: CycleRecord): Stand
   return { why: 'ConflictingWriter', count: '', text: `ConflictingWriter: ${conflictingWriter.message}` };
 }
 
-/** Returns why the replicas do not follow the metrics, or null. */
+/** Returns why the replicas do not follow the metrics; null: they do. */
 function whyStill({ limits, conditions, currentReplicas }: Decision, text: string): Standstill | null {
   const holding = limits.find(({ to }) => to === currentReplicas);
   const isBlind = conditions.some(({ type, status }) => type === 'ScalingActive' && status === 'False');
@@ -115,7 +114,7 @@ function whyStill({ limits, conditions, currentReplicas }: Decision, text: strin
   return why === null ? null : { why, count: `= ${currentReplicas}`, text };
 }
 
-/** Returns why there was no decision, or null. */
+/** Returns why there was no decision; null: no condition explains it. */
 function whyNone({ conditions }: CycleRecord): Standstill | null {
   const failed = conditions.find(({ type, status }) => type === 'AbleToScale' && status === 'False');
   return failed === undefined ? null : { why: failed.reason, count: '', text: failed.message };
@@ -127,7 +126,7 @@ interface DocumentNews {
   readonly text: string;
 }
 
-/** Returns what has changed since the last load. `before`: null for the first load. */
+/** Returns what has changed since the previous load. `before`: null for the first load. */
 function documentNews(before: LoadedScalers | null, now: LoadedScalers): readonly DocumentNews[] {
   const [wasWrong, isWrong] = [errorsOf(before), errorsOf(now)];
   const refused = [...isWrong].flatMap(([file, { text }]) =>
@@ -140,13 +139,13 @@ function documentNews(before: LoadedScalers | null, now: LoadedScalers): readonl
     const subject = subjectOf(file);
     if (key !== undefined && now.files.get(key) === file)
       return [{ subject, text: 'document is valid again' }];
-    // The file is deleted or contains another document. Another file may now contain the scaler.
+    // The file was deleted or now contains another document. If the scaler exists, another file contains it.
     if (key === undefined || present.has(key)) return [{ subject, text: 'document is no longer rejected' }];
     return old.has(key) ? [] : [{ subject, text: 'rejected document deleted' }];
   });
   const changed = [...present].flatMap(([subject, scaler]): readonly DocumentNews[] => {
     const earlier = old.get(subject);
-    // An unchanged document is the same object. Before the first complete list, no document counts as new.
+    // An unchanged document is still the same object. After an incomplete load, no document counts as new.
     if (earlier === scaler || (earlier === undefined && !before.isComplete)) return [];
     const text = earlier === undefined ? 'document added' : 'document changed';
     return [{ subject, text }];

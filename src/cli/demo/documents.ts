@@ -34,7 +34,7 @@ log: { level: error, format: text }  # the demo prints its own messages
 /** File next to prometheus.yml with the address of promscaler. It is written once the port is known. */
 export const SERVICE_TARGETS_FILE = 'promscaler.json';
 
-/** Returns the Prometheus config of the demo: its targets are those of http_sd of the cluster, and promscaler. */
+/** Returns the Prometheus config of the demo. It scrapes the targets of the cluster's http_sd, and promscaler. */
 export function demoPrometheusConfig(sdUrl: string): string {
   return `global:
   scrape_interval: ${SCRAPE_SECONDS}s
@@ -52,7 +52,10 @@ scrape_configs:
 `;
 }
 
-/** Returns the content of that file. As with a ServiceMonitor, the label `namespace` is that of the service. */
+/**
+ * Returns the content of `SERVICE_TARGETS_FILE`. As with a ServiceMonitor, the label `namespace` is that of the
+ * service.
+ */
 export function demoServiceTargets(port: number): string {
   return JSON.stringify([{ targets: [`127.0.0.1:${port}`], labels: { namespace: DEMO_NAMESPACE } }]);
 }

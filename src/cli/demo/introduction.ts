@@ -4,12 +4,14 @@ import { DEMO_SCALERS } from './workloads.js';
 import type { DemoSettings } from './options.js';
 import { OUTAGE_SECONDS } from './revived-prometheus.js';
 
-/** Keeps the output back until every scaler has made a decision. */
+/** Buffers the output until every scaler has made a decision. */
 interface DelayedOutput {
   readonly stdout: OutputStream;
-  /** Called after each cycle of a scaler. Returns whether this cycle was the last one that was awaited. */
+  /**
+   * Called after each cycle of a scaler. Returns true once: when the last missing scaler has finished its first cycle.
+   */
   readonly noteCycle: (scaler: string) => boolean;
-  /** Prints the introduction and the output that was kept back. A second call does nothing. */
+  /** Prints the introduction and the buffered output. A second call does nothing. */
   readonly release: () => void;
 }
 

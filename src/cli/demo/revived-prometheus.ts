@@ -58,7 +58,7 @@ export function revivedPrometheus(
       stopping.abort();
       await current.stop(options);
       await work;
-      // The current process, because it may have been restarted while this waited.
+      // Stops the process that a restart may have created in the meantime.
       await current.stop(options);
     },
   };

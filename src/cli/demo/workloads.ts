@@ -30,7 +30,7 @@ export function demoStateMaps(namespace: string): readonly {
 
 interface DemoWorkload extends WorkloadOptions {
   readonly load: Curve;
-  /** Requests or messages per second until the load starts. The initial replicas can serve this load. */
+  /** Requests or messages per second until the load starts. The initial replicas can serve it. */
   readonly atRest: number;
 }
 
@@ -78,7 +78,8 @@ export function demoWorkloads(speed: number, trace: Curve | null): readonly Demo
       replicas: 1,
       behavior: { timing, requestsPerSecondPerPod: 4, queue: 'mails' },
       load: faster(MAIL_BURSTS, speed),
-      // More than one pod can serve: with an empty queue, the scaler would start with a scale-down that is held.
+      // More than one pod can serve, so that the queue fills: with an empty one, the demo would start with a scale-down
+      // on hold.
       atRest: 5,
     },
   ];

@@ -58,8 +58,7 @@ function stateIn(detail: JsonObject): ReportedState | null {
 
 /**
  * Separates the errors of a rejected document from those of an object that has no effect because a file has the same
- * name. If the decision has a generation, it was made for the object, so that the errors of the object are not of an
- * unused one.
+ * name. A decision with a generation was made for the object, so the object is not unused.
  */
 function readRejections(detail: JsonObject): Pick<ExplainedStatus, 'rejections' | 'unusedObject'> {
   const problems = objectsIn(detail, 'rejections');
@@ -79,8 +78,8 @@ function readRejections(detail: JsonObject): Pick<ExplainedStatus, 'rejections' 
 }
 
 /**
- * Returns what a pause with a fixed count does. A stored decision contains no pause, but then the message of its
- * outcome starts with `paused by`.
+ * Returns what a pause with a fixed count does. In a stored decision, only a message that starts with `paused by` shows
+ * it.
  */
 function pausedChange(
   detail: JsonObject,
@@ -93,7 +92,10 @@ function pausedChange(
   return { from, to: kind === 'patched' ? to : from };
 }
 
-/** Returns the reason of the outcome, or null. A stored decision contains only the message of its outcome. */
+/**
+ * Returns the reason of the outcome; null: it is that of the decision. A stored decision has only the message of its
+ * outcome.
+ */
 function reasonIn(
   detail: JsonObject,
   { message }: ExplainedStatus['outcome'],

@@ -119,8 +119,8 @@ function versionLines(status: ExplainedStatus | null): readonly string[] {
 }
 
 /**
- * Returns the hold that prevented the change, or would prevent any change; null: there is none. `isKept`: the target
- * already has the count that a pause sets, so that the pause prevents nothing.
+ * Returns the hold that prevented the change, or would prevent one; null: there is none. `isKept`: the target already
+ * has the count that a pause sets, so the pause prevents nothing.
  */
 function heldBack(
   status: ExplainedStatus | null,
@@ -130,7 +130,7 @@ function heldBack(
   if (status === null || held === undefined) return null;
   if (isKept && held.reason === 'Paused') return null;
   const { kind, message } = status.outcome;
-  // `Held` names the pause first, but a pause with a fixed count prevents nothing; the dry run does.
+  // `Held` names the pause, which prevents nothing if it sets a fixed count. The dry run prevents the patch.
   if (kind === 'dry-run' && held.reason === 'Paused') return { reason: 'DryRun', message };
   return ['dry-run', 'paused', 'held'].includes(kind) ? held : null;
 }

@@ -29,7 +29,10 @@ export function limitLines(decision: Decision): readonly string[] {
   return [head, ...alignColumns(rows)];
 }
 
-/** Names the bound, because no limit does if the recommendation itself equals the minimum or the maximum. */
+/**
+ * Returns the bound that the recommendation equals, because no limit names it; empty: the recommendation is between
+ * them.
+ */
 function boundText({ recommendedReplicas, minReplicas, maxReplicas }: Decision): string {
   if (recommendedReplicas === minReplicas) return ', the minimum in effect';
   return recommendedReplicas === maxReplicas ? ', the maximum in effect' : '';
@@ -69,7 +72,9 @@ export function restrictionLines(explanation: Explanation): readonly string[] {
 
 type Restriction = readonly [what: string, until: string];
 
-/** If no metric is above its activation value, the last replica stays until the cooldown is over. */
+/**
+ * Returns the end of the cooldown, until which the last replica stays although no metric is above its activation value.
+ */
 function cooldown({ snapshot, decision, now }: Explanation): readonly Restriction[] {
   if (snapshot.target.specReplicas === 0 || decision.metrics.length === 0) return [];
   const inactiveSince = readActivation(snapshot)?.inactiveSince ?? null;
@@ -78,7 +83,7 @@ function cooldown({ snapshot, decision, now }: Explanation): readonly Restrictio
   return until > snapshot.now ? [['cooldownSeconds', `${untilText(until, now)}: at least 1 replica`]] : [];
 }
 
-/** Returns what prevents a patch, according to the status of the service, or without one to the document. */
+/** Returns what prevents a patch, according to the status; without a status, according to the document. */
 function holds({ snapshot, status }: Explanation): readonly Restriction[] {
   const held = activeHold(status?.conditions ?? []);
   if (held !== undefined) return [[held.reason, held.message]];

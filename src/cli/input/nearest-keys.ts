@@ -22,7 +22,9 @@ function nameOf(key: string): string {
   return key.slice(key.indexOf('/') + 1);
 }
 
-/** Returns a hint for a key that does not exist: similar keys, otherwise existing ones, its namespace first. */
+/**
+ * Returns a hint for a key that does not exist: similar keys, otherwise all keys, first those of the same namespace.
+ */
 export function keysHint(key: string, keys: readonly string[]): string {
   const near = nearestKeys(key, keys);
   if (near.length > 0) return `; similar: ${near.join(', ')}`;
@@ -33,7 +35,7 @@ export function keysHint(key: string, keys: readonly string[]): string {
   return `; scalers: ${listSome(shown, MOST_KEYS)}`;
 }
 
-/** Returns a hint for an object that does not exist in its namespace: a similar name, otherwise the existing names. */
+/** Returns a hint for an object that does not exist in its namespace: a similar name, otherwise all names. */
 export function namesHint(
   name: string,
   names: readonly string[],

@@ -52,7 +52,7 @@ export async function readInput(
     const path = resolve(io.cwd, name);
     const { bytes } = await readBounded(path, { mostBytes, pipe: { signal: io.signal } });
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    // A process substitution, `<(command)`, is a pipe and has no real path.
+    // A process substitution, `<(command)`, is a pipe without a real path, so its path is used as it is.
     return { name, absolutePath: await realpath(path).catch(() => path), text };
   } catch (error) {
     if (io.signal.aborted) throw new CommandError(`reading ${name}: interrupted`);

@@ -24,8 +24,8 @@ interface TargetCheckInput extends FoundKind {
 const DEADLINE_MS = 5000;
 
 /**
- * Returns a warning if the workload does not exist or cannot be scaled, if a container has no request although a target
- * is a utilization, if another autoscaler or Scaler object has the same target, or if something of this cannot be read.
+ * Returns warnings if the workload does not exist or cannot be scaled, if a container has no request although the
+ * target is a utilization, if another autoscaler or Scaler object has the same target, and for each check that failed.
  */
 export async function checkTarget(input: TargetCheckInput): Promise<readonly string[]> {
   const answers = [
@@ -35,7 +35,7 @@ export async function checkTarget(input: TargetCheckInput): Promise<readonly str
   ];
   const found = await Promise.all(answers);
   const [ofWorkload = [], ofOthers = []] = found;
-  // If the API server does not answer, all fail with the same error, which is reported once.
+  // If the API server does not answer, all checks fail with the same error, which is reported once.
   if ('failed' in ofWorkload && 'failed' in ofOthers) return [ofWorkload.failed];
   return found.flatMap((answer) => ('failed' in answer ? [answer.failed] : answer));
 }
@@ -75,7 +75,7 @@ async function readObject(input: TargetCheckInput): Promise<JsonObject | null> {
   }
 }
 
-/** Returns the names of other workloads as the end of a message; empty: they cannot be listed. */
+/** Returns the names of the existing workloads as the end of a message; empty: they cannot be listed. */
 async function otherNames(input: TargetCheckInput): Promise<string> {
   const { transport, root, plural, namespace, ref, signal } = input;
   const convert = (object: JsonObject): string | null => textIn(objectIn(object, 'metadata'), 'name');
@@ -129,7 +129,10 @@ async function otherScalerWarnings(input: TargetCheckInput): Promise<readonly st
     });
 }
 
-/** The document with the name of the new one is not another: `kubectl apply` replaces it. */
+/**
+ * Warns about other Scaler objects with the same target. One with the same name is ignored: `kubectl apply` replaces
+ * it.
+ */
 async function otherDocumentWarnings(input: TargetCheckInput): Promise<readonly string[]> {
   const { transport, namespace, ref, name, signal } = input;
   const scope = resourceScope(SCALER.root, SCALER.plural, namespace);

@@ -119,7 +119,10 @@ const DOING = {
   DELETE: 'deleting',
 } as const;
 
-/** Returns whether the object is missing. The 404 then names the object; if the resource is not served, it does not. */
+/**
+ * Returns whether the object is missing. Only then does the 404 name the object: if the resource is not served, it does
+ * not.
+ */
 function isMissing(error: unknown, name: string): boolean {
   return (
     error instanceof KubernetesError && error.kind === 'not_found' && error.message.includes(`"${name}"`)

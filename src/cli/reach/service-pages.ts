@@ -34,7 +34,7 @@ export interface PastScaler {
   readonly lastScaleDown: Instant | null;
 }
 
-/** The service answers a request for an unknown path with a message that starts like this. */
+/** The start of the service's message for an unknown path. */
 export const NO_SUCH_PAGE = 'there is no such page';
 
 const MOST_TRIES = 3;
@@ -61,7 +61,7 @@ export async function readPast(
     const [entry] = items;
     if (entry === undefined) return { ...NOTHING, keptFrom };
     const found = entry.decision === null ? NO_SNAPSHOT : await readSnapshotAt(api, scaler, at);
-    // Only for the newest entry can a cycle have finished between the two requests.
+    // Only for the newest entry can the snapshot be that of a later cycle, which finished between the two requests.
     const isOneCycle = found.snapshot === null || found.snapshot.now === entry.lastAt;
     if (!isOneCycle && tries < MOST_TRIES) continue;
     const history = await orNull(api('showHistory', { ...scaler, since: entry.firstAt }));
@@ -117,7 +117,7 @@ function responseOf({ message }: KubernetesError): string {
 
 type LastChanges = Pick<PastScaler, 'lastScaleUp' | 'lastScaleDown'>;
 
-/** Adds changes before the service was restarted: those in the current status that precede `instant`. */
+/** Adds changes that the service has forgotten in a restart: those in the current status, if they precede `instant`. */
 function withEarlier(known: LastChanges, now: ScalerDetail | null, instant: Instant): LastChanges {
   const before = (field: keyof LastChanges): Instant | null => {
     const at = parseInstant(now?.[field] ?? '');

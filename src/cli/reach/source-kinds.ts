@@ -56,7 +56,7 @@ export const SCALER: ResourceKind = {
     'Install the kind Scaler with the chart value crd.enabled, or keep the documents in files (see the guide)',
 };
 
-/** HPAs always contain apiVersion and kind. ScaledObjects and Scalers have the same defaults for them. */
+/** Returns the target of an autoscaler. The defaults are those of ScaledObjects and Scalers. */
 export function targetOf(object: JsonObject): TargetRef {
   const reference = objectIn(objectIn(object, 'spec'), 'scaleTargetRef');
   return {

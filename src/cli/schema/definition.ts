@@ -98,7 +98,7 @@ function rule(expression: string, message: string): JsonSchema {
 
 const IS_SET = MEMBERS.map((member) => `has(self.${member})`);
 
-/** CEL rules, because for `oneOf` the API server only reports a missing field of the first branch. */
+/** CEL rules instead of `oneOf`, because the API server would only report a missing field of the first branch. */
 const METRIC_RULES = [
   rule(['has(self.type)', ...IS_SET].join(' || '), `a metric must have one of ${MEMBERS.join(', ')}`),
   rule(
@@ -113,9 +113,9 @@ const METRIC_RULES = [
 ];
 
 /**
- * Rules across fields that the API server checks. Only rules are included that are cheap and hold for any service
- * config. If a rule applies to each item of a list, the list needs a maximum length, which limits the estimated cost of
- * the rule. promscaler checks all other rules and reports them in the condition Accepted.
+ * Rules across fields that the API server checks: only those that are cheap and hold with any service config. A rule
+ * for the items of a list needs a maximum length of the list, which limits the estimated cost. promscaler checks the
+ * remaining rules and reports them in the condition Accepted.
  */
 const FIELD_RULES: SchemaAdditions = {
   spec: {

@@ -18,8 +18,8 @@ export function serviceJsonSchema(): JsonSchema {
 }
 
 /**
- * Removes the defaults from the schema for `defaults` of the service config: there, an unset field has no fixed
- * default, but the preset of the document determines the value.
+ * Removes the defaults from the schema for `defaults` of the service config. There, an unset field has no fixed
+ * default: the preset of the document determines its value.
  */
 function withoutDefaults(node: unknown, isSchema = true): unknown {
   if (!isPlainObject(node)) return node;

@@ -76,7 +76,7 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
   }
 }
 
-/** Returns what replaces the target: a measured capacity, as long as it has a value. */
+/** Returns which field replaces the target: that of a measured capacity, as long as it has a value. Empty: none. */
 function replacedTarget(memberPath: Path, metric: MetricSpec): Pick<Row, 'replacedBy' | 'replacedWhen'> {
   const isUsed = autoCapacityOf(metric)?.mode === 'Use' || 'capacityQuery' in metric;
   return isUsed ? { replacedBy: [...memberPath, 'capacity'], replacedWhen: 'while it has a value' } : {};
@@ -109,13 +109,13 @@ function capacityRows(
   ];
 }
 
-/** Returns the rows of an optional block or field. If it is unset, returns a single row without a value. */
+/** Returns the rows of an optional block or field. If it is unset, returns one row without a value. */
 function checkRows(written: Written, path: Path): readonly Row[] {
   const rows = rowsIn(written, path);
   return rows.length > 0 ? rows : [{ path, value: null, from: 'built in', by: null, isUnset: true }];
 }
 
-/** Returns a value that follows from the presence of the field `by`, and its origin. */
+/** Returns `value` for a field that the document does not write, but that follows from the field `by`. */
 function implied(written: Written, by: Path, value: unknown): Pick<Row, 'value' | 'from' | 'by'> {
   const from = writtenIn(written, by);
   return from === null ? { value, from: 'built in', by: null } : { value, from, by };

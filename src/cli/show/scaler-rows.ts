@@ -121,7 +121,8 @@ function forecastRows(written: Written, { forecast, metrics }: ScalerSpec): read
     target === undefined || (target.type === 'Utilization' && target.percent < rest.fillPercent);
   return Object.entries(values).map(([name, value]) => ({
     ...rowOf(written, ['spec', 'forecast', name], { value }),
-    // fillPercent has no effect then: pods are planned at the target of the metric.
+    // fillPercent only has an effect above a utilization target. Otherwise, pods are planned at the target of the
+    // metric.
     ...(name === 'fillPercent' && !isFilled ? { replacedBy: ['spec', 'metrics', metric] } : {}),
   }));
 }
@@ -133,8 +134,8 @@ function presetOrigin(written: Written, { preset }: ScalerSpec, name: string): s
 }
 
 /**
- * If neither the document nor the preset sets the field, the limit of the HPA applies, but `behavior` replaces it. If
- * the field is set, it applies in addition to `behavior`.
+ * Returns the row of a field of the scale-up limit. If neither document nor preset sets the field, the limit of the HPA
+ * is the default, but `behavior` replaces it. A field that is set applies in addition to `behavior`.
  */
 function limitRow(written: Written, spec: ScalerSpec, part: 'factor' | 'minimum'): Row {
   const name = part === 'factor' ? 'scaleUpLimitFactor' : 'scaleUpLimitMinimum';

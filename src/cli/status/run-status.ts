@@ -216,7 +216,7 @@ const RECORDS: Readonly<Record<'json' | 'yaml' | 'name', (row: ListedScaler) => 
   name: ({ namespace, name }) => `${namespace}/${name}\n`,
 };
 
-/** Prints each scaler that has changed. Another value of `at` alone does not count as a change. */
+/** Prints each scaler that has changed since it was last printed. A change of `at` alone is ignored. */
 function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo): RowPrinter {
   const isNew = changeFilter();
   return (rows) => {
@@ -226,7 +226,7 @@ function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo):
   };
 }
 
-/** Prints each row that has changed. The columns keep the widths of the first table. */
+/** Prints each row that has changed since it was last printed. The columns keep the widths of the first table. */
 function tablePrinter(style: TableStyle, io: CommandIo): RowPrinter {
   const isNew = changeFilter();
   let widths: readonly number[] | null = null;
@@ -245,13 +245,13 @@ function tablePrinter(style: TableStyle, io: CommandIo): RowPrinter {
   };
 }
 
-/** The cause of a rejected document may contain a command, which is written as the user started the program. */
+/** Returns the cells of a row. In its cause, a promscaler command is written as the user started the program. */
 function cellsOf(row: ListedScaler, now: Instant, io: CommandIo): StatusRow {
   const cells = statusRow(row, now);
   return { ...cells, cause: { ...cells.cause, head: nameProgram(cells.cause.head, io) } };
 }
 
-/** Returns a key for the contents of a row, without the cells that depend on the current time. */
+/** Returns a string that changes with a row. Omits the cells that change with the current time. */
 function keyOf(cells: StatusRow): string {
   return JSON.stringify({ ...cells, since: null, cause: null, lastChange: null });
 }

@@ -51,7 +51,7 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Runni
     try {
       return await startOnce(options, port === 0 ? await freePort() : port);
     } catch (error) {
-      // Another program may have taken the port since it was found to be free.
+      // Tries another port: a program may have taken this one after it was found to be free.
       const isTaken = error instanceof Error && error.message.includes('address already in use');
       if (!isTaken || port !== 0 || attempt === PORT_ATTEMPTS) throw error;
     }
@@ -115,7 +115,7 @@ async function waitUntilReady(
   const start = clock.monotonicMs();
   while (!child.endedSignal.aborted) {
     const isReady = (await read(clock, `${place.url}/-/ready`)) !== null;
-    // The server that is ready may be another Prometheus on this port, so its data directory is compared.
+    // Another Prometheus may answer on this port, so the data directory is compared as well.
     const flags = isReady ? await read(clock, `${place.url}/api/v1/status/flags`) : null;
     if (flags?.includes(JSON.stringify(place.data)) === true) return;
     const waitedMs = clock.monotonicMs() - start;
