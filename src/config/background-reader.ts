@@ -8,12 +8,12 @@ import { errorCode } from '../units/failure.js';
 import { type DocumentReader, isSmall, readerOfThisThread } from './document-reader.js';
 import type { WorkerAnswer, WorkerRequest } from './reading-worker.js';
 
-/** Time limit for a source. 1 MiB takes 1 to 5 s of a CPU, and a container may have a fifth of a CPU. */
+/** Time limit for reading one source. 1 MiB takes 1 to 5 s of CPU time, and a container may have a fifth of a CPU. */
 const DEADLINE_MS = 60_000;
 
 /**
- * Heap of the worker. 1 MiB takes up to 300 MiB. The container has more memory in total, so the process survives a
- * worker that exceeds its limit.
+ * Heap limit of the worker: reading 1 MiB takes up to 300 MiB. The container has more memory, so the process survives
+ * a worker that exceeds the limit.
  */
 const MEMORY_MIB = 384;
 

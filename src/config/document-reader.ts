@@ -34,11 +34,11 @@ export interface DocumentReader {
 }
 
 /**
- * Creates a reader that reads in this thread. It yields to other work between documents, but not within one, so it is
- * for sources up to `MAX_SMALL_LENGTH`, and for commands that do nothing else meanwhile.
+ * Creates a reader that reads in the calling thread. It yields to other work between documents, but not while it reads
+ * one. So it is for sources up to `MAX_SMALL_LENGTH`, and for commands that have no other work.
  */
 export function readerOfThisThread(clock: Clock): DocumentReader {
-  // One for all sources, because thousands of small ones would block as long as a large one.
+  // Shared by all sources, because thousands of small sources would block as long as a large one.
   const yieldIfDue = periodicYield(clock);
   return {
     read: async (source, options) => {
@@ -54,8 +54,8 @@ export function readerOfThisThread(clock: Clock): DocumentReader {
 }
 
 /**
- * Longest source that is read in this thread. Reading takes up to 3 us per character, or 30 us before the parser is
- * compiled, so a longer one would block the event loop for more than 100 ms.
+ * Longest source that is read in this thread, in characters. A character takes up to 3 us, or 30 us before the parser
+ * is compiled: a longer source would block the event loop for more than 100 ms.
  */
 const MAX_SMALL_LENGTH = 4096;
 

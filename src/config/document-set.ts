@@ -11,7 +11,7 @@ export const MAX_TOTAL_LENGTH = 64 * 1024 * 1024;
 
 export interface ActiveScaler {
   readonly scaler: Scaler;
-  /** The entry of `scalers.paths` in which the document is. */
+  /** The entry of `scalers.paths` that contains the document. */
   readonly path: string;
   readonly file: string;
 }
@@ -29,7 +29,10 @@ export interface NextSet {
   readonly problems: readonly Problem[];
   /** All documents, including rejected ones. */
   readonly documents: readonly ReadDocument[];
-  /** Files that exist but cannot be read. Their last documents stay in effect. */
+  /**
+   * Files whose last documents stay in effect: they cannot be read, have a document without a readable name, or exceed
+   * the limits.
+   */
   readonly keptFiles: ReadonlySet<string>;
   readonly length: number;
 }
@@ -37,8 +40,8 @@ export interface NextSet {
 /**
  * Returns the scalers in effect after a reload. The last valid version stays in effect for an invalid document, for the
  * documents of an unreadable file, and for all documents of a path that is unreadable or exceeds the limits. A scaler
- * is removed only if its document is missing from a readable path. `mayBeAbsent`: a path that is empty, or absent and
- * never had documents, is no problem. Source: reliability.md C3-C6, decisions 10 and 14.
+ * is removed only if its document is missing from a readable path. With `mayBeAbsent`, an empty or absent path without
+ * documents in effect is no problem. Source: reliability.md C3-C6, decisions 10 and 14.
  */
 export function nextSet(
   paths: readonly ReadPath[],
@@ -77,8 +80,8 @@ export function nextSet(
 }
 
 /**
- * Returns whether a path may be empty or absent, because documents may also come from the cluster, and the path never
- * had any.
+ * Returns whether a path has no documents and no unreadable file, and no document of it is in effect. With Scaler
+ * objects in the cluster, such a path is no problem.
  */
 function isIgnorable(read: ReadPath, set: DocumentSet): boolean {
   const { path, error, isAbsent } = read.contents;

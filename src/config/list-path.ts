@@ -21,7 +21,7 @@ export interface FoundFile {
 
 interface ListedDirectory {
   readonly directory: string;
-  /** The resolved path. For a mounted ConfigMap, it is that of `..data`. */
+  /** The resolved path of the directory, or of its `..data` link if it is a mounted ConfigMap. */
   readonly real: string;
   readonly stats: Stats;
 }
@@ -33,11 +33,11 @@ interface Listing {
 }
 
 interface ListOptions {
-  /** Stands for `path` in the names of files. */
+  /** Replaces `path` at the start of the file names. */
   readonly name: string;
   /**
-   * `signing`: with metadata, but without the files in a version of a ConfigMap, which never change. `reading`: all
-   * files, but regular ones without metadata, which would take a system call each.
+   * `signing`: lists the metadata of files, but not the files in a version of a ConfigMap, which never change.
+   * `reading`: lists all files, but saves the system call for the metadata of regular files.
    */
   readonly purpose: 'signing' | 'reading';
 }
@@ -51,7 +51,7 @@ const DOCUMENT_FILE = /\.ya?ml$/;
 const DATA_LINK = '..data';
 
 /**
- * The directory to which `..data` leads. The kubelet creates a new one for each version and never changes an old one.
+ * The directory that `..data` links to. The kubelet creates a new one for each version and never changes an old one.
  */
 const VERSION_NAME = /^\.\.\d{4}(?:_\d\d){5}\.\d+$/;
 
@@ -62,7 +62,8 @@ const VERSION_NAME = /^\.\.\d{4}(?:_\d\d){5}\.\d+$/;
 export async function listPath(path: string, { name, purpose }: ListOptions): Promise<Listing> {
   const found = await stat(path);
   if (!found.isDirectory()) {
-    // A file in a mounted ConfigMap is a link to ..data/NAME, so its content is always of one version.
+    // Lists no directory that could change: in a mounted ConfigMap, the file is a link to ..data/NAME, so a read never
+    // mixes two versions.
     const directoryDev = (await stat(dirname(path))).dev;
     return { files: [{ name, path, directoryDev, stats: found, error: null }], directories: [] };
   }
@@ -133,15 +134,15 @@ async function listSubdirectory(
 }
 
 /**
- * Returns the metadata of an entry, or as a string why it cannot be inspected. Throws if the entry does not exist
- * anymore.
+ * Returns the metadata of an entry, or a string that says why it cannot be inspected. Throws if the entry no longer
+ * exists.
  */
 async function inspect(path: string): Promise<Stats | string> {
   try {
     return await stat(path);
   } catch (error) {
-    // If the entry does not exist anymore, `lstat` throws, and the directory is listed again. Otherwise it is a broken
-    // link.
+    // Throws if the entry no longer exists; the directory is then listed again. An entry that exists in spite of ENOENT
+    // is a broken link.
     const entry = await lstat(path);
     return errorCode(error) === 'ENOENT' && entry.isSymbolicLink()
       ? 'the symbolic link leads to nothing'
@@ -149,7 +150,7 @@ async function inspect(path: string): Promise<Stats | string> {
   }
 }
 
-/** Returns the resolved path of a directory. For a mounted ConfigMap, it is that of `..data`. */
+/** Returns the resolved path of a directory, or of its `..data` link if it is a mounted ConfigMap. */
 export async function resolveData(directory: string): Promise<string> {
   try {
     return await realpath(join(directory, DATA_LINK));

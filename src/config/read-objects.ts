@@ -75,7 +75,10 @@ async function readObject(
 }
 
 export interface ObjectVerdict {
-  /** The checked `spec` as JSON. If the object has another one now, it has not been checked yet. */
+  /**
+   * The `spec` that was checked, as JSON. If the object now has a different `spec`, the new one has not been checked
+   * yet.
+   */
   readonly specText: string;
   readonly problems: readonly Problem[];
   /** The scaler in effect, made from this version or the last valid one; null: none. */
@@ -137,8 +140,8 @@ function nextActive(
 }
 
 /**
- * Returns the unreadable file that blocks the object with this name, because the last version of the file has a
- * document of that name. Null: none. A path that is empty or absent blocks no object.
+ * Returns the unreadable file that takes precedence over the object with this name, because the last readable version
+ * of the file has a document with that name. Null: there is none. A path that is empty or absent blocks no object.
  */
 function brokenFileOf({ set, keptFiles }: NextSet, key: string): string | null {
   const active = set.get(key);

@@ -95,8 +95,8 @@ export async function directoryToWatch(path: string): Promise<string> {
 async function readPath(path: string, name: string, clock: Clock | null): Promise<readonly ReadFile[]> {
   const { files, directories } = await listPath(path, { name, purpose: 'reading' });
   const contents = await mapAtOnce(files, ENTRIES_AT_ONCE, (file) => readOne(file, clock));
-  // The kubelet replaces `..data` and then deletes the old files one by one. A directory that was read at that time
-  // seems to have fewer documents, or none.
+  // The kubelet replaces `..data` and then deletes the old files one by one. A directory that is read meanwhile seems
+  // to have fewer documents or none, so it is read again.
   for (const { directory, real } of directories)
     if ((await resolveData(directory)) !== real)
       throw new SwappedError(`${directory} changed while it was read`);
@@ -142,8 +142,8 @@ export function isMountPoint(file: { readonly dev: number }, directory: { readon
 }
 
 /**
- * Returns why a path could not be read. If the error is about another path, such as a broken link in the directory,
- * that path is named.
+ * Returns why a path could not be read. Names the path in the error if it is a different one, such as a broken link in
+ * the directory.
  */
 function whyPathFailed(error: unknown, path: string): string {
   const place = placeOf(error) ?? path;
@@ -161,18 +161,19 @@ function placeOf(error: unknown): string | null {
 export interface ChangeDetector {
   /** Remembers the metadata. To be called before the files are read, so that a change meanwhile is not missed. */
   readonly note: () => Promise<void>;
-  /** Returns whether the metadata differs from the last `note`, or does not rule out a change. */
+  /** Returns true if files may have changed since the last `note`: their metadata differs, or is too recent to tell. */
   readonly mayHaveChanged: () => Promise<boolean>;
 }
 
 /**
- * Interval at which contents are compared whatever the metadata is, because a file system may report wrong metadata.
+ * Interval at which contents are compared even if the metadata is unchanged, because a file system may report wrong
+ * metadata.
  */
 const CONTENTS_INTERVAL_MS = 600_000;
 
 /**
- * How old a timestamp must be to rule out a change. A younger file may change again without a new timestamp, because
- * timestamps have a resolution (2 s with FAT, 1 s with NFS).
+ * Minimum age of a timestamp that proves that a file is unchanged. A file with a younger timestamp may change again
+ * without getting a new one, because timestamps have a resolution of up to 2 s (FAT).
  */
 const RESOLUTION_MS = 3000;
 
@@ -189,14 +190,14 @@ export function createChangeDetector(
   paths: readonly string[],
   { clock, deadlines }: { readonly clock: Clock; readonly deadlines: Clock | null },
 ): ChangeDetector {
-  /** The metadata at the last `note`; null: it was unknown or too new to rule out a change. */
+  /** The metadata at the last `note`; null: it could not be read, or was too recent to prove that nothing changes. */
   let noted: Noted | null = null;
 
   const sign = async (): Promise<Awaited<ReturnType<typeof signPaths>>> => {
     try {
       return await withinDeadline(deadlines, signPaths(paths));
     } catch {
-      // The files are then read, which reports the same error.
+      // Null counts as a change: the files are then read, which reports the same error.
       return null;
     }
   };
@@ -217,8 +218,8 @@ export function createChangeDetector(
 }
 
 /**
- * Returns a hash of the metadata. Of a mounted ConfigMap, only the directory of the current version is included. Throws
- * if something cannot be listed.
+ * Returns a hash of the metadata. A mounted ConfigMap contributes only the directory of its current version. Throws if
+ * something cannot be listed.
  */
 async function signPaths(
   paths: readonly string[],

@@ -25,8 +25,8 @@ const SOURCE_NAME = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const SHORTEST_SECRET = 4;
 
 /**
- * Returns a value for a message. Numbers, booleans and words of the schema are shown; of any other value only its type,
- * because any field may contain a secret by mistake, such as a token as a file name or a password in a URL.
+ * Returns a value for a message. Shows numbers, booleans and words of the schema, but only the type of any other value:
+ * any field may contain a secret by mistake, such as a token as a file name or a password in a URL.
  */
 export function describeValue(value: unknown, path: Path): string {
   if (Array.isArray(value)) return 'a list';
@@ -44,7 +44,7 @@ export function redactFinding(found: Finding, texts: readonly string[]): Finding
   let clean = isHeader
     ? `${formatPath(path)} must be a string of one line (its value is not shown)`
     : message;
-  // Longer paths first, because they contain the shorter ones.
+  // Replaces longer paths first: they contain the shorter ones, and would not be found after those were replaced.
   for (let length = path.length; length > 0; length -= 1) {
     const part = path.slice(0, length);
     clean = clean.replaceAll(formatPath(part), formatPath(redactPath(part)));

@@ -222,7 +222,7 @@ function resolveSource(
 }
 
 /**
- * Returns the window of resource metrics. If it is unset, it is four configured scrape intervals, or the default, until
+ * Returns the window of resource metrics. If it is unset, four configured scrape intervals (or the default) apply until
  * the scrape interval has been measured.
  */
 function resolveWindow({
@@ -266,7 +266,7 @@ function resolveReceiver(
   };
 }
 
-/** Returns the method of authentication; null: there is none. service-rules.ts allows at most one. */
+/** Returns the settings of the authentication method; null: there is none. service-rules.ts allows at most one. */
 function resolveSignIn(
   { oauth2, sigv4, azure, google }: SourceInput,
   resolvePath: (path: string) => string,

@@ -8,15 +8,16 @@ export const RESOURCE_QUERIES = {
 } as const;
 
 /**
- * Queries for containers that several jobs scrape. They use the job with the largest value, and sum series that differ
- * only by restart or CPU. They are not the default: if a scrape label changes, the old and the new series each cover a
- * part of the window and must be summed.
+ * Queries for containers that several jobs scrape. They sum the series of each job, and use the job with the largest
+ * value. They are not the default: if a scrape label changes, the old and the new series each cover a part of the
+ * window and must be summed.
  */
 const ONCE_QUERIES = {
   cpu: (() => {
     const rateOf = (id: string): string =>
       `sum without (id, name, image, cpu) (rate(container_cpu_usage_seconds_total{namespace=~"$namespaces", container!="", container!="POD", ${id}}[$window]))`;
-    // Series of /metrics/resource have no `id`. This label alone may distinguish them from series of cAdvisor.
+    // Sums series with and without `id` separately. Series of /metrics/resource have no `id`, which may be their only
+    // difference from series of cAdvisor.
     return `max by (namespace, pod, container) (${rateOf('id!=""')} or ${rateOf('id=""')})`;
   })(),
   memory:
@@ -24,9 +25,9 @@ const ONCE_QUERIES = {
 } as const;
 
 /**
- * The cpu query for VictoriaMetrics. There, a rate is divided by the part of the window that has samples. So after a
- * restart of a container, the old and the new series each show the whole usage, and must not be added up. `and` removes
- * the old series, because it has no new samples. If several jobs scrape the container, `max` uses one of them.
+ * The cpu query for VictoriaMetrics, which divides a rate by the part of the window that has samples. After a restart
+ * of a container, the old and the new series would therefore each show the whole usage. `and` removes the old series,
+ * because it has no new samples. If several jobs scrape the container, `max` uses one of them.
  */
 const VICTORIA_METRICS_CPU = (() => {
   const selector =
@@ -45,7 +46,7 @@ export function resolveResourceQueries(
   flavor: Flavor,
 ): Pick<SourceConfig, 'resourceQueries' | 'onceQueries'> {
   const { cpu = RESOURCE_QUERIES.cpu, memory = RESOURCE_QUERIES.memory } = written;
-  // The default query counts as the default even if the config repeats it.
+  // A query in the config that equals the default, apart from spaces, is treated like an unset one.
   const isDefault = (query: string, other: string): boolean => withoutSpaces(query) === withoutSpaces(other);
   const isDefaultCpu = isDefault(cpu, RESOURCE_QUERIES.cpu);
   const isVictoriaMetrics = flavor === 'victoriametrics';

@@ -49,7 +49,7 @@ export interface LoadedScalers {
 /** What is in effect in place of a rejected document. `unknown`: the document has no readable name. */
 export type RejectionEffect = 'last-valid' | 'none' | 'file' | 'unknown';
 
-/** Returns a function that returns what is in effect in place of the document of an error. */
+/** Returns a function that, for an error in a document, returns what is in effect in place of that document. */
 export function rejectionEffects({ scalers, verdicts }: LoadedScalers): (error: Problem) => RejectionEffect {
   const present = new Set(scalers.map(scalerKey));
   return (error) => {
@@ -80,8 +80,8 @@ interface ScalerFiles {
   readonly originOf: (key: string) => DocumentOrigin;
   /**
    * Calls `onChange` when files or objects have changed since the last `load`: immediately after an event of the file
-   * system, otherwise within 10 s. The next call waits until `onChange` has resolved. `onFault` gets its errors, and
-   * the watch continues. Resolves when `signal` is aborted.
+   * system, otherwise within 10 s. The next call waits until `onChange` has resolved. `onFault` is called with errors,
+   * and the watch continues. Resolves when `signal` is aborted.
    */
   readonly watch: (
     onChange: () => void | Promise<void>,
@@ -105,7 +105,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
   objects?.onChange(() => (haveObjectsChanged = true));
 
   const loadAll = async (): Promise<LoadedScalers> => {
-    // Works in turns: with 10,000 documents, each step takes up to 25 ms, and all of them take 150 ms.
+    // Yields between the steps: with 10,000 documents, each step takes up to 25 ms, and all steps take 150 ms.
     const yieldIfDue = periodicYield(clock);
     await detector.note();
     const allContents = await readAll(paths, deadlines);
@@ -139,7 +139,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
     try {
       return await loadAll();
     } catch (cause) {
-      // The failure belongs to no document, so all scalers stay in effect.
+      // No document caused the failure, so all scalers stay in effect.
       const problems = [unplacedProblem({ code: 'internal-error', message: internalErrorMessage(cause) })];
       reportedProblems = null;
       const isComplete = objects?.isComplete() ?? true;
@@ -193,7 +193,10 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
 const MOST_CHANGES = 50;
 const LONGEST_TEXT = 20_000;
 
-/** Returns the part of a file with the document, between `---` lines; null: it is unknown, or too long. */
+/**
+ * Returns the text of a document in its file: the lines between the `---` separators around it. Null: it is unknown, or
+ * has more than `LONGEST_TEXT` characters.
+ */
 function textOf(parsed: ParsedFile | undefined, key: string): string | null {
   const line = parsed?.documents.find((document) => document.key === key)?.place?.line;
   if (parsed === undefined || line === undefined) return null;
@@ -216,7 +219,7 @@ interface ParsedFile {
   readonly documents: readonly ReadDocument[];
 }
 
-/** Reads all paths. If a file is in two of them, it belongs to the first one. */
+/** Reads all paths. A file that is in two of them is returned only with the first one. */
 async function readAll(paths: readonly string[], clock: Clock | null): Promise<readonly PathContents[]> {
   const seen = new Set<string>();
   const allContents = await Promise.all(Array.from(new Set(paths), (path) => readPathContents(path, clock)));

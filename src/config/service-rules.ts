@@ -75,7 +75,9 @@ function checkAuthorization(source: Loose<SourceInput>, path: Path): readonly Fi
   ];
 }
 
-/** Reports a window with too few scrapes: its rates have no value after one failed scrape. */
+/**
+ * Reports a window shorter than four scrape intervals: after a failed scrape, it may have too few samples for a rate.
+ */
 function checkWindow(source: Loose<SourceInput>, path: Path): readonly Finding[] {
   const {
     resourceWindowSeconds: window,
@@ -113,8 +115,8 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
 }
 
 /**
- * Reports a cpu query whose window is unknown, because the name of a recording rule does not show it. The usage of a
- * young pod would then look complete.
+ * Reports a cpu query whose window is unknown, because the name of a recording rule does not show its window. Without
+ * it, the usage of a pod younger than the window would count as complete.
  */
 function checkWindowIsKnown(source: Loose<SourceInput>, query: string, path: Path): readonly Finding[] {
   const takesWindow = listVariables(query).some(({ name }) => name === 'window');
@@ -137,8 +139,8 @@ function checkResourceWindows(source: Loose<SourceInput>, path: Path): readonly 
 
 /**
  * Reports times that violate leaseDuration > renewDeadline > 1.2 x retryPeriod. The leader must stop before another
- * replica takes over, and must have time for a second attempt. The problem is at the field that is set, or at the first
- * one if both are. Source: reliability.md, W15.
+ * replica takes over, and must have time for a second attempt to renew. If one of the two fields is set, the problem is
+ * at that field, otherwise at the first one. Source: reliability.md, W15.
  */
 function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly Finding[] {
   if (input === undefined) return [];
@@ -261,7 +263,7 @@ function checkReceiver(receiver: Loose<ReceiverInput>, path: Path, isBroken: IsB
   const findings: Finding[] = [];
   const report = (message: string): void =>
     void findings.push({ ...finding('wrong-settings', path, `${formatPath(path)} ${message}`), at: 'key' });
-  // If the URL is invalid, that is already reported.
+  // An invalid `url` or `urlFile` is already reported, and would count as unset here.
   const isKnown = !isBroken([...path, 'url']) && !isBroken([...path, 'urlFile']);
   if (isKnown && (url === undefined) === (urlFile === undefined)) report('must have either url or urlFile');
   if (format === 'slack' && url !== undefined)

@@ -3,10 +3,10 @@ import { onAbort, untilAborted } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
 import { directoryToWatch } from './read-path-contents.js';
 
-/** Interval at which files are compared, in case the system sends no event. Source: reliability.md C1. */
+/** Interval at which files are compared even without an event of the file system. Source: reliability.md C1. */
 const POLL_MS = 10_000;
 
-/** How long after an event files are compared: an editor or the kubelet makes several changes in a row. */
+/** Delay from an event to the comparison of files: an editor or the kubelet makes several changes in a row. */
 const SETTLE_MS = 200;
 
 interface WatchOptions {
@@ -15,7 +15,7 @@ interface WatchOptions {
   readonly signal: AbortSignal;
   readonly hasChanged: () => Promise<boolean>;
   readonly onChange: () => void | Promise<void>;
-  /** Gets the errors of `hasChanged` and `onChange`. The watch continues. */
+  /** Called with the errors of `hasChanged` and `onChange`. The watch continues. */
   readonly onFault: (error: unknown) => void;
   /** Subscribes to another source of changes, which calls `ring` on a change. Returns a function that unsubscribes. */
   readonly alsoOn?: ((ring: () => void) => () => void) | undefined;
@@ -54,7 +54,9 @@ async function watchUntilAborted(options: WatchOptions): Promise<void> {
   }
 }
 
-/** Returns null if the directory cannot be watched. Its files are then only compared every 10 s (`POLL_MS`). */
+/**
+ * Watches a directory. Returns null if it cannot be watched: its files are then only compared every 10 s (`POLL_MS`).
+ */
 function watchDirectory(directory: string, onEvent: () => void): FSWatcher | null {
   try {
     const watcher = watch(directory, { persistent: false }, onEvent);
@@ -71,7 +73,7 @@ interface Alarm {
   readonly ring: (ms: number) => void;
 }
 
-/** Creates an alarm. A `ring` between two waits ends the next one. */
+/** Creates an alarm. If it rings while nobody waits, the next `wait` resolves immediately. */
 function createAlarm(clock: Clock, signal: AbortSignal): Alarm {
   let wake: (() => void) | null = null;
   let isRung = false;

@@ -19,14 +19,14 @@ export interface Controller {
    * seconds, regardless of its period, if it is new or changed, or if its conflict with another scaler of the target
    * has changed.
    * `all`: the scalers of all replicas, which differ from `scalers` only with sharding. Their targets are watched, too,
-   * so that the caches are full when this replica takes one over. Default: `scalers`.
+   * so that the caches are full when this replica takes over one of them. Default: `scalers`.
    */
   readonly setScalers: (scalers: readonly Scaler[], all?: readonly Scaler[]) => void;
   /** Decides the scalers of a target within seconds, regardless of their period. */
   readonly decideSoon: (namespace: string, target: TargetRef) => void;
   /**
-   * Runs rounds until `signal` is aborted. Resolves when no cycle is running, at most 5 s later. Each call is a new
-   * term: the scalers restart with the memory of `forNewTerm`, and unfinished cycles of the last term patch nothing.
+   * Runs rounds until `signal` is aborted, then waits up to 5 s for running cycles. Each call is a new term (a time as
+   * leader): the scalers restart with the memory of `forNewTerm`, and unfinished cycles of the last term patch nothing.
    */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
@@ -55,22 +55,24 @@ export interface ControllerPorts {
  */
 const FIRST_ROUND_WAIT_MS = 2000;
 /**
- * How long the first round waits for lists that are being read: 100,000 pods take 10 s. A round before the end of the
- * lists would send all queries and decide nothing, and its failures would delay the lists further.
+ * How long the first round waits while the lists are being read: 100,000 pods take 10 s. An earlier round would send
+ * all queries and decide nothing, and its failures would delay the lists further.
  */
 const FIRST_LISTS_WAIT_MS = 60_000;
 const STOP_WAIT_MS = 5000;
-/** `scaler` is the document that was queried. A reload may meanwhile have replaced the document of the entry. */
+/**
+ * A scaler with the answers to its queries. `scaler` is the document that was queried; a reload may have replaced the
+ * one in the entry since then.
+ */
 type AnsweredScaler = Pick<CycleInput, 'scaler' | 'now' | 'readings' | 'followUps' | 'signal'>;
 
 interface Entry {
-  /** `key` of the scaler. It is the same string object as long as the entry exists. */
   readonly key: string;
-  /** Bucket of the state store. With sharding, the owner of the bucket decides the scaler. */
+  /** The bucket of the state store. With sharding, the replica that owns the bucket decides the scaler. */
   readonly bucket: number;
   scaler: Scaler;
   memory: Memory;
-  /** The total of `watchWallClock`, in seconds, when the memory was last updated. */
+  /** The value of `wallClock.setBySeconds()`, up to which the times in `memory` have been shifted. */
   clockSetBy: number;
   /** False once the entry was removed, or replaced by another entry with the same key. */
   isCurrent: boolean;
@@ -86,7 +88,7 @@ interface Entry {
 }
 
 /**
- * For half a period, but at most this long after an early round, a regular one leaves the scaler out. Otherwise two
+ * After an early round, regular rounds skip the scaler for half a period, but at most this long. Otherwise two
  * scale-ups could follow each other at once, and each may double the pods.
  */
 const MOST_AFTER_EARLY_MS = 15_000;
@@ -100,8 +102,8 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
   const wallClock = watchWallClock(ports.clock, ports.onClockSet);
   let running: AbortSignal | null = null;
   /**
-   * The monotonic time from which the rounds of all periods are counted. With a common start, rounds of different
-   * periods often coincide and share their queries.
+   * The monotonic time at which the periods of all rounds start. With a common start, rounds of different periods often
+   * coincide and share their queries.
    */
   let startMs = 0;
 
@@ -166,7 +168,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
       const due = runDue(period, round, { signal: running, isDue: ({ isEarly }) => isEarly });
       for (const entry of due) entry.earlyMs = earlyMs;
     }
-    // A scaler whose last cycle is still running was skipped. It stays early, and another early round is needed.
+    // A scaler whose cycle was still running was skipped. It stays early, so another early round is needed.
     requestEarly();
   };
   const early = createEarlyRound(ports.clock, runEarly);
@@ -203,7 +205,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
   const runEntry = async (entry: Entry, answered: AnsweredScaler): Promise<void> => {
     const { scaler } = answered;
     try {
-      // While the cycle waited for its answers, the scaler was removed, or another term began.
+      // The scaler was removed, or another term began, while the cycle waited for its answers: they are dropped.
       if (!entry.isCurrent) return;
       const { bucket } = entry;
       const sharesTargetWith = shared.get(entry.key) ?? null;
@@ -221,7 +223,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
       };
       const output = await ports.shards.track(bucket, () => run(input, ports.cycle));
       entry.memory = output.memory;
-      // The scaler was removed during this cycle, which has just recorded it again.
+      // If the scaler was removed during this cycle, the cycle has recorded it again after its removal.
       if (!entries.has(entry.key)) ports.onRemoved(entry.key);
     } catch (error) {
       ports.onFault(scaler, error);

@@ -37,8 +37,8 @@ export const NOT_EVALUATED: readonly Condition[] = [
 ];
 
 /**
- * Returns `ScalingActive`. If `isTrusted` is false, or if no metric proposes a count, a metric without a value makes
- * the condition False, with the failure of the first such metric.
+ * Returns `ScalingActive`. It is False if a metric has no value, and either `isTrusted` is false or no metric proposes
+ * a count. It then contains the failure of the first such metric.
  */
 export function scalingActive(pick: Pick, { isTrusted }: { readonly isTrusted: boolean }): Condition {
   const { winner, firstFailing, firstReplaced } = pick;
@@ -57,8 +57,8 @@ function validMetric(message: string): Condition {
 }
 
 /**
- * The condition for a metric name. Scalers with an equal name share the message, because their records keep it in
- * memory.
+ * Returns the condition for a metric name. Scalers whose metrics have the same name share one message, because their
+ * records keep it in memory.
  */
 const calculatedFrom = rememberByText((metric) =>
   validMetric(`the replica count was calculated from ${metric}`),
@@ -118,7 +118,7 @@ function able(reason: ReasonOf<'AbleToScale'>, message: string): Condition {
   return buildCondition('AbleToScale', reason, message);
 }
 
-/** Constants, because the decisions of all scalers without a limit share this condition and the next one. */
+/** Constants, to save memory: the decisions of all scalers without a limit share these two conditions. */
 const READY_FOR_NEW_SCALE = able('ReadyForNewScale', 'no stabilization window changes the recommendation');
 
 const WITHIN_RANGE = limitedBy('DesiredWithinRange', 'the desired count is within the acceptable range');
@@ -146,8 +146,8 @@ function scalingLimited(context: LimitContext, limited: LimitedCount): Condition
 }
 
 /**
- * If the count does not rise, the limits of a scale-up cannot be the cause: a schedule has lowered `maxReplicas` below
- * the count.
+ * Returns the condition for a lowered count. If the count does not rise, no limit of scale-ups is the cause, but a
+ * schedule that has lowered `maxReplicas` below the count.
  */
 function tooHigh(
   { current, spec, bounds }: LimitContext,

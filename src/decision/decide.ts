@@ -24,7 +24,7 @@ import { countAre } from '../units/format.js';
 /**
  * Returns how many replicas the target should have, and why. Pure: reads no clock, network or file, and returns the
  * same decision for the same snapshot. Does not throw for a snapshot that `parseSnapshot` accepts.
- * Dry run, pause and leadership are not considered: they only prevent that a decision is applied.
+ * Dry run, pause and leadership are not considered: they only prevent a decision from being applied.
  * `podFacts` must be about the pods of the snapshot. It only saves time and never changes the decision.
  * Source: HorizontalPodAutoscaler of Kubernetes 1.37 (horizontal.go, reconcileAutoscaler), with the limits of CHPA.
  */
@@ -64,7 +64,7 @@ interface ShortCut {
 /**
  * Returns the decision if it needs no metric, otherwise null. A count outside of the bounds moves to the nearest bound,
  * and a 0 that was set manually stays (with `minReplicas` above 0). No limit applies. The upper bound is
- * `highestCeiling`, not a `maxReplicas` that a schedule has lowered: the limits decide how fast the count follows that.
+ * `highestCeiling`: if a schedule has lowered `maxReplicas` further, the limits decide how fast the count falls to it.
  * Source: algorithm.md, point 22.
  */
 function takeShortCut(
@@ -221,8 +221,8 @@ function decideWithinLimits(
       snapshot,
       ...(recommended > reactive ? { forecast: forecast?.result } : {}),
     },
-    // The stabilization window keeps what the metrics recommended (`reactive`): a raise by the forecast must not delay
-    // a later scale-down.
+    // The stabilization window stores the count that the metrics recommended (`reactive`): a higher count by the
+    // forecast must not delay a later scale-down.
     state: buildNextState(snapshot, {
       desired,
       recommended: reactive,

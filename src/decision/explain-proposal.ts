@@ -23,7 +23,7 @@ function proposedOf({ spec, sample, result, arithmetic }: JudgedMetric): Propose
 /**
  * Returns the value and the target of a metric. The text is only `cpu is at 83 % of the requests, target 60 %` if the
  * proposal is `ceil(83 / 60 x replicas)`. Otherwise it adds what a reader needs to recompute the proposal: the number
- * of pods that count, the pods whose usage is assumed, or the tolerance.
+ * of pods it is computed with, the pods whose usage is assumed, or the tolerance.
  */
 export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;
@@ -92,7 +92,7 @@ function read({ usage, target, pods }: Reading): number {
   return Math.ceil((usage * pods) / target);
 }
 
-/** Returns the numbers of the last pass, which determined the proposal. */
+/** Returns the numbers that determined the proposal, including any assumed usage. */
 function readingOf({ usage, filledUsage, target, pods }: Arithmetic): Reading {
   return { usage: filledUsage ?? usage, target, pods };
 }
@@ -153,7 +153,8 @@ function podClauses(metric: Proposed, snapshot: Snapshot): string {
 }
 
 /**
- * Returns which usage was assumed for unready and missing pods: none for a scale-up, the full target for a scale-down.
+ * Returns the clause about unready and missing pods: they are idle for a scale-up. For a scale-down, missing pods are
+ * at full usage, and unready pods are not counted.
  */
 function asideText(metric: Proposed, snapshot: Snapshot): string {
   const { spec, result, arithmetic } = metric;
@@ -180,8 +181,8 @@ function fullText(target: MetricTarget): string {
 }
 
 /**
- * Returns the clause about the tolerance. Null: the tolerance does not keep the count. Empty: the printed numbers give
- * the same count without the tolerance.
+ * Returns the clause about the tolerance. Null: the tolerance is not the reason for the count. Empty: the printed
+ * numbers give the same count without it.
  */
 function toleranceClause(
   { arithmetic, result }: Proposed,

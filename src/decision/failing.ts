@@ -49,7 +49,7 @@ export function missingMetrics(decision: PastDecision | null): string | null {
   const more = isPair ? '' : moreMetrics(missing.length - 1);
   const failure = fallback?.error ?? error;
   const text = failure === null ? '' : describeFailure(failure);
-  // A failed server concerns all metrics, so that it comes first.
+  // A failure of a data source concerns all its metrics, so it is named first.
   const cause = failure?.source === undefined ? `${names}: ${text}` : `${text} for ${names}`;
   return `${cause}${replaced}${more}`;
 }

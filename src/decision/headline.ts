@@ -17,7 +17,7 @@ interface Decided {
   readonly limits: readonly Step[];
 }
 
-/** `kind`: of the outcome of a cycle; null: the decision was not applied, and nothing prevents it. */
+/** The change of a cycle. `kind` is that of its outcome; null: nothing has applied or prevented the decision. */
 interface Change {
   readonly kind: string | null;
   readonly from: number | null;
@@ -44,7 +44,8 @@ export function headlineOf(decided: Decided, { kind, from, to }: Change): Headli
     return { change: `stays at ${before}, not ${after}`, limit: null };
   const last = limits.at(-1);
   const limit = last?.to === after ? last : undefined;
-  // The metrics want fewer pods, a limit keeps more of them, and the last limit cuts that count, or the other way round.
+  // Whether the last two limits moved the count in opposite directions. Example: the metrics recommend fewer pods, one
+  // limit keeps more of them, and the last limit lowers that count. Both limits are then named.
   const isAcross =
     limit !== undefined &&
     recommendedReplicas !== null &&
@@ -67,7 +68,7 @@ export function headlineOf(decided: Decided, { kind, from, to }: Change): Headli
   };
 }
 
-/** Returns a limit in words. The reason of most limits has them. */
+/** Returns the text about a limit: its reason, except for `scale_up_limit`. */
 export function describeLimit(
   { limit, to, reason }: Pick<Step, 'limit' | 'to' | 'reason'>,
   currentReplicas: number,

@@ -38,7 +38,10 @@ export function findData(scaler: TroubledScaler): readonly Remedy[] {
   return [...steps, ...tryQueries(scaler)];
 }
 
-/** Other metrics can still raise the count. */
+/**
+ * Returns what happens to the count until the metrics have values. As long as one metric has a value, it can still
+ * raise the count.
+ */
 function keptMeanwhile({ metrics, currentReplicas, document }: TroubledScaler): string {
   const isMissing = ({ error }: TroubledScaler['metrics'][number]): boolean => error !== null;
   if (!metrics.some(isMissing)) return 'meanwhile the fallback applies';
@@ -48,7 +51,10 @@ function keptMeanwhile({ metrics, currentReplicas, document }: TroubledScaler): 
   return `meanwhile ${kept}${typeof after === 'number' ? `, and the fallback applies after ${formatSeconds(after)}` : ''}`;
 }
 
-/** Returns the containers without a request, and its resource, in the error of a metric; null: it is another error. */
+/**
+ * Returns the containers without a request and the resource that they do not request; null: the error of the metric is
+ * about something else.
+ */
 function readMissingRequest(error: string | null) {
   const [, containers, resource] = /^containers? (.+) requests? no (\S+) \(pod /.exec(error ?? '') ?? [];
   return containers === undefined || resource === undefined
@@ -67,7 +73,7 @@ function addRequests(scaler: TroubledScaler): readonly Remedy[] {
   });
 }
 
-/** The query of a metric whose pods lack a request is answered. */
+/** Returns the queries to try. Omits metrics whose pods lack a request, because their queries have been answered. */
 function tryQueries(scaler: TroubledScaler): readonly Remedy[] {
   return scaler.metrics.flatMap(({ metric, error }, index): readonly Remedy[] => {
     const isAnswered = error !== null && readNoAnswer(error) === null && readMissingRequest(error) === null;
@@ -82,7 +88,7 @@ export function queryAt({ queries = [] }: TroubledScaler, path: string): Snippet
   return query === null ? null : { kind: 'query', text: query, ...(graphUrl === null ? {} : { graphUrl }) };
 }
 
-/** Returns the command that runs `doctor` for a scaler, where the service runs if that is known. */
+/** Returns the command that runs `doctor` for a scaler, in the environment of the service if that is known. */
 export function doctor(scaler: TroubledScaler): Snippet {
   return command(scaler.doctor ?? `promscaler doctor ${keyOf(scaler)} --config promscaler.yaml`);
 }
@@ -90,7 +96,7 @@ export function doctor(scaler: TroubledScaler): Snippet {
 interface NoAnswer {
   /** Host and port of the data source, such as `prometheus.monitoring:9090`; empty: unknown. */
   readonly host: string;
-  /** Whether the server may not run; false: it has answered, or the credentials or certificates are wrong. */
+  /** Whether the server may be down; false: it has answered, or the credentials or certificates are wrong. */
   readonly isDown: boolean;
 }
 
@@ -105,7 +111,7 @@ function readNoAnswer(error: string | null): NoAnswer | null {
   return { host, isDown: mayBeDown(message) };
 }
 
-/** Returns whether a request may have failed because the server does not run. `message`: that of a `Failure`. */
+/** Returns whether a request may have failed because the server is down. `message`: that of a `Failure`. */
 export function mayBeDown(message: string): boolean {
   return /^(?:connection refused|no connection|the connection |the (?:host|network) cannot|timeout|HTTP 5)/.test(
     message,

@@ -71,8 +71,8 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
 }
 
 /**
- * Returns the saturation for the next decision. If this decision used no metric, it is not known since when usage has
- * been at the limits.
+ * Returns the saturation for the next decision. If this decision used no metric, `since` becomes null: usage may have
+ * fallen below the limits meanwhile.
  */
 function saturationAfter(
   { saturation }: State,

@@ -38,7 +38,10 @@ export function pauseReason({ annotated, notes }: Pause): string {
   return [...(annotated === null ? [] : [byAnnotation(annotated)]), ...notes].join(', ');
 }
 
-/** Returns what scales the target of a dry run, which a pause does not hold: the end of a message about a pause. */
+/**
+ * Returns the end of a message about a pause in dry run: another autoscaler still scales the target, because the pause
+ * does not apply to it.
+ */
 export function besideDryRun(other: {
   readonly kind: string;
   readonly namespace: string;

@@ -20,8 +20,8 @@ export function isUnusedObject(problem: Pick<Problem, 'code' | 'file'>): boolean
 }
 
 /**
- * Returns why a version of a document is rejected; null: the version has no error. That a file takes precedence over
- * the object is the cause only if there is no other error.
+ * Returns why a version of a document is rejected; null: the version has no error. If the only error is that a file
+ * takes precedence over the object, that is the cause.
  */
 export function rejectionOf(problems: readonly Rejecting[]): RejectedVersion | null {
   const errors = problems.filter(({ severity }) => severity === 'error');

@@ -220,7 +220,10 @@ function makeWay(other: OtherScaler): readonly Remedy[] {
 
 type OtherScaler = NonNullable<TroubledScaler['otherScaler']>;
 
-/** Null unless a Scaler object was made from an HPA or ScaledObject, or conflicts with one. */
+/**
+ * Returns the `adopt` command with a flag. Null unless the scaler is an object that was made from an HPA or
+ * ScaledObject, or conflicts with one.
+ */
 function adopt(scaler: TroubledScaler, flag: string, from: Origin | null = scaler.otherScaler) {
   if (from === null || scaler.generation === null) return null;
   return adoptCommand({ ...from, namespace: scaler.namespace }, flag);
@@ -308,7 +311,7 @@ function explain(scaler: TroubledScaler): Remedy {
   };
 }
 
-/** Returns the patch command for an object, but for a file the line to edit (default: the first field). */
+/** Returns the patch command for an object, or for a file the line to edit: by default the first field of `spec`. */
 function patch(
   scaler: TroubledScaler,
   text: string,
@@ -316,7 +319,7 @@ function patch(
   edit = Object.entries(spec).map(([field, value]) => `${field}: ${String(value)}`)[0] ?? '',
 ): Remedy {
   const { namespace, name, file = null, generation } = scaler;
-  // A patch would change the rejected version, and not the one in effect.
+  // A patch would change the rejected version, not the one in effect, so there is no command.
   if (generation !== null && !scaler.rejections.every(isUnusedObject))
     return { text: `${text}, in the corrected document`, snippet: null };
   if (generation !== null) return { text, snippet: patchObject(scaler, spec) };

@@ -19,9 +19,9 @@ export interface Named {
 export interface Pausable extends Named {
   readonly target: { readonly kind: string; readonly name: string };
   /**
-   * When a pause of 30 minutes would end that begins now; set by the dashboard. The commands of a pause then use plain
-   * kubectl, because the reader may not have the plugin. The time is in RFC 3339 with the UTC offset of the reader,
-   * because a time in UTC could look as if it were over.
+   * The end of a pause of 30 minutes that would begin now; set by the dashboard. The commands of a pause then use plain
+   * kubectl, because the reader may not have the plugin. The time has the UTC offset of the reader, because a time in
+   * UTC could look as if it were over.
    */
   readonly pauseUntil?: string | undefined;
 }
@@ -194,8 +194,8 @@ export function adoptCommand(
 }
 
 /**
- * Returns what lets something scale the target of a dry run again. A ScaledObject has an HPA only if KEDA has created
- * it; without one, there is nothing to compare, so that the switch must be forced.
+ * Returns how to end a dry run whose target nothing scales. KEDA creates the HPA of a ScaledObject; without that HPA,
+ * there is nothing to compare, so the switch must be forced.
  */
 export function takeOver(
   former: Named & { readonly kind: string },

@@ -51,7 +51,10 @@ export interface ScalerState {
   readonly until: Instant | null;
 }
 
-/** The record of a past cycle lacks the optional facts; its conditions contain most of them. */
+/**
+ * The facts that determine a state. In the record of a past cycle, the optional facts are missing, but its conditions
+ * contain most of them.
+ */
 export interface StateFacts {
   readonly decision: PastDecision | null;
   readonly outcome: {
@@ -273,7 +276,10 @@ function dryRun(facts: StateFacts): Reason | null {
   return { cause: `${change}; ${other.kind} ${other.namespace}/${other.name} has the same target` };
 }
 
-/** Returns what the HPA next to a dry run wants, for the end of a cause. It may exist for a while after its ScaledObject. */
+/**
+ * Returns what the HPA next to a dry run wants, as the end of a cause. It names the HPA, because an HPA may exist for a
+ * while after its ScaledObject.
+ */
 function wantedBeside({ shadow }: StateFacts): string {
   if (shadow === undefined) return '';
   const hpa = shadow.beside.startsWith('ScaledObject ') ? `the HPA of ${shadow.beside}` : shadow.beside;
@@ -341,8 +347,8 @@ function atMinimum({ decision }: StateFacts): Reason | null {
 }
 
 /**
- * Returns the cause for a count at a bound. If the bound has changed the count, its step names the schedule. Otherwise
- * an earlier limit had already moved the count to the bound, and that limit is added.
+ * Returns the cause for a count at a bound. If the bound changed the count, the reason of its step names the schedule.
+ * Otherwise an earlier limit moved the count to the bound, and the cause names that limit.
  */
 function boundBy(
   { recommendedReplicas, desiredReplicas, limits }: PastDecision,

@@ -14,7 +14,10 @@ export function changeText({ field, current, proposed }: FieldChange): string {
   return `${field}: ${current ?? '(unset)'} -> ${proposed === 'null' ? '(unset)' : proposed}`;
 }
 
-/** What a back-test says about a change. Times are in RFC 3339. `thetaU` is in percent; null: unknown. */
+/**
+ * What a back-test says about a change. Times are RFC 3339 strings. `thetaU`: mean share of the demand that was missing,
+ * in percent; null: unknown.
+ */
 interface Evidence {
   readonly changes: readonly FieldChange[];
   readonly thetaU: { readonly current: number; readonly proposed: number } | null;

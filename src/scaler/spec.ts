@@ -96,11 +96,14 @@ export interface ResourceMetric extends MetricBase {
 }
 
 /**
- * Settings of the steps that raise the count while usage cannot show the load, because all pods use as much cpu as
- * their limits allow.
+ * Settings of `saturation`: in steps, it raises the count while usage cannot show the load, because all pods use as
+ * much cpu as their limits allow.
  */
 export interface SaturationStep {
-  /** PromQL with variables that returns what the workload serves per second. A step requires that it has grown. */
+  /**
+   * PromQL with variables that returns what the workload serves per second. There is no further step unless it has
+   * grown.
+   */
   readonly servedQuery: string;
   /** From 1.1 to 10. The count after a step is this factor times the ready pods. */
   readonly factor: number;
@@ -150,7 +153,8 @@ export interface AutoCapacity {
   /** PromQL with variables that returns what the workload serves, in the unit of the metric. */
   readonly servedQuery: string;
   /**
-   * PromQL with variables that returns the failed part, in the unit of `servedQuery`. Unset: all served requests count.
+   * PromQL with variables that returns the failed part, in the unit of `servedQuery`. Unset: all served requests are
+   * taken as successful.
    */
   readonly errorsQuery?: string;
 }
@@ -305,7 +309,9 @@ export interface ScalerSpec {
   readonly podStart: { readonly seconds: number | null } | null;
   /** Null: there is no forecast. */
   readonly forecast: Forecast | null;
-  /** How long a pod must have been Ready before its usage counts; 0: only the rules of the HPA apply to young pods. */
+  /**
+   * How long a pod must have been Ready before its usage is included; 0: only the rules of the HPA apply to young pods.
+   */
   readonly podWarmupSeconds: number;
   readonly syncPeriodSeconds: number;
   /** How long every metric must have been at or below its activation threshold before scaling to 0. */

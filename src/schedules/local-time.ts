@@ -78,7 +78,10 @@ export function skippedAt(
   return to > from ? { from, to } : null;
 }
 
-/** Returns the first instant between the candidates whose local time is after `local`, which the clock change skips. */
+/**
+ * Returns the clock change that skips the local time `local`, as the first instant after it. Searches between the
+ * lowest and the highest of the candidates.
+ */
 function clockChangeAfter(local: number, candidates: readonly number[], timeZone: string): number {
   let before = Math.min(...candidates);
   let after = Math.max(...candidates);

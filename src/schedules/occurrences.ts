@@ -73,7 +73,10 @@ function recurrenceOf(schedule: Schedule): Recurrence | null {
   return recurrence;
 }
 
-/** Returns the result after the last one, if just one occurrence has started in between; otherwise null. */
+/**
+ * Returns the next result, which takes less time than a search; null: not exactly one occurrence has started since the
+ * last result.
+ */
 function moveOn(schedule: Schedule, recurrence: Recurrence, now: Instant): Around | null {
   const last = recurrence.found?.next ?? null;
   if (last === null || last.start > now) return null;

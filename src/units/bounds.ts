@@ -10,12 +10,12 @@ export const PART_SECONDS = 21_600;
 /** Number of parts in three days. */
 export const PARTS = 12;
 
-/** Maximum number of raises that are kept: two for each hour of each weekday. */
+/** Maximum number of kept raises (see `Raise`): two for each of the 168 hours of a week. */
 export const MOST_RAISES = 336;
 
 /** Default limits of a response of a data source. Parsing 23 MiB blocks the event loop for 141 ms. */
 export const ANSWER_DEFAULTS = { maxAnswerBytes: 16 * 1024 * 1024, maxSeries: 20_000 } as const;
-/** Number of scrapes in the window of a rate. With fewer, a rate has no value after one failed scrape. */
+/** Number of scrapes in the window of a rate. With fewer, a failed scrape may leave the rate without a value. */
 export const SCRAPES_IN_WINDOW = 4;
 
 /** Shortest window of a rate. In a shorter one, a rate follows single requests instead of the load. */

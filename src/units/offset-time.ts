@@ -1,5 +1,5 @@
 /**
- * Returns a time in RFC 3339 with the UTC offset of the process or browser: `2026-01-01T11:42:30+01:00`, or `Z` for
+ * Formats a time as RFC 3339 with the UTC offset of the process or browser: `2026-01-01T11:42:30+01:00`, or `Z` for
  * UTC. It has milliseconds only if they are not 0.
  */
 export function formatWithOffset(ms: number): string {

@@ -32,8 +32,8 @@ const EXPONENT_BOUND = 200;
 
 /**
  * Returns the exact milli-units of a Kubernetes quantity (`500m`, `1.5Gi`, `2e3`, `2k`) or a plain number; null: it is
- * invalid. A fraction of a milli-unit is rounded away from zero, as in `Quantity.MilliValue()`. Larger values than
- * 2^63-1 become that. Source: k8s.io/apimachinery pkg/api/resource/quantity.go, ParseQuantity.
+ * invalid. A fraction of a milli-unit is rounded away from zero, as in `Quantity.MilliValue()`. Values above 2^63-1
+ * become 2^63-1. Source: k8s.io/apimachinery pkg/api/resource/quantity.go, ParseQuantity.
  */
 export function parseQuantity(value: string | number): Milli | null {
   const text = String(value);

@@ -1,4 +1,4 @@
-/** A part of a sentence: plain text, or a time in RFC 3339 and UTC. */
+/** A part of a sentence: plain text, or an RFC 3339 time in UTC. */
 export interface TextPiece {
   readonly text: string;
   readonly isTime: boolean;

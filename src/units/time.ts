@@ -14,7 +14,7 @@ export function instantFromSeconds(seconds: number): Instant {
   return instantFromMs(Math.round(seconds * 1000));
 }
 
-/** Parses a time in RFC 3339 in the years 1 to 9999, truncated to milliseconds. Null: it is invalid. */
+/** Parses an RFC 3339 time of the years 1 to 9999, truncated to milliseconds. Null: it is invalid. */
 export function parseInstant(text: string): Instant | null {
   return parseWholeSeconds(text) ?? parseAny(text);
 }
@@ -75,7 +75,7 @@ function zoneOffsetMs(zone: string): number | null {
 }
 
 /**
- * Returns a time in RFC 3339 and UTC. It has milliseconds only if they are not 0: `2026-01-01T00:00:00Z`,
+ * Formats an instant as RFC 3339 in UTC. It has milliseconds only if they are not 0: `2026-01-01T00:00:00Z`,
  * `2026-01-01T00:00:00.250Z`.
  */
 export function formatInstant(instant: Instant): string {

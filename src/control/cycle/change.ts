@@ -21,11 +21,17 @@ import type { CycleInput, CyclePorts, Decided, ScaleResult } from './types.js';
 interface Changed {
   /** The result of the PATCH; null: nothing was changed, only checked. */
   readonly result: ScaleResult | null;
-  /** The memory with the intent of the change. */
+  /**
+   * The memory after the change. If an intent was stored (the change, as written before its PATCH), `stored` contains
+   * it.
+   */
   readonly memory: Memory;
 }
 
-/** Applies a decision; null: there is nothing to change or to check, as in nearly every cycle. */
+/**
+ * Applies a decision. Returns null if it is held, or if there is nothing to change or to check, as in nearly every
+ * cycle.
+ */
 export async function applyDecision(
   input: CycleInput,
   ports: CyclePorts,
@@ -107,7 +113,7 @@ function whyGivenUp({ leadership, now, isCurrent, signal }: CycleInput, memory: 
   if (signal.aborted || !isCurrent()) return NOT_WANTED;
   const why = leadership.whyNoWrites();
   if (why !== null) return why;
-  // `now` is when the target was read, not the present: a change that was unresolved at that time still counts as
+  // Uses the time when the round started, not the present time: a change that was unresolved then still counts as
   // unresolved, even after a long wait for a slot.
   return isUnderWay(memory, leadership.epoch(), now)
     ? 'another replica, or this replica in an earlier term, has announced a change whose result is not known yet'
@@ -159,7 +165,7 @@ interface ChangePorts {
   readonly announce: (intent: Intent) => Promise<PutResult>;
 }
 
-/** Number of retries after a conflict that did not change the count. */
+/** Maximum number of retries after a 409 if the count is unchanged. */
 const MAX_RETRIES = 3;
 
 /** How long a PATCH is retried after a 429. It is short because a stopping service waits for these retries. */
@@ -170,12 +176,12 @@ const NOT_WANTED = 'the scaler was removed or changed';
 const OUTCOME_UNKNOWN = 'the result of an earlier change is not known yet';
 
 /**
- * Sets the replicas of a target in three steps: it reads the target live, stores the intent, and sends one merge-patch.
+ * Sets the replicas of a target in three steps: reads the target live, stores the intent, and sends one merge-patch.
  * The uid and resourceVersion that were read are the preconditions of the PATCH.
  * Patches nothing if the live count differs from `from`, if this process is not the leader, more than 5 s after the
- * read, or while an earlier change with another precondition may still be applied. After a conflict, or after a 429 and
- * its `Retry-After`, starts again with the read. If the intent cannot be stored, a scale-up continues without it, but a
- * scale-down does not.
+ * read, or while an earlier change with a different precondition may still be applied. After a conflict, or after a 429
+ * and its `Retry-After`, starts again with the read. If the intent cannot be stored, a scale-up continues without it,
+ * but a scale-down does not.
  * Throws if `to` is not a valid count or outside of `bounds`, which is a defect of promscaler. Source: reliability.md,
  * W3, W4, W6, W10, W11, W12.
  */
@@ -257,15 +263,16 @@ async function prepare(
     if (why !== null) return { kind: 'given-up', message: why };
     const seconds = ageSeconds(clock, start);
     if (seconds <= INTENT_SECONDS) return { intent };
-    // If storing the intent failed and took too long, the next attempt reads the target again and skips the intent.
+    // Storing the intent failed and took too long: the next attempt reads the target again, but does not store the
+    // intent.
     if (announced?.kind !== 'failed') return { kind: 'given-up', message: tooLate(seconds) };
   }
 }
 
 /**
- * Returns whether an earlier unresolved change has the same precondition as this one, so that at most one of them can
- * be applied. If not, the earlier change may have been applied and then reverted by another client: replacing its
- * intent would lose the forbidden window that it has started.
+ * Returns true if there is no unresolved change, or if it has the same precondition as this change: the API server then
+ * applies at most one of the two. Otherwise the unresolved change may have been applied and then reverted by another
+ * client, and replacing its intent would lose the forbidden window that it started.
  */
 function isExcluded(pending: Intent | null, resourceVersion: string): boolean {
   return pending === null || pending.resourceVersion === resourceVersion;
@@ -277,8 +284,8 @@ function earlierCounts({ to, pending }: ScaleChange): readonly number[] {
 }
 
 /**
- * Returns the seconds since `start` by the clock that advanced more: after a virtual machine was paused, one of the
- * clocks may lack that time.
+ * Returns the seconds since `start`, on the clock that has advanced more: while a virtual machine is paused, one of the
+ * clocks may stand still.
  */
 function ageSeconds(clock: Clock, start: { readonly at: Instant; readonly ms: number }): number {
   return Math.max(secondsBetween(start.at, clock.now()), (clock.monotonicMs() - start.ms) / 1000);
@@ -309,7 +316,7 @@ function findMove(
   return { kind: 'moved', message, specReplicas, statusReplicas, resourceVersion, afterConflict };
 }
 
-/** Waits for `Retry-After`. Throws `error` if the wait would end after `endMs`. */
+/** Waits as long as a 429 demands. Throws `error` if it is none, or if the wait would end after `endMs`. */
 async function waitForRetry(
   clock: Clock,
   error: KubernetesError,

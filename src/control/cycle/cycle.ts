@@ -25,8 +25,8 @@ import type {
 } from './types.js';
 
 /**
- * How often a cycle decides at most. It decides again if another client changes the count between a decision and its
- * PATCH.
+ * Maximum number of decisions in a cycle. It decides again if another client changes the count between a decision and
+ * its PATCH.
  */
 const MAX_DECISIONS = 3;
 
@@ -65,8 +65,8 @@ export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<Cy
 }
 
 /**
- * Decides and applies the decision. Decides again, up to `MAX_DECISIONS` times, if another client has changed the count
- * in between, or if a scale-down is based on old samples: their metrics then become partial.
+ * Decides and applies the decision. Decides again, up to `MAX_DECISIONS` times, if another client changes the count
+ * before the PATCH. Also decides again if a scale-down is based on old samples: their metrics then become partial.
  */
 async function decideAndAct(input: CycleInput, ports: CyclePorts, first: Observed): Promise<Settled> {
   const { clock } = ports;
@@ -124,16 +124,14 @@ function orderOf(decision: Decision, { pause, memory }: Observed, now: Instant):
 }
 
 /**
- * Returns for each metric why its samples are too old for a scale-down; null: nothing needs to be queried. Only a
- * scale-down queries the ages of samples, so other cycles need no such query. A scale-up, and a stored recommendation,
- * may be based on old samples: the count falls only with a current sample.
+ * Returns for each metric why its samples are too old for a scale-down, or null if they are not. Returns null instead
+ * of a promise if no query is needed: only a scale-down needs current samples, so only a scale-down queries their ages.
  */
 function whyOld(
   { scaler, followUps }: CycleInput,
   { observed: { snapshot, pause }, decision, hold }: Decided,
 ): Promise<readonly (string | null)[]> | null {
   if (decision.action !== 'scale-down' || setsCount(pause) || followUps.whyOld === undefined) return null;
-  // A count that the maximum alone determines does not depend on any sample.
   if (decision.desiredReplicas >= highestCeiling(scaler.spec, snapshot.now, snapshot.state.lastScaleUp))
     return null;
   const metrics = new Set<number>();
@@ -152,8 +150,8 @@ function withDoubts(observed: Observed, reasons: readonly (string | null)[]): Ob
 }
 
 /**
- * Returns the memory after the target was found with another count. That count may come from an earlier PATCH of this
- * process whose result is unknown; then it does not count as set by another client.
+ * Returns the memory after the target was found with a different count. If an earlier PATCH of this process, whose
+ * result is unknown, may have set that count, it does not count as set by another client.
  */
 function memoryAfterMove(
   memory: Memory,
@@ -182,7 +180,7 @@ function snapshotAfterMove(
 }
 
 /**
- * Stores a changed state at the end of a cycle. Unlike the state, the intent of a change was stored before its PATCH.
+ * Stores the state at the end of a cycle if it has changed. The intent of a change was already stored before its PATCH.
  */
 function save(input: CycleInput, ports: CyclePorts, ended: Memory): Memory {
   const { scaler, memory: before, leadership, now } = input;

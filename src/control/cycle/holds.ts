@@ -48,8 +48,8 @@ export function degradedMessage(why: string): string {
 }
 
 /**
- * Holds a change that an admission webhook has already replaced by another count: the same request would only fight the
- * webhook. A change with another desired or current count may pass it.
+ * Holds a change after an admission webhook has set a different count: the same request would only fight the webhook. A
+ * change from or to another count is sent, because the webhook may accept it.
  */
 function heldByOverride({ override }: Memory, order: Decision): Hold | null {
   if (override === null) return null;

@@ -51,8 +51,7 @@ function memoryAfter(settled: Settled, times: CycleTimes): Memory {
     next.state = isInForce ? order.state : unchanged();
     return next;
   }
-  // An accepted PATCH proves that the earlier unresolved one was not applied, because both had the same
-  // resourceVersion.
+  // An accepted PATCH resolves the earlier one: both had the same resourceVersion, so the earlier one was not applied.
   const writer = afterOwnWrite(memory.writer, result.replicas);
   const resolved = { ...memory, override, unresolved: null, writer };
   if (result.replicas === order.desiredReplicas)
@@ -60,7 +59,7 @@ function memoryAfter(settled: Settled, times: CycleTimes): Memory {
   return { ...resolved, state: overridden(unchanged(), order, { ...result, ...times }) };
 }
 
-/** Adds the facts of the record that the next cycle compares with its own. */
+/** Adds what the next cycle compares with its own record. */
 export function withRecord(memory: Memory, { pause, dryRun, conditions }: CycleRecord): Memory {
   const wasPaused = pause !== null;
   const wasDryRun = dryRun || (memory.wasDryRun ?? false);
@@ -77,7 +76,8 @@ export function overrideOf(order: Decision, result: ScaleResult | null): Memory[
 }
 
 /**
- * Returns the state after the change. The change gets the time of its response, because it may have waited for a slot.
+ * Returns the state after the change. Dates the change at its response, not at the decision: it may have waited for a
+ * slot.
  */
 function madeAt(
   { order, observed: { snapshot } }: Settled,
@@ -94,8 +94,8 @@ function madeAt(
 }
 
 /**
- * Returns the state after an admission webhook set other replicas than requested. Windows and policies count the change
- * to the replicas that were set.
+ * Returns the state after an admission webhook set a different count than requested. Windows and policies use the count
+ * that was set.
  */
 function overridden(
   state: State,

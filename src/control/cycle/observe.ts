@@ -26,12 +26,15 @@ import { findOtherScaler, whyNotScaling } from './shared-targets.js';
 import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';
 
 /**
- * If the pods in the cache are older than this, nothing is scaled down: a watch may be dead without an error. Source:
- * reliability.md, K12.
+ * If the API server has sent nothing about the pods for this long, nothing is scaled down: the watch may have failed
+ * without an error. Source: reliability.md, K12.
  */
 const STALE_CACHE_SECONDS = 180;
 
-/** For so long, a dry run without its autoscaler may be a hand-over: KEDA deletes an HPA within a minute. */
+/**
+ * How long a dry run without its autoscaler is not reported, because it may be a hand-over: KEDA deletes an HPA within
+ * a minute.
+ */
 const HAND_OVER_SECONDS = 60;
 
 /**
@@ -88,7 +91,10 @@ function otherScalerOf(
   return isOutdated ? { ...other, isOutdated } : other;
 }
 
-/** Returns the autoscaler that the document was made from; null: none, or it may scale, because HPAs are forbidden. */
+/**
+ * Returns the autoscaler from which the document was made. Null: there is none, or it may still scale the target,
+ * because the list of HPAs is outdated.
+ */
 function formerScalerOf({ scaler }: CycleInput, cluster: Cluster): Omit<OtherScaler, 'target'> | null {
   const source = adoptedFrom(scaler);
   const { namespace } = scaler;
@@ -190,7 +196,8 @@ function keepFacts(
 }
 
 /**
- * Notes the time of a change of the document, so that reasons can say which stored results are of its earlier version.
+ * Adds the time of the last change of the document to the state, so that a reason can say that a stored result comes
+ * from an earlier version.
  */
 function afterDocumentChange({ state, scaler: before }: Memory, scaler: Scaler, now: Instant): State {
   const isSame = before === undefined || isSameSpec(before, scaler);
@@ -234,7 +241,7 @@ function readWatched(target: ScaleTarget): ReadTarget {
 
 interface ReadTarget {
   readonly target: ScaleTarget;
-  /** The generation of the target; null: unknown, because the known generation may be that of an older version. */
+  /** The generation of the target; null: unknown, because the watched object may be older than the live `/scale`. */
   readonly generation: number | null;
 }
 
@@ -251,8 +258,8 @@ function memoryOf(
 }
 
 /**
- * Looks for a count that another client has set. While a PATCH is unresolved, its count cannot be distinguished from
- * such a count, so nothing is detected.
+ * Detects a count that another client has set. While the result of a PATCH is unknown, nothing is detected, because the
+ * count may come from that PATCH.
  */
 function withWriterCheck(
   before: Memory,
@@ -264,7 +271,7 @@ function withWriterCheck(
   }: {
     readonly target: ScaleTarget;
     readonly now: Instant;
-    /** Whether the scaler is or was paused, so that a person may set the count. */
+    /** Whether the scaler is or was paused: a user may then set the count, which is no conflict. */
     readonly isByHand: boolean;
   },
 ): Memory {

@@ -38,8 +38,8 @@ export function setsCount(pause: Pause | null): boolean {
 }
 
 /**
- * Returns whether a pause prevents an action. With a fixed count it does not, because the action is then the change to
- * that count.
+ * Returns whether a pause prevents an action. A pause with a fixed count prevents none, because the action is then the
+ * change to that count.
  */
 export function stops({ direction, replicas }: Pause, action: 'scale-up' | 'scale-down' | 'none'): boolean {
   if (replicas !== null || action === 'none') return false;
@@ -79,8 +79,8 @@ function pauseByAnnotation(annotations: Annotations, now: Instant, notKept: stri
 }
 
 /**
- * Returns a sentence about a pause by annotations that has ended, because its author may not know that a new `paused`
- * pauses nothing while `paused-until` is in the past. Null: there is no such pause.
+ * Returns a sentence about an ended pause by annotations. Its author may not know that `paused` has no effect while
+ * `paused-until` is in the past. Null: there is no such pause.
  */
 export function endedPause(annotations: Annotations, now: Instant): string | null {
   const { paused, until: untilKey } = PAUSE_ANNOTATIONS;

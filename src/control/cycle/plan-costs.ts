@@ -6,9 +6,10 @@ import type { PodDeletionCost } from '../../scaler/spec.js';
 export const MAX_COSTS = 100;
 
 /**
- * Pods that are not ready, or have a negative cost of another client, are deleted first anyway. The number of costs is
- * the number of pods to delete minus these. A pod without a value, or with a cost of another client, gets no cost.
- * Among equal values the youngest pod is first, as in Kubernetes; if all values are equal, no pod gets a cost.
+ * Returns the deletion costs to set and to remove before a scale-down to `to` replicas. Kubernetes deletes pods first
+ * that are not ready or have a negative cost of another client; only the further pods to delete need a cost. A pod
+ * without a value, or with a cost of another client, gets no cost. Among equal values the youngest pod is first, as in
+ * Kubernetes; if all values are equal, no pod gets a cost.
  */
 export function planCosts(
   pods: readonly CostedPod[],

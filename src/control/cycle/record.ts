@@ -112,8 +112,8 @@ function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | nu
 }
 
 /**
- * Returns whether the count was calculated. While a metric has no full value, the count is held at the present one,
- * which the HPA has set: the comparison would always find no difference.
+ * Returns whether the count was calculated. While a metric has no full value, promscaler holds the current count, which
+ * the HPA has set, so the comparison would always find no difference.
  */
 function isCalculated({ metrics, action }: Decision): boolean {
   // Without metrics, either a bound sets the count, or the target stays at 0 and nothing is calculated.
@@ -124,8 +124,7 @@ function isCalculated({ metrics, action }: Decision): boolean {
 }
 
 /**
- * Returns `TargetReached` after a change in this cycle: the new count is desired from now on, but its pods are not
- * ready yet.
+ * Returns `TargetReached` after this cycle. After a change, it is about the new count, whose pods are not ready yet.
  */
 function targetReachedAfter({ observed, result }: Settled, now: Instant): Condition {
   const { target, memory } = observed;
@@ -140,7 +139,10 @@ function whyDegraded(degraded: string | null, result: ScaleResult | null): strin
   return result?.kind === 'patched' && result.unannounced !== null ? result.unannounced : degraded;
 }
 
-/** Returns the result of the order. If a pause prevents a change, the outcome names that change. */
+/**
+ * Returns the outcome of the cycle. If a pause with a fixed count prevents the decided change, the outcome names that
+ * change.
+ */
 function outcomeOf({ observed: { pause }, decision, order, hold, result }: Settled): Outcome {
   const { currentReplicas: from, desiredReplicas: to } = order;
   const text = orderText(decision, pause);
@@ -208,8 +210,8 @@ function cannotReadTarget({ kind, message }: KubernetesError): Condition {
 }
 
 /**
- * Returns the condition of a failed query. The target could not be read either, and a user should see both failures at
- * once.
+ * Returns the condition of the first failed query, so that a user sees it together with the unreadable target. Empty:
+ * no query failed, or the document has a fallback.
  */
 function failedQuery(
   { kind }: KubernetesError,
@@ -247,7 +249,7 @@ function withIgnored(held: Condition, scaler: Scaler, { target, snapshot }: Obse
   const ofDocument = ignoredOfDocument(metadata.annotations, scaler);
   const ofTarget = ignoredOfTarget(target.annotations, scaler);
   const ended = held.status === 'False' ? endedPause(target.annotations, snapshot.now) : null;
-  // Nearly every document and target has no such annotation, so no name has to be built.
+  // For speed, builds no names if there is nothing to add, as for nearly every scaler.
   if (ofDocument.length === 0 && ofTarget.length === 0 && ended === null) return held;
   const texts = [
     ignoredSentence(ofDocument, nameOtherScaler({ kind: 'Scaler', ...metadata })),

@@ -59,13 +59,13 @@ export function reportCycle(
   if (!ports.isLeading()) ports.recorder.remove(record.scaler.key);
 }
 
-/** Creates a recorder of ledger, chart points, metrics, log and feed. */
+/** Creates the recorder, which passes each record to ledger, chart points, metrics, log and event feed. */
 export function createRecorder(parts: {
   readonly ledger: Ledger;
   readonly archive: SnapshotArchive;
   readonly chartPoints: ChartPoints;
   readonly feed: EventFeed;
-  /** Unset: Events are not remembered. */
+  /** The Events that were sent for each scaler. Unset: they are not kept. */
   readonly sentEvents?: Pick<SentEvents, 'remove'>;
   readonly metrics: Metrics;
   readonly log: Log;
@@ -110,7 +110,9 @@ export function createRecorder(parts: {
   };
 }
 
-/** The reasons of all Events with their types. An Event for the start of a condition has the condition's reason. */
+/**
+ * The reasons of all Events with their types. An Event about the start of a condition has the reason of that condition.
+ */
 export const EVENTS = {
   SuccessfulRescale: 'Normal',
   FailedRescale: 'Warning',
@@ -153,12 +155,12 @@ export function isEventReason(reason: string): reason is EventReason {
 /** The reason of `ScalingActive` while a fallback replaces a metric. */
 const FALLBACK = 'FallbackActive';
 
-/** What was reported before a cycle. `conditions` has all current conditions. */
+/** What was reported before a cycle. Its `conditions` also contain those that the last record left unchanged. */
 type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'>;
 
 /**
  * Returns the Kubernetes Events of a cycle: one for each change of replicas, one when a failure, fallback or pause
- * begins, and one when a fallback or pause ends. Their reasons are those of the HPA, if it has one.
+ * begins, and one when a fallback or pause ends. Events that the HPA also has use its reasons.
  */
 export function kubernetesEvents(before: Standing | null, record: CycleRecord): readonly TargetEvent[] {
   return [
@@ -227,8 +229,8 @@ function endOfFallback(old: Condition | undefined, { type, reason }: Condition):
 }
 
 /**
- * Returns the Event for the start or the end of a pause. None at the end while `ConflictingScaler` is reported, because
- * that condition hides whether the pause continues.
+ * Returns the Event for the start or the end of a pause. An end next to `ConflictingScaler` has no Event, because that
+ * condition hides whether the pause continues.
  */
 function pauseEvents(old: Condition | undefined, condition: Condition): readonly TargetEvent[] {
   const { type, reason, message } = condition;

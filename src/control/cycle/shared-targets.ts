@@ -45,7 +45,7 @@ export function findOtherScaler(
   return others.find(({ namespace, target }) => targetKey(namespace, target) === key) ?? null;
 }
 
-/** Returns why an autoscaler, of which no HPA has the target, does not scale it. */
+/** Returns why an autoscaler that has no HPA for the target does not scale it. */
 export function whyNotScaling(former: Omit<OtherScaler, 'target'>): string {
   const name = nameOtherScaler(former);
   return former.kind === 'ScaledObject' ? `${name} has no HPA` : `${name} no longer does`;

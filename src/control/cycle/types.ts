@@ -35,7 +35,7 @@ export interface CycleInput {
   readonly readings: Readings;
   /** Sends the queries that are needed only for some decisions. */
   readonly followUps: FollowUps;
-  /** Says whether the scaler may be changed now. It is asked directly before each write. */
+  /** Says whether the scaler may be changed now. Checked directly before each write. */
   readonly leadership: Leadership;
   /** Another scaler of the same target (`findSharedTargets`); null: there is none. */
   readonly sharesTargetWith: OtherScaler | null;
@@ -53,8 +53,8 @@ export interface Observed {
   readonly targetReached: Condition;
   readonly otherScaler: OtherScaler | null;
   /**
-   * Only in a dry run: why the autoscaler that the document was made from does not scale the target. Null: it does, may
-   * do so after a hand-over, or that is unknown.
+   * Only in a dry run: why the autoscaler from which the document was made does not scale the target. Null: it does,
+   * there is none, it is unknown, or a hand-over may be in progress.
    */
   readonly noAutoscaler: string | null;
   readonly pause: Pause | null;

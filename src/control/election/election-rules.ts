@@ -31,15 +31,15 @@ export function observeLease(
 }
 
 /**
- * Limits the duration that a Lease states, as a multiple of the own lease duration. The stated one may be longer during
- * a rolling update that changes the config.
+ * Maximum duration of a Lease, as a multiple of the configured leaseDuration. A Lease may state a longer duration than
+ * the config during a rolling update that changes it.
  */
 const MAX_DURATIONS = 4;
 
 /**
- * Returns after which time without a renewal a Lease expires, in milliseconds. It is the duration that the Lease
- * states, but at most four times the own one, so that a Lease of another client expires, too. A duration of 0 counts as
- * unset: the API server accepts none. Source: reliability.md, W16.
+ * Returns how long a Lease is valid without a renewal, in milliseconds: the duration that the Lease states, but at most
+ * four times the configured one, so that a Lease of another client also expires. A duration of 0 counts as unset,
+ * because the API server accepts none. Source: reliability.md, W16.
  */
 export function durationMs(
   { leaseDurationSeconds: seconds }: LeaseSpec,
@@ -50,8 +50,9 @@ export function durationMs(
 
 /**
  * Returns whether a candidate may acquire the Lease: it has no holder, the candidate itself is the holder, or the spec
- * has not changed for the duration of the Lease (default: the candidate's). The times in the spec are ignored, because
- * they come from another clock. A candidate waits even if the Lease was deleted. Source: reliability.md, W16.
+ * has not changed for the duration of the Lease. The times in the spec are ignored, because they come from another
+ * clock. The caller keeps its last observation if the Lease is deleted, so that a candidate waits then, too. Source:
+ * reliability.md, W16.
  */
 export function mayAcquire(
   seen: LeaseObservation | null,
@@ -66,8 +67,8 @@ export function mayAcquire(
 }
 
 /**
- * Added to leaseDuration. If the last renewal is older than the sum, the renewal loop is stuck. Source: reliability.md,
- * W20.
+ * Seconds on top of leaseDuration: if the last renewal is older than the sum, the renewal loop is stuck. Source:
+ * reliability.md, W20.
  */
 export const STUCK_SECONDS = 20;
 

@@ -1,5 +1,5 @@
 export interface Leadership {
-  /** Returns the unique name of the term. Intents contain it. */
+  /** Returns the unique name of the term (the time from taking the Lease to losing it). Intents contain it. */
   readonly epoch: () => string;
   /** Returns whether a write may be sent now. It is called directly before each write. */
   readonly mayWrite: () => boolean;
@@ -52,7 +52,7 @@ export interface Member {
 /** Which scalers this process decides: all while it is the leader, or with sharding those in its buckets. */
 export interface Shards extends Election {
   readonly serves: (bucket: number) => boolean;
-  /** Says whether the scalers of a bucket may be changed now. It is asked directly before each write. */
+  /** Says whether the scalers of a bucket may be changed now. Checked directly before each write. */
   readonly leadershipOf: (bucket: number) => Leadership;
   /** Runs work for a scaler of the bucket. The bucket is not released before the work has ended. */
   readonly track: <T>(bucket: number, work: () => Promise<T>) => Promise<T>;

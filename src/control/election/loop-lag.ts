@@ -32,8 +32,8 @@ export function watchLoopLag(clock: Clock): LoopLag {
 }
 
 /**
- * With a larger lag, the process must not write: the lag may recur between the check and the request, and after the
- * last moment to write, followers wait only leaseDuration - renewDeadline. Source: reliability.md, W18.
+ * Above this lag, the process must not write: the event loop may be blocked again between the check and the request.
+ * Followers take over leaseDuration - renewDeadline after the last moment to write. Source: reliability.md, W18.
  */
 const MAX_LAG_MS = 1000;
 const STEADY_WAIT_MS = 3000;

@@ -42,7 +42,7 @@ export function beginTerm(
   const { client, clock, log, times, identity } = parts;
   const deadlineMs = times.renewDeadlineSeconds * 1000;
   let { lease, since } = acquired;
-  /** Whether it is unknown if the last update was applied, for example because its response was lost. */
+  /** Whether the result of the last update is unknown, for example because its response was lost. */
   let isUnsure = false;
   let isFailing = false;
 

@@ -22,8 +22,8 @@ interface ReplicasRead {
 }
 
 /**
- * This many reversals within the window are a conflict. The conflict ends after a window without a reversal. Source:
- * contract.md, section 6.
+ * Number of reversals within the window that are reported as a conflict. A reversal is a count of promscaler that
+ * another client replaced. The conflict ends after a window without a reversal. Source: contract.md, section 6.
  */
 const CONFLICT_REVERSALS = 3;
 const WINDOW_SECONDS = 600;

@@ -12,12 +12,12 @@ import { addSeconds, type Instant } from '../../units/time.js';
 /** A capacity that differs by more than this share from the days before has drifted. */
 const DRIFT_SHARE = 0.1;
 /**
- * Pods that serve less than this share of the earlier capacity, with errors, have an outage: their load is not a
- * capacity.
+ * If pods with errors or a backlog served less than this share of the lowest day, that was an outage: their load does
+ * not show a new capacity.
  */
 const LEAST_SHARE = 0.5;
 const DAY_SECONDS = 86_400;
-/** How long a drift lasts at most. After that, all days that a reading covers are days of the new pods. */
+/** Longest duration of a drift. After that, all days that a reading covers are days of the new pods. */
 const LONGEST_DRIFT_SECONDS = 3 * DAY_SECONDS;
 
 /**
@@ -60,9 +60,9 @@ export function hasAuto({ metrics }: ScalerSpec): boolean {
 const REFRESH_MS = 21_600_000;
 
 /**
- * Returns whether a restart with either of the two would give about the same decisions: their values differ by less
- * than 1 %, the drifts are equal, and the readings are of the same quarter of a day, so that the stored one is not too
- * old.
+ * Returns whether two sets of capacities would give about the same decisions, so that the stored one need not be
+ * replaced: the values differ by less than 1 %, the drifts are equal, and the readings are from the same quarter of a
+ * day.
  */
 export function areAlike(one: StoredCapacities | undefined, other: StoredCapacities | undefined): boolean {
   if (one === other) return true;
@@ -91,11 +91,11 @@ export function laterCapacities(
 }
 
 /**
- * Returns the capacity of a pod, which is the highest of the days and of the last hour; null: nothing was served.
- * A lower capacity is a drift if pods at their limit served less than 90 % of the lowest day in the last hour. That
- * hour's value then applies until pods serve as much as before, for at most 3 days. A higher capacity is a drift if it
- * is more than 110 % of the highest day and all pods started within the last day: older pods were only less busy
- * before.
+ * Returns the capacity of a pod: the highest of the days and of the last hour; null: nothing was served.
+ * A lower capacity is a drift if pods with errors or a backlog served less than 90 % of the lowest day in the last
+ * hour. The value of that hour then applies until pods serve as much as before, for at most 3 days. A higher capacity
+ * is a drift if it is more than 110 % of the highest day and all pods started within the last day: older pods only had
+ * less load before.
  */
 export function measureCapacity(
   before: MeasuredCapacity | undefined,
@@ -145,7 +145,10 @@ function keptDrift(before: MeasuredCapacity | undefined, { at, recent }: Capacit
   return isLower && (recent ?? 0) >= (1 - DRIFT_SHARE) * drift.before ? null : { drift, isLower, value };
 }
 
-/** Returns when the oldest ready pod started; null: a ready pod started before `since`, or its start is unknown. */
+/**
+ * Returns when the oldest ready pod started. Null: no pod is ready, or one started before `since` or at an unknown
+ * time.
+ */
 function oldestReady(pods: readonly Pod[], since: Instant): Instant | null {
   let oldest: Instant | null = null;
   for (const { ready, startTime } of pods) {

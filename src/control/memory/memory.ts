@@ -21,11 +21,14 @@ export interface Memory {
   readonly uid: string | null;
   readonly state: State;
   /**
-   * The time that is assumed for a change of replicas whose time is unknown. An equal time in `state` is this
-   * assumption, too.
+   * The time assumed for the last change of replicas in a direction for which the real time is unknown; null: none. An
+   * equal time in `state` is this assumption, too.
    */
   readonly assumedAt: Instant | null;
-  /** The last known changes of replicas, if `state` contains an assumed time instead; absent: none is known. */
+  /**
+   * The last known changes of replicas in the directions for which `state` contains the assumed time; absent: none is
+   * known.
+   */
   readonly knownScales?: LastScales | undefined;
   readonly holds: ScalerHolds;
   /** The intent of a PATCH whose result is unknown. This process, an earlier process or another replica has sent it. */
@@ -54,9 +57,12 @@ export interface Memory {
   readonly conditions?: readonly Condition[] | undefined;
   /** Whether a pause was in effect in the last cycle; absent: false. */
   readonly wasPaused?: boolean | undefined;
-  /** Whether the last cycle was in dry run, and no change has been accepted or checked since then; absent: false. */
+  /** Whether a cycle was in dry run after the last change that was accepted or checked; absent: false. */
   readonly wasDryRun?: boolean | undefined;
-  /** Since when a dry run sees no autoscaler that it could be compared with; absent: it sees one. */
+  /**
+   * Since when the target of a dry run has had no autoscaler, although the document was made from one; absent: it has
+   * one, or the document was not made from one.
+   */
   readonly aloneSince?: Instant | undefined;
   readonly isRestored: boolean;
   /** The text of the stored entry from which this memory was read or to which it was written; null: none. */
@@ -66,7 +72,7 @@ export interface Memory {
 
 export type LastScales = Readonly<Record<Direction, Instant | null>>;
 
-/** A time in which a target has fewer ready pods than `spec.replicas`. */
+/** A period in which a target has fewer ready pods than `spec.replicas`. */
 export interface Shortfall {
   readonly since: Instant;
   /** `spec.replicas` of the target. If it grows, `since` restarts, because the additional pods need time to start. */
@@ -128,8 +134,8 @@ export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]:
 }
 
 /**
- * Returns the memory at the start of another term of this process. It keeps only what the state store also contains,
- * because the next read is merged with it.
+ * Returns the memory at the start of another term of this process. Keeps only what the state store also contains: the
+ * next read of the store merges both.
  */
 export function forNewTerm(memory: Memory, now: Instant): Memory {
   const { uid, stored, unresolved, isUnannounced, isUnsaved, assumedAt, knownScales, capacities } = memory;
@@ -194,9 +200,8 @@ export function withIntent(state: State, intent: Intent, at: Instant): State {
 }
 
 /**
- * Returns the state after a decision that was not applied. It keeps the recommendation but not the change. The same
- * applies to the count without a forecast. Above 0 replicas, `zeroedBySelf` is false, because another client may set
- * the next 0.
+ * Returns the state after a decision that was not applied: with its recommendation, but without its change, also in the
+ * count without a forecast. Above 0 replicas, `zeroedBySelf` becomes false, because another client may set the next 0.
  */
 export function withoutChange(decided: State, before: State, replicas: number): State {
   const state = {
@@ -219,7 +224,7 @@ interface ForecastMarks {
 const QUARTER_MS = 900_000;
 
 /**
- * Returns the number of the quarter of an hour in which `now` is. Quarters start at different times for different
+ * Returns the number of the quarter of an hour that contains `now`. Quarters start at different times for different
  * ConfigMaps, but at the same time for all scalers of a ConfigMap, which are then stored with one write. So a service
  * makes at most 64 such writes an hour.
  */
@@ -228,8 +233,8 @@ export function quarterOf(scaler: Scaler, now: Instant): number {
 }
 
 /**
- * Sets the count without a forecast to `replicas`, because something other than a decision has set that count.
- * Otherwise the difference would count as a cost of the forecast.
+ * Sets the count without a forecast to `replicas`, which something other than a decision has set. Otherwise the
+ * difference would count as a cost of the forecast.
  */
 export function rebased<S extends State>(state: S, replicas: number): S {
   const { forecast, lastScaleUp, lastScaleDown, scaleEvents } = state;

@@ -9,7 +9,8 @@ export type PodStarts = ReadonlyMap<string, number>;
 const KEPT = 100;
 
 /**
- * A longer time is no start: the Ready condition only has its last change, so the pod was probably unready in between.
+ * Longest time that counts as a start. After a longer time, the pod was probably ready before, and unready in between:
+ * the Ready condition shows only its last change.
  */
 const LONGEST_SECONDS = 3600;
 

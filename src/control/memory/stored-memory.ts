@@ -25,7 +25,7 @@ import { areAlike, hasAuto, laterCapacities } from './measured-capacity.js';
 /**
  * Returns the memory after a read of the state store. The first read restores the stored state. If there is no entry,
  * the target counts as scaled when the ConfigMap was created, and without a usable store as scaled now. A later read
- * merges the state that another replica has written: of two times the later one, and the events of both. Source:
+ * merges the state that another replica has written: it keeps the later of two times, and the events of both. Source:
  * reliability.md, D7 and W11.
  */
 export function restoreMemory(
@@ -34,8 +34,8 @@ export function restoreMemory(
   { now, spec }: { readonly now: Instant; readonly spec: ScalerSpec },
 ): Memory {
   if (!memory.isRestored && memory.uid !== null && reading.text !== null && reading.text === memory.stored)
-    // The entry is the one that this process wrote in its last term. The memory of that term is complete, and unlike
-    // the entry its times follow the wall clock.
+    // This process wrote the entry in its last term, so nothing is merged: its memory is complete, and unlike the
+    // stored times, those in memory were shifted when the wall clock was set.
     return { ...memory, isRestored: true };
   if (!memory.isRestored) {
     const first = joinTerms(firstMemory(reading, { now, spec }), memory);
@@ -84,9 +84,9 @@ function joinTerms(first: Memory, earlier: Memory): Memory {
 }
 
 /**
- * Returns the unresolved change of both terms, and the one that would be lost because only one can be kept. If the
- * entry lacks a change of the earlier term, another replica has resolved it, unless the change was never stored or the
- * entry cannot be read.
+ * Returns the unresolved change to keep. `lost` is the one that is not kept, because an entry has only one; null: none.
+ * If the entry lacks the change of the earlier term, another replica has resolved it, unless the change was never
+ * stored or the entry cannot be read.
  */
 function joinChanges(
   { uid, unresolved: stored }: Memory,
@@ -133,11 +133,11 @@ function firstMemory(
 
 function mergeEntry(memory: Memory, entry: StoredEntry, spec: ScalerSpec): Memory {
   const { uid, unresolved } = memory;
-  // The entry belongs to another object with the same name: one of the two was deleted. The next read of the target
-  // shows which one.
+  // The entry belongs to another object with the same name, which existed before or after this one. Nothing is merged:
+  // the next read of the target shows which of the two exists.
   if (uid !== null && uid !== entry.uid) return memory;
-  // An entry has only one intent. If another replica's intent replaces the intent of this process, at least the
-  // forbidden window of the latter is kept.
+  // An entry has only one intent. If the intent of another replica replaces that of this process, the forbidden window
+  // of the replaced intent is kept.
   const lost = unresolved !== null && entry.intent !== null ? unresolved : null;
   const state = lost === null ? memory.state : withIntent(memory.state, lost, lost.at);
   const { lastScaleUp: up, lastScaleDown: down } = entry;
@@ -159,7 +159,7 @@ function mergeEntry(memory: Memory, entry: StoredEntry, spec: ScalerSpec): Memor
     unresolved: entry.intent ?? unresolved,
     capacities: laterCapacities(memory.capacities, entry.capacities),
     isUnannounced: memory.isUnannounced && entry.intent === null,
-    // Another replica also writes, so the next count that is read may be its value.
+    // Forgets the own count: another replica also writes, so it may have set the next count that is read.
     writer: afterOwnWrite(memory.writer, null),
   };
 }
@@ -169,8 +169,8 @@ function laterScales(a: LastScales, b: LastScales): LastScales {
 }
 
 /**
- * Returns since when metrics have failed. The last decision of this process determines which metrics fail. If the
- * stored state has an earlier time for such a metric, that time is returned.
+ * Returns since when metrics have failed: for the metrics that failed in the last decision of this process, the earlier
+ * of the known and the stored time; before its first decision, all stored times.
  */
 function failingSinceOf(
   { recommendations, failingSince }: State,

@@ -11,7 +11,7 @@ const MAX_REQUEST_SECONDS = 60;
 interface LiveScale {
   readonly specReplicas: number;
   readonly resourceVersion: string;
-  /** The generation; null: it is unknown for this resourceVersion and later ones. */
+  /** The generation of the target with this count; null: unknown. */
   readonly generation: number | null;
 }
 
@@ -42,7 +42,7 @@ export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Me
   const { from, at, resourceVersion, generation } = unresolved;
   const isSame = live.resourceVersion === resourceVersion;
   const isAtFrom = live.specReplicas === from;
-  // The generation of this count is not known yet; the watch will deliver it in a later cycle.
+  // The generation of this count is unknown until the watch delivers it, in a later cycle.
   const isUnsure = isAtFrom && generation !== null && live.generation === null;
   if ((isSame || isUnsure) && secondsBetween(at, now) < MAX_REQUEST_SECONDS) return memory;
   const isUntouched = isAtFrom && generation !== null && live.generation === generation;

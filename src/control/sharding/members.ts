@@ -40,8 +40,8 @@ function isLive({ lease, atMs }: ObservedMember, nowMs: number, times: ElectionT
 }
 
 /**
- * Returns the observations after a list. An unchanged Lease keeps its time. If the Lease of a live member is missing,
- * the member counts until the Lease would have expired: deleting a Lease does not shorten the wait.
+ * Returns the observations after a list. An unchanged Lease keeps the time of its first read. If the Lease of a live
+ * member is missing, the member stays until its Lease would have expired: deleting a Lease does not shorten the wait.
  */
 export function observeMembers(
   before: ObservedMembers,

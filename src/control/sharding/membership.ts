@@ -43,7 +43,10 @@ export interface MembershipOptions {
 const URGENT_MS = 100;
 const FLUSH_MS = 3000;
 const RELEASE_MS = 3000;
-/** How long a new membership waits for writes of a lost one. It is longer than the deadline of any write. */
+/**
+ * How long a replica that has lost its membership waits for its own writes before it joins again. It is longer than the
+ * deadline of any write.
+ */
 const LEFTOVER_MS = 30_000;
 
 /**
@@ -167,7 +170,8 @@ export function createMembership(options: MembershipOptions): Shards {
       const renewal = await attempt(renew, signal);
       return { renewal, listing: await attempt(() => observe(signal), signal) };
     };
-    // The read may take as long as the renewal: a member that can renew its Lease must also see an elected leader.
+    // The read of the leader's Lease has the deadline of the renewal: a member that can renew its Lease must also see
+    // an elected leader.
     const [reading, { renewal, listing }] = await Promise.all([
       attempt(() => leader.observe(signal), signal),
       renewAndList(),
@@ -177,7 +181,8 @@ export function createMembership(options: MembershipOptions): Shards {
     if (listing === null) return null;
     if (listing.result !== null) return listing.result;
     if (renewal !== null && reading !== null) isFailing = false;
-    // If the process was suspended between the write and the list, other members may have taken its buckets.
+    // Confirms no bucket if the process was suspended between the write and the list: other members may have taken
+    // over.
     if (!own.isValid()) return null;
     if (reading === null || leader.isLive()) return null;
     if (renewal !== null) confirm();
@@ -235,7 +240,7 @@ export function createMembership(options: MembershipOptions): Shards {
     }
   };
 
-  /** Takes part until the membership is lost or `signal` is aborted. */
+  /** Takes part as a member until the membership is lost or `signal` is aborted. */
   const serve = async (signal: AbortSignal, lead: Lead): Promise<void> => {
     joinedMs = clock.monotonicMs();
     log.info('joined', { lease: own.name });

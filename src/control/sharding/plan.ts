@@ -3,8 +3,8 @@ import type { ElectionTimes } from '../election/election-rules.js';
 import type { ObservedMember } from './members.js';
 
 /**
- * Plans which member owns which bucket, from the view of one member. It remembers members that do not claim what they
- * should.
+ * Plans which member owns which bucket, from the view of one member. It remembers members that do not claim the buckets
+ * that the plan gives them.
  */
 export interface Planner {
   /** Returns the planned owner of each bucket. */
@@ -15,7 +15,7 @@ export interface PlannerView {
   readonly others: readonly ObservedMember[];
   /** The claims of this member. */
   readonly own: readonly number[];
-  /** Returns whether this member owns the bucket, so that no other claim to it counts. */
+  /** Returns whether this member owns the bucket. Claims of other members to it are then ignored. */
   readonly isOwned: (bucket: number) => boolean;
   readonly nowMs: number;
   /** When this member joined, on the monotonic clock. */
@@ -25,13 +25,13 @@ export interface PlannerView {
 /** A member without claims gets a share only after this process has seen this many of its renewals. */
 const LEAST_RENEWALS = 2;
 /**
- * For this many periods after this member joined, members without claims count immediately, because they may have
- * joined at the same time.
+ * For this many retryPeriods after this member joined, other members without claims get a share immediately: they may
+ * have joined at the same time.
  */
 const JOINING_PERIODS = 3;
 /**
- * If a bucket is free for this many periods, its planned owner does not claim it. A claim normally takes one or two
- * periods.
+ * After this many retryPeriods in which nobody claimed a bucket, its planned owner counts as idle. A claim normally
+ * takes one or two retryPeriods.
  */
 const CLAIM_PERIODS = 5;
 /**
@@ -48,10 +48,10 @@ interface Idle {
 }
 
 /**
- * Creates the planner of a member. Another member without claims counts after its second renewal, as long as it claims
- * what the plan gives it. If a bucket was free for five periods and its planned owner did not claim it, that member
- * gets no other bucket for a minute, and the next time for twice as long, up to an hour. So even forged Leases leave a
- * bucket without an owner for a short time only. Source: reliability.md, W33, W36.
+ * Creates the planner of a member. Another member without claims gets a share after its second renewal, as long as it
+ * claims what the plan gives it. If a bucket was free for five periods and its planned owner did not claim it, that
+ * member gets no other bucket for a minute, the next time for twice as long, and so on up to an hour. So even forged
+ * Leases leave a bucket without an owner for a short time only. Source: reliability.md, W33, W36.
  */
 export function createPlanner(identity: string, times: ElectionTimes): Planner {
   const periodMs = times.retryPeriodSeconds * 1000;
@@ -85,7 +85,7 @@ export function createPlanner(identity: string, times: ElectionTimes): Planner {
     nowMs: number,
   ) => {
     const claimed = new Set([...claims.values()].flat());
-    // A set, because a member that has stopped leaves several buckets free at once, which must count only once.
+    // A set: a member that has stopped leaves several buckets free at once, but its rest must double only once.
     const late = new Set<string>();
     for (const [bucket, owner] of plan) {
       const known = freeSince.get(bucket);
@@ -110,7 +110,7 @@ export function createPlanner(identity: string, times: ElectionTimes): Planner {
       const resting = new Set<string>();
       for (const { lease } of countedOf(view)) {
         const member = lease.spec.holderIdentity;
-        // A bucket has one owner. If this member owns it, another claim is unconfirmed or forged.
+        // A bucket has one owner. If this member owns it, any other claim is unconfirmed or forged, and is ignored.
         const buckets = lease.buckets.filter((bucket) => !isOwned(bucket));
         claims.set(member, buckets);
         if (isIdle(member, buckets.length, nowMs)) resting.add(member);

@@ -45,8 +45,8 @@ interface DueStatusesPorts {
 const MINOR_INTERVAL_MS = 10_000;
 
 /**
- * Limits the statuses that are computed at once, which takes 30 ms. Most cycles do not change the status, but only
- * computing it shows that.
+ * Limits the statuses that are computed in one pass: 300 take 30 ms. Most cycles do not change the status, but only
+ * computing it shows whether they do.
  */
 const MAX_COMPUTED_PER_PASS = 300;
 
@@ -73,7 +73,10 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   const checked = new Map<string, CheckedStatus>();
   const delayedNamespaces = new Map<string, number>();
 
-  /** Returns null if there is no verdict on this version of the object yet. */
+  /**
+   * Returns the status of an object, computed again if necessary; null: this version of the object has not been checked
+   * yet.
+   */
   const check = (key: string, object: ScalerObject, isForced: boolean): CheckedStatus | null => {
     const verdict = verdictOf(key);
     if (verdict?.specText !== object.specText) return null;
@@ -123,7 +126,7 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   const findDue = async (): Promise<readonly CheckedStatus[]> => {
     const present = new Set<string>();
     const due: CheckedStatus[] = [];
-    // Works in short turns: 10,000 statuses take about 1 s of CPU time, which must not delay cycles.
+    // Yields every 20 ms: 10,000 statuses take about 1 s of CPU time, which must not delay cycles.
     const yieldIfDue = periodicYield(clock);
     for (const object of store.list()) {
       const key = scalerKey(object);

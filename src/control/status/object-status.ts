@@ -86,13 +86,13 @@ export function buildObjectStatus({
   };
 }
 
-/** `Accepted` and `Ready` are about the rejected version, `Held` is not. */
+/** Says in `Held` that decisions follow the last valid version: `Accepted` and `Ready` are about the rejected one. */
 function ofLastValid(condition: NewCondition): NewCondition {
   if (condition.reason !== 'NotHeld') return condition;
   return { ...condition, message: 'the decisions of the last valid version are applied' };
 }
 
-/** The later of both, because the ledger may have times of an earlier object with the same name. */
+/** Returns `since`, at the earliest the creation: the ledger may have times of an earlier object of the same name. */
 function sinceIn({ createdAt }: ScalerObject, since: Instant): Instant {
   return createdAt === null ? since : latest(createdAt, since);
 }
@@ -107,7 +107,7 @@ function withoutEarlier(
   return { ...others, lastScaleTime };
 }
 
-/** Before the first cycle of this process, the state of an earlier process stays, unless the document is rejected. */
+/** Returns the state. The stored one stays until the first cycle of this process, unless the document is rejected. */
 function stateIn({ object, verdict, last, rejectedSince = null, now }: StatusInput): StatusState {
   const { status } = object;
   const stored = storedState(status);
@@ -191,7 +191,7 @@ function generationOf(
   return observedGeneration === undefined ? {} : { observedGeneration };
 }
 
-/** Returns the time that the API shows. Null for `Accepted` and `Ready`, which exist only in the status. */
+/** Returns the time of the condition in the ledger. Null for `Accepted` and `Ready`, which are not in the ledger. */
 function sinceOf({ type }: NewCondition, last: LedgerEntry | null): Instant | null {
   return last?.conditions.find((condition) => condition.type === type)?.lastTransition ?? null;
 }
@@ -202,7 +202,7 @@ function timed(condition: NewCondition, before: readonly StatusCondition[], sinc
   return { ...condition, lastTransitionTime };
 }
 
-/** Returns a time in RFC 3339 without milliseconds, as Kubernetes writes it. */
+/** Formats a time as Kubernetes does: RFC 3339 without milliseconds. */
 function inSeconds(instant: Instant): string {
   return formatInstant(instant).replace(/\.\d+Z$/, 'Z');
 }
@@ -266,7 +266,7 @@ function readyOf(
   const able = decided.find(({ type }) => type === 'AbleToScale');
   const active = decided.find(({ type }) => type === 'ScalingActive');
   if (acceptance.status === 'False') return { ...acceptance, type: 'Ready' };
-  // No user has requested these holds, and only a user can end them.
+  // A user did not request these holds but has to end them, so the scaler is not ready.
   if (held?.status === 'True' && (held.reason === 'ConflictingScaler' || held.reason === 'NoAutoscaler'))
     return { ...held, type: 'Ready', status: 'False' };
   const failing = [able, active].find((condition) => condition !== undefined && isFailing(condition));
@@ -276,7 +276,7 @@ function readyOf(
     return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message };
   }
   if (active === undefined || active.status === 'Unknown') {
-    // The reason is shown, too: a count outside of its bounds is moved without metrics, possibly in many cycles.
+    // Adds the reason of the decision: without a metric, the count may still move into its bounds, over many cycles.
     const decision = last === null ? null : reasonOf(last.record);
     const message = `${active?.message ?? 'no metric was evaluated yet'}${decision === null ? '' : `; ${decision}`}`;
     return { type: 'Ready', status: 'Unknown', reason: 'NotEvaluated', message };

@@ -110,10 +110,10 @@ export async function pollStatuses(ports: StatusWriterPorts, signal: AbortSignal
         window.answered(clock.monotonicMs() - startMs);
         backoff = startBackoff();
         clearRefusals(one.object.namespace);
-        // `forbidden` stays, because the permission may still be missing in another namespace.
+        // `forbidden` is not removed, because the permission may still be missing in another namespace.
         for (const kind of loggedKinds) if (kind !== 'forbidden') loggedKinds.delete(kind);
       } catch (error) {
-        // If several requests fail together, the first failure decides how long all of them wait.
+        // If several requests fail together, only the first failure is handled: it decides how long all of them wait.
         if (!mayContinue() || stoppedForMs > 0 || due.isDelayed(one.object.namespace)) return;
         const failure = {
           error,
@@ -124,7 +124,7 @@ export async function pollStatuses(ports: StatusWriterPorts, signal: AbortSignal
           refusals: refusalsOf(one.object.namespace),
         };
         stoppedForMs = handleFailure(failure, () => backoff.next());
-        // If the error is another one than 403, the namespace is not forbidden.
+        // Any error other than a 403 shows that writes in the namespace are allowed.
         if (!isForbidden(error)) refusals.delete(one.object.namespace);
         if (stoppedForMs > 0) window.overloaded();
       }

@@ -165,7 +165,7 @@ function urgentOf({
     // The reason matters only if the scaler cannot scale or is held.
     .map(({ type, status, reason }) => [type, status, status === 'False' || type === 'Held' ? reason : ''])
     .sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
-  // Clients that wait for a generation read `observedGeneration` of each condition.
+  // Clients that wait for a generation read the `observedGeneration` of each condition, so a change is urgent.
   const generations = [...new Set(conditions.map((one) => one.observedGeneration ?? null))].sort();
   const counts = { currentReplicas, desiredReplicas, minReplicas, maxReplicas, lastScaleTime };
   return { observedGeneration, ...counts, state, reference, urgent, generations };

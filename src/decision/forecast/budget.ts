@@ -2,17 +2,14 @@ import { PART_SECONDS, PARTS } from '../../units/bounds.js';
 import { addSeconds, type Instant, multipleBefore, secondsBetween } from '../../units/time.js';
 import type { ForecastState, LoadMinute, Recommendation, SpentPart } from '../snapshot/snapshot.js';
 
-/**
- * Limits the time that one decision accounts for. What the counts were in a longer pause between two decisions is
- * unknown.
- */
+/** Longest time since the last decision that is counted. How many replicas there were in a longer pause is unknown. */
 const LONGEST_STEP_SECONDS = 300;
 
 export interface Counts {
   readonly current: number;
   /** The count that the scaler would have without a forecast. */
   readonly reactive: number;
-  /** The count that an unused forecast proposes (`Observe`); null: the forecast is used, or proposes none. */
+  /** The count that a forecast in mode `Observe` proposes, or 0 if it proposes none; null: the mode is `Raise`. */
   readonly observed: number | null;
   /** Pods needed for the current load, at the usage that the forecast plans with. */
   readonly needed: number;
@@ -74,8 +71,8 @@ export function sumOfParts(parts: readonly SpentPart[]): Omit<SpentPart, 'from'>
 
 /**
  * Returns the pod-seconds that the forecast added within three days, in percent of the pod-seconds without a forecast.
- * While less than three days are recorded, the rest counts as a time with `reactive` replicas: otherwise the first
- * raise of a new scaler would use the whole budget.
+ * While less than three days are recorded, the time before counts as a time with `reactive` replicas: otherwise the
+ * first increase of a new scaler would use the whole budget.
  */
 export function spentPercent(parts: readonly SpentPart[], reactive: number): number {
   const [first] = parts;

@@ -7,12 +7,12 @@ import { ceilCount } from '../proposals/arithmetic.js';
 import type { Load } from './load.js';
 import { FEWEST_SEASONS } from './seasons.js';
 
-/** Number of the last ten minutes that must have a value. With fewer, the current load is not known well enough. */
+/** How many of the last ten minutes must have a value. With fewer, the current load is not known well enough. */
 const FEWEST_MINUTES = 5;
 
 /**
- * The load of a day must rise to this multiple of its level. The pods for a smaller rise already run, and small rises
- * at various times would add up.
+ * The load of a day must rise to this multiple of its level. The pods for a smaller rise already run, and additional
+ * pods for each small rise would add up.
  */
 const LEAST_RISE = 1.25;
 
@@ -148,8 +148,8 @@ function whyUnknown({ unusable, seasons }: LoadHistory, minutes: readonly LoadMi
 }
 
 /**
- * Returns whether the load rises on at least two thirds of the days, or on at least two thirds of the days with this
- * weekday.
+ * Returns whether the load rises on at least two thirds of the days. Two thirds of the days with the same weekday as
+ * now are also enough, if there are at least two such days.
  */
 function hasRise(seasons: readonly Season[], now: Instant, leadSeconds: number): boolean {
   const then = addSeconds(now, leadSeconds);

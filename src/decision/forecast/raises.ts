@@ -6,16 +6,19 @@ import type { Raise } from '../snapshot/snapshot.js';
 
 const DAY_MS = 86_400_000;
 
-/** Two raises are at the same time of day if their starts differ by at most this. */
+/**
+ * Two raises are at the same time of day if they start at most this far apart. A raise is a time in which the forecast
+ * keeps the count above the recommendation of the metrics.
+ */
 const SAME_TIME_MS = 30 * 60_000;
 /**
- * A raise ends when the forecast has not raised the count for this long; then the next raise is a new one. Raises that
- * start within `SAME_TIME_MS` of each other are one raise, so a day has at most 48.
+ * A raise ends when the forecast has not increased the count for this long. Raises that start within `SAME_TIME_MS` of
+ * each other are one raise, so a day has at most 48.
  */
 const LONGEST_PAUSE_SECONDS = 300;
 /**
- * A longer raise counts as several, each with its own time of day. Pods that remain after a raise do not prolong it,
- * because the tolerance can keep such a pod for the rest of the day.
+ * A longer raise is split into several, each with its own time of day. Pods that remain after a raise do not prolong
+ * it, because the tolerance can keep such a pod for the rest of the day.
  */
 const LONGEST_SECONDS = 3600;
 const WEEKDAYS_KEPT = 28;
@@ -37,9 +40,9 @@ interface Step {
 }
 
 /**
- * Adds what the forecast added and prevented since the last decision to the raise that caused it. For each weekday and
- * time of day, the last two raises within 28 days are kept. At most `MOST_RAISES` are kept in total: 24 a day, or fewer
- * days if a day has more.
+ * Adds the pod-seconds since the last decision to the raise that caused them, or begins a new raise. For each weekday
+ * and time of day, the last two raises within 28 days are kept. At most `MOST_RAISES` are kept in total: 24 a day, or
+ * fewer days if a day has more.
  */
 export function addToRaises(
   raises: readonly Raise[],
@@ -93,9 +96,9 @@ function atThisTime(
 }
 
 /**
- * Returns why a forecast should not raise now: at this time of earlier days, its raises added more than ten times the
- * pod-seconds that they prevented. Days with the same weekday are judged if there are at least two, otherwise the days
- * of the last week if there are at least three. Null: the forecast should raise, or too little is known.
+ * Returns why a forecast should not increase the count now: at this time of earlier days, it added more than ten times
+ * the pod-seconds that it prevented. Days with the same weekday are judged if there are at least two, otherwise the
+ * days of the last week if there are at least three. Null: it may increase the count, or too little is known.
  */
 export function whyNotWorth(raises: readonly Raise[], now: Instant, { timeZone }: Forecast): string | null {
   const known = atThisTime(raises, now, timeZone).filter(({ days }) => days >= 1);

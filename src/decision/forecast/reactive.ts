@@ -10,7 +10,10 @@ import { podRequests } from '../proposals/pod-requests.js';
 import type { JudgedMetric } from '../proposals/propose.js';
 import type { Pod, ReactiveCount, Recommendation, Snapshot } from '../snapshot/snapshot.js';
 
-/** Returns the count of the target, which is also the count without a forecast until the forecast first raises it. */
+/**
+ * Returns the current count of the target. Until the forecast first increases it, it is also the count without a
+ * forecast.
+ */
 export function reactiveOf({ target, state }: Snapshot): ReactiveCount {
   const { lastScaleUp, lastScaleDown, scaleEvents } = state;
   return { replicas: target.specReplicas, lastScaleUp, lastScaleDown, scaleEvents };
@@ -77,8 +80,8 @@ export function advanceReactive(
 }
 
 /**
- * Limits the recommendations of earlier decisions to `most`, because without a forecast none would have exceeded the
- * count for the visible load.
+ * Limits the recommendations of earlier decisions to `most`. They can be higher only because the additional pods of the
+ * forecast showed load that fewer pods would have hidden.
  */
 function atMost(most: number, recommendations: readonly Recommendation[]): readonly Recommendation[] {
   return recommendations.some(({ replicas }) => replicas > most)
@@ -111,8 +114,8 @@ function recommendedAt(
 }
 
 /**
- * Returns the usage of a pod at which it hides further load: its cpu limit, or without one its requests. The unit is
- * that of the target. Null: the usage is not known, or the metric is not of a resource.
+ * Returns the usage above which a pod hides further load: its cpu limit, or without one its requests. The unit is that
+ * of the target. Null: the usage is unknown, or the metric is not a resource.
  */
 function fullUsage(metric: MetricSpec, pods: readonly Pod[]): number | null {
   if (metric.type !== 'Resource' && metric.type !== 'ContainerResource') return null;
@@ -126,7 +129,7 @@ function fullUsage(metric: MetricSpec, pods: readonly Pod[]): number | null {
   return limit === null ? request : (100 * limit) / request;
 }
 
-/** Returns the mean cpu limit of the pods in milli-units; null: a pod has no limit. */
+/** Returns the mean cpu limit of the pods in milli-units; null: there are no pods, or one has no limit. */
 function meanLimit(pods: readonly Pod[]): number | null {
   let sum = 0;
   for (const { cpuLimit } of pods) {

@@ -9,10 +9,13 @@ const DAYS_BACK = [1, 2, 3, 4, 5, 6, 7, 14, 21, 28] as const;
 /** Number of earlier days with a load that a forecast needs. */
 export const FEWEST_SEASONS = 3;
 
-/** A season's load is the highest until this long after the time when a pod that is started now would carry load. */
+/**
+ * How far a season (the load of an earlier day around this time) extends beyond the lead time, after which a pod that
+ * is started now would carry load. The highest load until then counts.
+ */
 const SECONDS_AFTER_LEAD = 180;
 
-/** The mean load over this time before now is compared with the mean at the same time of earlier days. */
+/** The mean load of this time before now is compared with the mean load at the same time of earlier days. */
 const LEVEL_SECONDS = 600;
 
 /** A load in base units, and its time. */

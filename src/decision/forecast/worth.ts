@@ -4,19 +4,21 @@ import type { ForecastState } from '../snapshot/snapshot.js';
 import { PART_SECONDS, PARTS } from '../../units/bounds.js';
 import { sumOfParts } from './budget.js';
 
-/** Number of finished parts that are needed: three days have 12 parts, of which the last one is unfinished. */
+/**
+ * Number of finished parts that are needed. Three days have 12 parts of 6 hours, of which the last one is unfinished.
+ */
 const FEWEST_PARTS = 11;
 
-/** With less missing pod-time in three days, a change of the document is not worth it. */
+/** If fewer pod-seconds were missing in three days, the forecast is not worth a change of the document. */
 const LEAST_SHORT_POD_SECONDS = 600;
 
-/** The same limit as the mean number of missing pods over three days. */
+/** `LEAST_SHORT_POD_SECONDS` as the mean number of missing pods over three days. */
 export const LEAST_MISSING_PODS = LEAST_SHORT_POD_SECONDS / (PARTS * PART_SECONDS);
 
 /**
  * Returns a condition if a forecast in mode `Observe` would have been useful: within its budget, it would have
- * prevented at least half of the missing pod-time of three days. Null: it would not have been, or too little is known.
- * The result changes at most every 6 hours.
+ * prevented at least half of the pod-seconds that were missing in three days. Null: it would not have been, or too
+ * little is known. The result changes at most every 6 hours.
  */
 export function worthRaising(
   { mode, budgetPercent }: Forecast,

@@ -17,7 +17,7 @@ export const confirmDownscale: Limit = (replicas, context) => {
   const first = proposals[0]?.at ?? now;
   const enoughAt = addSeconds(first, asked.seconds);
   const lacking = asked.decisions - proposals.length;
-  // If the clock was set back, the first proposal is in the future.
+  // After the clock was set back, the first proposal may be in the future.
   const passed = Math.max(0, (now - first) / 1000);
   if (lacking > 0 || enoughAt > now) {
     const count = Math.min(proposals.length, asked.decisions);

@@ -41,7 +41,7 @@ function stabilizeBothWays(
   if (current < up) return up === replicas ? null : kept(up, upward);
   if (current > down) return down === replicas ? null : kept(down, downward);
   if (current === replicas) return null;
-  // The current count is between the two results, so the window that opposes the change keeps it.
+  // `up` <= current <= `down`, so the count stays. The reason is the window for the direction of the change.
   return replicas > current
     ? kept(current, upward, (entry) => entry.replicas <= current)
     : kept(current, downward, (entry) => entry.replicas >= current);

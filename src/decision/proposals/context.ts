@@ -26,7 +26,7 @@ export type PodMetric = ResourceMetric | ContainerResourceMetric | PodsMetric;
  * count is kept. Usage and target are percent of the requests for a utilization, otherwise milli-units.
  */
 export interface Arithmetic {
-  /** The total of the metric, or the average of the pods that count. */
+  /** The total of the metric, or the average of the pods that were included. */
   readonly usage: number;
   /** The average including the assumed usage of unready and missing pods; null: no usage was assumed. */
   readonly filledUsage: number | null;

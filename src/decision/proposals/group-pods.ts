@@ -15,17 +15,17 @@ export interface ReadinessRule {
   readonly initialReadinessDelaySeconds: number;
 }
 
-/** The pods in the groups in which a metric counts them. `reasons` says, by pod name, why a pod is not in `ready`. */
+/** The pods, grouped by how a metric treats them. `reasons` says, by pod name, why a pod is not in `ready`. */
 export interface GroupedPods {
   readonly groups: PodGroups;
   readonly reasons: Readonly<Record<string, string>>;
 }
 
 /**
- * Groups pods into ready, unready, missing and ignored, each in the order of `pods`. With `readiness` null, as for
- * metrics other than cpu without `podWarmupSeconds`, pods count even if they are not Ready. A pod that is not pending
- * and has no sample is missing, whether Ready or not. Source: replica_calculator.go, groupPods (algorithm.md, points 10
- * and 11).
+ * Groups pods into ready, unready, missing and ignored, each in the order of `pods`. If `readiness` is null, as for
+ * metrics other than cpu without `podWarmupSeconds`, pods that are not Ready are `ready`, too. A pod that is not
+ * pending and has no sample is missing, whether Ready or not. Source: replica_calculator.go, groupPods (algorithm.md,
+ * points 10 and 11).
  */
 export function groupPods(
   pods: readonly Pod[],
@@ -58,9 +58,9 @@ export function groupPods(
 }
 
 /**
- * Returns the times from which the pods that are Ready but do not count yet will count, earliest first. A pod counts
- * from the first decision whose sample covers a window in which the pod was always Ready. Assumes that future samples
- * are as old as this one.
+ * Returns when the pods that are Ready but still in `unready` will be in `ready`, earliest first. That is at the first
+ * decision whose sample covers a window in which the pod was always Ready. Assumes that future samples are as old as
+ * this one.
  */
 export function readyPodsCountFrom(pods: readonly Pod[], rule: ReadinessRule): readonly Instant[] {
   return pods
@@ -70,7 +70,10 @@ export function readyPodsCountFrom(pods: readonly Pod[], rule: ReadinessRule): r
     .sort((one, other) => one - other);
 }
 
-/** Returns when a pod will count: once it has been Ready for long enough, but no later than it stops being young. */
+/**
+ * Returns when a pod will be in `ready`: after it has been Ready for long enough, but at the latest when it is no
+ * longer young.
+ */
 function countsFrom(pod: Pod, rule: ReadinessRule): Instant {
   const { isCpu, windowSeconds, podWarmupSeconds: warmup, cpuInitializationPeriodSeconds: youth } = rule;
   const start = pod.startTime ?? YEAR_ONE;
@@ -102,11 +105,10 @@ function whyUnready(pod: Pod, rule: ReadinessRule): string | null {
 }
 
 /**
- * Returns why a pod is still warming up; null: it is not. With `podWarmupSeconds`, a young pod counts once it had been
- * Ready for that long when usage was measured. A pod is young for `cpuInitializationPeriodSeconds` plus
- * `podWarmupSeconds` after its start. A young pod that is not Ready does not count. An older pod that is not Ready
- * does: it is more likely overloaded than idle, and counting it as idle would keep the count from rising. Source:
- * reliability.md, D5.
+ * Returns why a pod is still warming up; null: it is not. A pod is young for `cpuInitializationPeriodSeconds` plus
+ * `podWarmupSeconds` after its start. A young pod is included if it had been Ready for `podWarmupSeconds` when usage
+ * was measured. An older pod is included even if it is not Ready: it is more likely overloaded than idle, and if it
+ * were assumed to be idle, the count could not rise. Source: reliability.md, D5.
  */
 function whyWarming(pod: Pod, rule: ReadinessRule): string | null {
   const warmup = rule.podWarmupSeconds;

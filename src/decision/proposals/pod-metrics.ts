@@ -113,7 +113,7 @@ interface FirstPass extends Requests {
   readonly groups: PodGroups;
   readonly reasons: Proposal['podReasons'];
   readonly usage: Usage;
-  /** The number of pods that count, whether the selector lists them or not. */
+  /** The number of pods that are included, whether the selector lists them or not. */
   readonly counted: number;
 }
 
@@ -136,7 +136,7 @@ const NO_REASONS: Proposal['podReasons'] = {};
 
 /**
  * Returns the first pass for the usual case, in which all pods have settled and the sample has exactly these pods.
- * Null: the case is another one, for which the pods must be grouped. This shortcut is for speed.
+ * Null: the pods must be grouped first. This shortcut is for speed.
  */
 function usageOfSettled(metric: PodMetric, { sample, context }: Given): FirstPass | null {
   const { settled } = context.podFacts;
@@ -189,7 +189,7 @@ function isCpu(metric: PodMetric): boolean {
   return metric.type !== 'Pods' && metric.name === 'cpu';
 }
 
-/** Returns the only container that counts; null: all containers count. */
+/** Returns the container whose usage is the metric; null: the usage of all containers. */
 export function containerOf(metric: MetricSpec): string | null {
   return metric.type === 'ContainerResource' ? metric.container : null;
 }
@@ -227,7 +227,8 @@ function onePass(ratio: number, pods: number, { target, tolerances }: ProposalCo
 }
 
 /**
- * Computes the ratio again with the omitted pods. For a scale-up they count as idle, for a scale-down as fully used.
+ * Computes the ratio again with the omitted pods. They are assumed to be idle for a scale-up, and fully used for a
+ * scale-down.
  */
 function secondPass(
   { target }: PodMetric,

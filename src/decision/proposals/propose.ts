@@ -97,7 +97,7 @@ function proposeOn(spec: MetricSpec, sample: Sample, context: ProposalContext): 
   const isWatched = spec.type === 'Resource' && spec.saturation !== undefined;
   if (sample.form === 'error') {
     const proposal = noProposal(sample.failure);
-    // Without a sample, it is not known whether usage is still at the limits.
+    // Without a sample, usage may have fallen below the limits.
     const { saturation } = context;
     return isWatched && saturation !== undefined
       ? { proposal, saturation: { ...saturation, since: null } }
@@ -117,7 +117,10 @@ function named({ name }: MetricSpec, partial: string | null, proposed: Proposal)
   return saturation === undefined ? result : { ...result, saturation };
 }
 
-/** `judgeSample` replaces a sample with values only by a 0. */
+/**
+ * Adds the failure that the document reads as 0. There is one if `judgeSample` has replaced the sample by another one
+ * with values, which it does only with a 0.
+ */
 function withZero(result: MetricResult, answer: Sample, sample: Sample): MetricResult {
   if (sample === answer || sample.form === 'error') return result;
   return { ...result, readAsZero: answer.form === 'error' ? answer.failure : NO_SERIES };

@@ -69,7 +69,7 @@ export function stepOnSaturation(
   return raised(base, { state: { since, served, step: { at: now, to } }, to, why });
 }
 
-/** Returns whether the usage of the pods that count is at or below the target. */
+/** Returns whether the usage per pod is at or below the target. */
 function isOnTarget({ target }: ResourceMetric, { current }: Proposal): boolean {
   const { averageUtilization = 0, averageValue = 0 } = current;
   return target.type === 'Utilization'

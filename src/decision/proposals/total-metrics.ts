@@ -34,8 +34,8 @@ export function proposeFromTotal(
 }
 
 /**
- * Returns the metric with what is known from measurements: the measured capacity of a pod becomes its target, and the
- * time in which pods start becomes part of its drain time.
+ * Returns the metric with measured values: the measured capacity of a pod becomes its target, and the pod start time is
+ * added to its drain time.
  */
 export function inEffect(metric: MetricSpec, sample: Sample, podStartSeconds: number | null): MetricSpec {
   if ((metric.type !== 'Object' && metric.type !== 'External') || sample.form !== 'values') return metric;
@@ -52,7 +52,7 @@ export function inEffect(metric: MetricSpec, sample: Sample, podStartSeconds: nu
   };
 }
 
-/** Returns the sum of the series plus the rate at which the backlog is to be processed. 0: the sample has no series. */
+/** Returns the sum of the series, which is 0 without series, plus the rate at which the backlog is to be processed. */
 export function totalOf(metric: MetricSpec, sample: Sample): Milli {
   const sum = sumOf(sample);
   const drain = drainOf(metric, sample);
@@ -70,7 +70,10 @@ interface Drain {
   /** The backlog divided by the time in which it is to be processed, rounded up to a milli-unit. */
   readonly rate: Milli;
   readonly backlog: Milli;
-  /** That time as text, with its parts if it has two: `60 s`, `(60 s + 120 s of pod start)`. */
+  /**
+   * The time in which the backlog is to be processed, as text, with its parts if it has two: `60 s`, `(60 s + 120 s of
+   * pod start)`.
+   */
   readonly time: string;
 }
 
@@ -124,8 +127,8 @@ function proposePerPod(
 }
 
 /**
- * Returns `ceil(ratio * number of ready pods)`, where pods that are being deleted count, and `ceil(ratio)` at 0
- * replicas. Source: replica_calculator.go, GetObjectMetricReplicas and getUsageRatioReplicaCount.
+ * Returns `ceil(ratio * number of ready pods)`, including pods that are being deleted, and `ceil(ratio)` at 0 replicas.
+ * Source: replica_calculator.go, GetObjectMetricReplicas and getUsageRatioReplicaCount.
  */
 function proposeFromValue(total: Milli, target: Milli, context: ProposalContext): Proposal {
   const { specReplicas } = context.target;

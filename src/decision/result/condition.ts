@@ -116,10 +116,7 @@ export function activeHold<C extends Readonly<Record<'type' | 'status', string>>
   return conditions.find(({ type, status }) => type === 'Held' && status === 'True');
 }
 
-/**
- * Returns the clauses about annotations without effect, which are parts of the message of `Held`. Empty: `Held` has
- * another reason.
- */
+/** Returns the clauses about annotations without effect in the message of `Held`. Empty: `Held` has another reason. */
 export function ignoredAnnotations(conditions: readonly Condition[]): readonly string[] {
   const held = conditionOf(conditions, 'Held');
   if (held?.reason !== 'AnnotationIgnored') return [];

@@ -34,8 +34,8 @@ export interface MetricResult {
   readonly proposal: number | null;
   readonly current: CurrentValue;
   /**
-   * Usage divided by the target, in the pass that determined the proposal; null: there is no ratio, or it is not
-   * finite.
+   * Usage divided by the target, including the assumed usage if that determined the proposal; null: there is no ratio,
+   * or it is not finite.
    */
   readonly ratio: number | null;
   readonly error: Failure | null;
@@ -60,16 +60,16 @@ export interface MetricResult {
 }
 
 export interface SaturationResult {
-  /** Why there is a step or none; part of a sentence. */
+  /** Why pods are added while usage is at its limits, or why not; part of a sentence. */
   readonly why: string;
-  /** The proposal of a step; null: there is no step, and the proposal is that of the usage. */
+  /** The proposal with the added pods; null: none were added, and the proposal follows from the usage. */
   readonly replicas: number | null;
 }
 
 export interface ForecastResult {
-  /** Replicas for the expected load, at most `maxReplicas`; null: there is no forecast, and `why` says the reason. */
+  /** Replicas for the expected load, at most `maxReplicas`; null: there is no forecast, and `why` says why. */
   readonly replicas: number | null;
-  /** The calculation, or why there is none; part of a sentence. */
+  /** The calculation, or why there is no forecast; part of a sentence. */
   readonly why: string;
   /** Whether the recommendation includes `replicas`; always false with `mode: Observe`. */
   readonly isUsed: boolean;

@@ -33,7 +33,7 @@ export const LIMIT_LABELS: Readonly<Record<LimitName, string>> = {
   forbidden_window: 'Forbidden window',
 };
 
-/** When a limit ends for which no time is known (`until` null). */
+/** When a limit ends if its `until` is null, in words. */
 export const LIMIT_ENDS: Readonly<Record<LimitName, string>> = {
   untrusted_metric: 'until every metric has a complete value',
   stabilization: 'until the recommendations that keep the count are older than the window',

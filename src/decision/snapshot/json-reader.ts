@@ -28,7 +28,10 @@ function print(value: unknown): string {
   return text.length > 60 ? `${text.slice(0, 60)}...` : text;
 }
 
-/** Throws `JsonShapeError` for a field that is not in `known`. */
+/**
+ * Returns the fields named in `known`; the value of an absent field is undefined. Throws `JsonShapeError` for any other
+ * field.
+ */
 export function readObject<K extends string>(field: Field, known: readonly K[]): Readonly<Record<K, Field>> {
   const entries = readMap(field);
   const strange = [...entries.keys()].find((name) => !known.some((key) => key === name));
@@ -66,7 +69,7 @@ export function readBoolean(field: Field): boolean {
   return field.value;
 }
 
-/** Infinity is possible, because JSON can contain `1e999`. The decision rejects it. */
+/** Returns a number, which may be infinite, because JSON can contain `1e999`. The decision rejects it. */
 export function readNumber(field: Field): number {
   if (typeof field.value !== 'number') throw new JsonShapeError(field, 'a number');
   return withoutNegativeZero(field.value);
@@ -80,7 +83,10 @@ export function readInteger(field: Field, min: number): number {
   return withoutNegativeZero(value);
 }
 
-/** JSON can contain `-0`, but 0 is written as `0`. A snapshot that is written and read again must be equal. */
+/**
+ * Returns 0 for `-0`, which JSON can contain but is written as `0`: a snapshot that is written and read again must be
+ * equal.
+ */
 function withoutNegativeZero(value: number): number {
   return value === 0 ? 0 : value;
 }

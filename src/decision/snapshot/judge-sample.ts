@@ -24,7 +24,7 @@ export function judgeSample(metric: MetricSpec, sample: Sample): Sample {
 
 const ZERO: ValuesSample = {
   form: 'values',
-  // Any time will do: without series there is none, and the age of a total is never used.
+  // The time does not matter: a sample without series has none, and the age of a total is never used.
   at: 0 as ValuesSample['at'],
   partial: null,
   values: [0],
@@ -45,8 +45,8 @@ function errorOf(metric: MetricSpec, sample: ValueSample): ErrorSample | null {
 }
 
 /**
- * Returns an error if the backlog is missing or unusable, or the capacity is. A metric with a backlog has no value
- * without the backlog. If the capacity is missing, only a partial sample may use the document's target.
+ * Returns an error if the backlog or the capacity is missing or unusable. A metric with a backlog has no value without
+ * it. If the capacity is missing, only a partial sample may use the document's target.
  */
 function errorOfParts(metric: MetricSpec, sample: ValuesSample): ErrorSample | null {
   if (metric.type !== 'Object' && metric.type !== 'External') return null;
@@ -77,8 +77,8 @@ export function capacityOf(
 }
 
 /**
- * Returns an error if a sample contains an unusable number. NaN makes the whole sample invalid here: the reader of an
- * answer has already dropped NaN, and arithmetic must never see it.
+ * Returns an error if a sample contains an unusable number. Here, one NaN makes the whole sample invalid: the code that
+ * reads answers has already dropped NaN, and arithmetic must never see it.
  */
 function errorOfNumbers(values: readonly number[]): ErrorSample | null {
   const { error, partial } = judgeValues(values);

@@ -36,11 +36,11 @@ export interface LoadHistory {
   readonly unusable: string | null;
 }
 
-/** The load of one earlier day, around the time of day that it is now. */
+/** The load of one earlier day, around the current time of day. */
 export interface Season {
   /**
-   * The time on that day `leadSeconds` after the current time of day: a pod started at this time of that day would
-   * carry load from then on.
+   * The time on that day that is `leadSeconds` after the current time of day. A pod that was started at the current
+   * time of that day would carry load from then on.
    */
   readonly at: Instant;
   /**
@@ -193,7 +193,7 @@ export interface MeasuredCapacity {
 export interface CapacityDrift {
   readonly since: Instant;
   readonly before: number;
-  /** When the oldest ready pod started, and so when the release began that has replaced all pods. Null: not known. */
+  /** When the oldest ready pod started. If a release has replaced all pods, it began then. Null: unknown. */
   readonly oldestPod: Instant | null;
 }
 
@@ -221,8 +221,7 @@ export interface ScaleEvent {
   readonly change: number;
   /**
    * The earliest possible time of a change whose exact time is unknown, because a clock was set or only the intent of
-   * the change was found. Absent: `at` is exact. Between `earliest` and `at`, the change counts only where it limits
-   * another change.
+   * the change was found. Absent: `at` is exact. A rule uses `earliest` instead of `at` where that makes it stricter.
    */
   readonly earliest?: Instant;
   /**
@@ -233,11 +232,14 @@ export interface ScaleEvent {
 }
 
 export interface Saturation {
-  /** Since when usage has been at the limits; null: it is not, or that is not known. */
+  /** Since when usage has been at the limits of the pods; null: it is not, or this is unknown. */
   readonly since: Instant | null;
   /** The served load at the last step, or later when usage was at or below the target; null: it is not known. */
   readonly served: number | null;
-  /** The last step, until its pods have had time to start. */
+  /**
+   * The last time at which pods were added because of saturation, and their new count; null: there was none, or its
+   * pods have had time to start.
+   */
   readonly step: { readonly at: Instant; readonly to: number } | null;
 }
 
@@ -251,11 +253,11 @@ export interface ForecastState {
   /** The counts that the forecast proposed within the last `leadSeconds`; only changes are listed. */
   readonly proposals: readonly Recommendation[];
   readonly spent: readonly SpentPart[];
-  /** The last raises, with the pod-seconds that each added and prevented; the latest is the last. */
+  /** The last raises, latest last. */
   readonly raises: readonly Raise[];
 }
 
-/** A time in which a forecast raised the count, with the effects in pod-seconds. */
+/** A period in which the forecast increased the count, with the effects in pod-seconds. */
 export interface Raise {
   readonly from: Instant;
   readonly until: Instant;

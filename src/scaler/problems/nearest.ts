@@ -39,7 +39,7 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
 }
 
 /**
- * Returns the suggestion at the end of a message: the name of `didYouMean`, or another kind of the same name; null:
+ * Returns the suggestion at the end of a message: the name in `didYouMean`, or another kind with the same name; null:
  * there is none.
  */
 export function guessIn(message: string): { readonly kind: string | null; readonly name: string } | null {

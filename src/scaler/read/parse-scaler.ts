@@ -50,7 +50,7 @@ interface CheckedDocument {
 
 /**
  * Checks a plain value as a scaler document. Rules across fields are applied to the fields that could be read, even if
- * other fields are unknown or have wrong types. `service` says which data source is of which flavor.
+ * other fields are unknown or have wrong types. `service` contains the flavor of each data source.
  */
 export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDocument {
   const plain = readPlain(value);
@@ -115,8 +115,8 @@ function isMisspelt(kind: string): boolean {
 }
 
 /**
- * Returns whether a document is certainly an object of another kind. A `List` is not, because it may contain Scalers.
- * An unknown kind of promscaler's API group is not either, because it is a mistake.
+ * Returns whether a document is certainly an object of another kind. False for a `List`, because it may contain
+ * Scalers, and for an unknown kind in promscaler's API group, because that is a mistake.
  */
 export function isOtherKind(value: unknown): boolean {
   const [kind, apiVersion] = isPlainObject(value) ? [value['kind'], value['apiVersion']] : [];

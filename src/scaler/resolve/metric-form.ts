@@ -42,7 +42,7 @@ export function targetOf(metric: Loose<MetricInput>): Loose<MetricTargetInput> {
   return (metric.pods ?? metric.object ?? metric.external)?.target ?? {};
 }
 
-/** Returns the type that belongs to the value field that is set; null: there is none, or several. */
+/** Returns the target type whose value field is set; null: none is set, or several are. */
 export function targetTypeOf(target: Loose<MetricTargetInput>): TargetType | null {
   const present = TARGET_TYPES.filter((type) => target[MEMBER_OF_TARGET[type]] !== undefined);
   const [only] = present;

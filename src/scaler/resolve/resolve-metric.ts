@@ -21,7 +21,7 @@ export function queriedName(body: Loose<Queried>): string | null {
 }
 
 /**
- * Returns what identifies a metric among those of its type: `NAME` or `CONTAINER/NAME`; null: unknown. Source:
+ * Returns `NAME` or `CONTAINER/NAME`, which is unique among the metrics of a type in a document; null: unknown. Source:
  * contract.md section 5.
  */
 export function identityOf(metric: Loose<MetricInput>): string | null {

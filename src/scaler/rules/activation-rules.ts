@@ -16,7 +16,7 @@ export function checkActivation(spec: Loose<SpecInput>, isBroken: IsBroken): rea
     const message = `spec.metrics[${index}].${member}.activation has no effect: spec.minReplicas is ${spec.minReplicas ?? 1}, not 0`;
     return [finding('activation-unused', path, message)];
   }
-  // `cooldownSeconds` equal to its default causes no warning.
+  // The default of `cooldownSeconds` causes no warning, even if the document sets it.
   const { cooldownSeconds = BUILT_IN.cooldownSeconds } = spec;
   if (index >= 0 || cooldownSeconds === BUILT_IN.cooldownSeconds) return [];
   const message = 'spec.cooldownSeconds has no effect: no metric has an activation';

@@ -121,7 +121,7 @@ const checkTotal: Check = ({ member, target, measure, path, written }, { maxRepl
   const { kind, form, most } = measure;
   const isTotal = form === 'total' || (member === 'external' && form === 'series');
   const isLoad = ['load', 'duration'].includes(kind) && isTotal;
-  // A sum of ratios counts only if the largest value of one ratio is known. Otherwise the sum may consist of a single
+  // A sum of ratios is reported only if the largest possible ratio is known: otherwise the sum may consist of one
   // series.
   const isSumOfRatios = kind === 'ratio' && form === 'total' && most !== null;
   if (target !== 'value' || !(isLoad || isSumOfRatios)) return null;
@@ -131,9 +131,7 @@ const checkTotal: Check = ({ member, target, measure, path, written }, { maxRepl
   return [finding('total-as-value', field, message)];
 };
 
-/**
- * Reports a document in which only a latency, a queue or the utilization of GPUs is a metric, and none may be the load.
- */
+/** Reports a document whose metrics are all latencies, queues or GPU utilization: none of them measures the load. */
 function checkAlone(spec: LooseSpec, metrics: readonly Queried[]): readonly Finding[] {
   const all = spec.metrics ?? [];
   const isOther = ({ measure }: Queried): boolean => !['latency', 'waiting', 'ratio'].includes(measure.kind);
@@ -162,7 +160,7 @@ function ofBusyGpu({ path, measure }: Queried): Finding {
   return finding('gpu-utilization', queryPath, message);
 }
 
-/** For the queue metric of each known server, its metric of requests in progress. */
+/** The queue metrics of known servers, each with the server's metric of requests in progress. */
 const RUNNING: readonly (readonly [RegExp, string])[] = [
   [/^(vllm[:_])num_requests_waiting$/, '$1num_requests_running'],
   [/^(sglang[:_])num_queue_reqs$/, '$1num_running_reqs'],

@@ -67,7 +67,7 @@ function checkQuery(
     ...options
   }: QueryOptions & {
     readonly isBroken: (path: Path) => boolean;
-    /** The type of the metric; null: unclear. */
+    /** The type of the metric; null: unknown, because none or several are set. */
     readonly member: 'pods' | 'object' | 'external' | null;
     readonly namespace: string | undefined;
   },

@@ -25,8 +25,8 @@ export function checkSelection(query: Selecting): readonly Finding[] {
 }
 
 /**
- * Reports a query for pods that selects no namespace and no pods. A sample belongs to the pod with its name, and pods
- * of StatefulSets in two namespaces often have equal names.
+ * Reports a query for pods that selects no namespace and no pods. A series is assigned to the pod with the same name,
+ * and pods of StatefulSets in two namespaces often have equal names.
  */
 function checkPodSelection(
   { path, isOfPods }: Selecting,

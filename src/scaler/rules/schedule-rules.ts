@@ -17,7 +17,7 @@ import type { ScheduleInput } from '../schema/schedule-schema.js';
 
 const DAY_MS = 86_400_000;
 
-/** Limits the entries that are read here. The schema rejects longer lists. */
+/** Limits the schedules, and the exceptions and dates of each, that are checked. The schema rejects longer lists. */
 const MAX_ENTRIES = 400;
 
 export function findPastDates(document: unknown, now: Instant): readonly Finding[] {

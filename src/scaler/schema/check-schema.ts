@@ -64,7 +64,7 @@ export function checkSchema<T>(
 }
 
 /**
- * Returns whether an issue is about the bounds of all integers, which Zod reports in addition to the bounds of the
+ * Returns whether an issue is about the bounds of safe integers, which Zod reports in addition to the bounds of the
  * field.
  */
 function isOfIntegers(issue: z.core.$ZodIssue): boolean {
@@ -120,8 +120,8 @@ function emptyParent(schema: z.core.$ZodType | undefined, value: unknown, key: s
 }
 
 /**
- * If more objects than this have the field, as with `name`, no hint is given: it would not show where the field
- * belongs.
+ * If more objects than this have the field, as with `name`, there is no hint: a list of them would not show where the
+ * field belongs.
  */
 const MOST_PARENTS = 3;
 

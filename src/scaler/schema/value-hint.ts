@@ -102,7 +102,7 @@ function fittingHint(meant: number, field: z.core.$ZodType, step: string, fact?:
   return fact === undefined ? ` that is ${bound}: ${step}` : ` that is ${bound}: ${fact}`;
 }
 
-/** Returns the bound that a number violates; null: the issue is another one. */
+/** Returns the bound that a number violates; null: the issue is not about a bound. */
 export function boundOf(issue: z.core.$ZodIssue): number | null {
   if (issue.code === 'too_small') return Number(issue.minimum);
   return issue.code === 'too_big' ? Number(issue.maximum) : null;

@@ -191,7 +191,7 @@ function indentedKey(
 }
 
 /**
- * If a line with a problem contains a template, returns only a problem about the template. The others would be
+ * If a line with a problem contains a template, returns only one problem, about the template. All others would be
  * misleading, because YAML reads the braces of a template as an object.
  */
 function asTemplate(problems: readonly Problem[], source: Source): readonly Problem[] {
@@ -344,7 +344,9 @@ function stepInto(
   return pair === undefined ? null : { key: pair.key, value: pair.value };
 }
 
-/** Null: the node is missing, or its value is empty and so has no characters in the file. */
+/**
+ * Returns where a node starts in the file. Null: the node is missing, or its value is empty and so has no characters.
+ */
 function startOf(node: unknown): number | null {
   if (!isNode(node) || node.range === null || node.range === undefined) return null;
   const isEmpty = isScalar(node) && node.range[0] === node.range[1] && node.value === null;
