@@ -66,7 +66,10 @@ export interface BandBuilder {
   readonly finish: () => Band;
 }
 
-/** Collects the lowest and the highest value in each interval. The size does not depend on the number of values. */
+/**
+ * Collects the lowest and the highest value of each interval, so that the size of the page does not depend on the
+ * number of values.
+ */
 export function createBand(start: Instant, end: Instant, parts = BAND_PARTS): BandBuilder {
   const low = new Float64Array(parts).fill(Infinity);
   const high = new Float64Array(parts).fill(-Infinity);
@@ -77,7 +80,7 @@ export function createBand(start: Instant, end: Instant, parts = BAND_PARTS): Ba
   return {
     add: (value, from, to) => {
       if (!Number.isFinite(value)) return;
-      // A value that applies until the start of an interval is not in that interval.
+      // The end is exclusive: a value that applies until the start of an interval is not in that interval.
       const last = to > from ? partOf(to - 1) : partOf(from);
       for (let part = partOf(from); part <= last; part += 1) {
         low[part] = Math.min(low[part] ?? Infinity, value);
@@ -98,12 +101,14 @@ interface Variant extends Judged {
   readonly figures: Figures;
 }
 
-/** If theta_U differs by at most this many points, the risk counts as the same, as in a recommendation. */
+/**
+ * If theta_U differs by at most this many points, the risk counts as the same. A recommendation uses the same number.
+ */
 const SAME_RISK = 0.05;
 
 /**
- * Returns a sentence about which variant is better than the first one, by how much, and at what risk. A better variant
- * needs fewer pod-hours at about the same under-provisioning. Null: no variant has figures.
+ * Returns a sentence that compares the first variant with a better one, if there is one: fewer pod-hours at about the
+ * same theta_U. Null: no variant has figures.
  */
 export function verdictOf(variants: readonly Judged[]): string | null {
   const [first, ...others] = variants.filter((one): one is Variant => one.figures !== null);

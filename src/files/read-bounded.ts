@@ -36,8 +36,8 @@ interface BoundedFile {
 }
 
 /**
- * Reads in progress, which callers for the same file share. Each read occupies one of libuv's four threads for files
- * and host names, even after its caller has stopped waiting.
+ * Reads in progress. Callers for the same file share a read, because each occupies one of the four threads of libuv,
+ * even after its caller has stopped waiting.
  */
 const underWay = new Map<string, Promise<BoundedFile>>();
 
@@ -61,8 +61,8 @@ export async function readBounded(path: string, bounds: ReadBounds): Promise<Bou
 }
 
 /**
- * Returns the content as text. Invalid UTF-8 is replaced, because a bundle of certificates may have comments in any
- * encoding.
+ * Returns the content as text. Invalid UTF-8 is replaced and not rejected, because comments in a bundle of certificates
+ * may have any encoding.
  */
 export async function readBoundedText(path: string, bounds: ReadBounds): Promise<string> {
   const { bytes } = await readBounded(path, bounds);
@@ -76,7 +76,7 @@ async function readFound(path: string, { mostBytes, pipe, isRegular }: ReadBound
       return { bytes: await readPipe(path, mostBytes, pipe.signal), dev: found.dev };
     mustBeRegular(found);
   }
-  // O_NONBLOCK, because the file may have become a pipe since the check: without it, opening a pipe waits for a writer.
+  // O_NONBLOCK: the file may have become a pipe since the check, and opening a pipe would wait for a writer.
   const file = await settled<number>((done) => open(path, constants.O_RDONLY | constants.O_NONBLOCK, done));
   try {
     const opened = await settled<Stats>((done) => fstat(file, done));
@@ -91,8 +91,8 @@ async function readFound(path: string, { mostBytes, pipe, isRegular }: ReadBound
 type Done<T> = (error: Error | null | undefined, value?: T) => void;
 
 /**
- * Returns the result of a function with a callback. Such functions are used because those with promises take three
- * times as long, which matters for 10,000 files.
+ * Returns the result of a function that takes a callback. The variants with promises take three times as long, which
+ * matters for 10,000 files.
  */
 function settled<T>(start: (done: Done<T>) => void): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -15,7 +15,7 @@ export async function replaceFile(path: string, text: string, mode: number | nul
     await rename(partial, path);
   } catch (error) {
     await rm(partial, { force: true }).catch(() => undefined);
-    // A file that is mounted into a container cannot be replaced, so it is overwritten.
+    // EBUSY: a file that is mounted into a container cannot be replaced, so it is overwritten.
     if (errorCode(error) !== 'EBUSY') throw error;
     await writeFile(path, text);
   }

@@ -21,8 +21,8 @@ interface RotationLimits {
 const NEWLINE = 0x0a;
 
 /**
- * Creates a file that is opened for each call, so that a moved or deleted file, or a remounted volume, needs no
- * restart. If another process also appends to the file, it is only rotated earlier.
+ * Creates a rotating file. The file is opened for each call, so that a moved or deleted file, or a remounted volume,
+ * needs no restart. If another process appends to the file as well, it is only rotated earlier.
  */
 export function createRotatingFile(path: string, limits: RotationLimits): RotatingFile {
   return {
@@ -40,7 +40,7 @@ export function createRotatingFile(path: string, limits: RotationLimits): Rotati
 }
 
 async function withFile<T>(path: string, work: (file: FileHandle, size: number) => Promise<T>): Promise<T> {
-  // O_NONBLOCK, because without it opening a pipe waits for a reader.
+  // O_NONBLOCK: without it, opening a pipe would wait for a reader.
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
   const file = await open(path, flags, 0o640);
   try {
@@ -53,12 +53,12 @@ async function withFile<T>(path: string, work: (file: FileHandle, size: number) 
 }
 
 async function appendTo(file: FileHandle, size: number, lines: Uint8Array): Promise<void> {
-  // The line may be incomplete, because a process was killed while it wrote.
+  // The last line may be incomplete if a process was killed while it wrote. A newline then ends that line.
   const bytes = (await isLineOpen(file, size)) ? Buffer.concat([Buffer.of(NEWLINE), lines]) : lines;
   try {
     await file.appendFile(bytes);
   } catch (error) {
-    // If the disk is full, only a part of the lines may have been written.
+    // Removes the lines that were written before the disk was full.
     await file.truncate(size).catch(() => undefined);
     throw error;
   }
@@ -70,7 +70,10 @@ async function isLineOpen(file: FileHandle, size: number): Promise<boolean> {
   return bytesRead === 1 && buffer[0] !== NEWLINE;
 }
 
-/** Renames PATH to PATH.1, and so on. Files from `maxFiles` on are deleted, in case the limit was lowered. */
+/**
+ * Renames PATH to PATH.1, PATH.1 to PATH.2, and so on. Deletes files from number `maxFiles` on, in case the limit was
+ * lowered.
+ */
 async function rotate(path: string, maxFiles: number): Promise<void> {
   for (let number = maxFiles; await isDone(unlink(nameOf(path, number))); number += 1);
   for (let number = maxFiles - 1; number >= 1; number -= 1)
@@ -82,7 +85,7 @@ function nameOf(path: string, number: number): string {
   return number === 0 ? path : `${path}.${number}`;
 }
 
-/** Returns whether the file existed. Any other failure is thrown. */
+/** Returns whether the file existed. Throws any other error. */
 async function isDone(work: Promise<void>): Promise<boolean> {
   try {
     await work;

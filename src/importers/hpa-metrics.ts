@@ -65,7 +65,7 @@ function readNamed(type: 'Pods' | 'Object' | 'External', body: Fields, context: 
     metric?.object('selector') ?? body.object(type === 'External' ? 'metricSelector' : 'selector'),
   );
   metric?.rest();
-  // In autoscaling/v2beta1, `target` of an Object metric is not the target, but the described object.
+  // In autoscaling/v2beta1, `target` of an Object metric is the described object, not the target.
   const isOldObject = type === 'Object' && body.object('target')?.has('kind') === true;
   const described = type === 'Object' ? readDescribed(body, isOldObject) : undefined;
   const target = readMetricTarget(body, type, isOldObject);
@@ -173,7 +173,7 @@ function readOld(body: Fields, isObject: boolean): Values {
   return {
     averageUtilization: body.integer(OLD_NAMES.averageUtilization),
     averageValue,
-    // Ignored next to averageValue: autoscaling/v2beta1 requires targetValue, which is then 0.
+    // autoscaling/v2beta1 requires targetValue, which is 0 next to averageValue. It is then ignored.
     value: isObject && averageValue !== undefined ? undefined : value,
   };
 }

@@ -47,7 +47,7 @@ export function importHpa(
   };
 }
 
-/** Reads the target of extensions/v1beta1. It also names the subresource, which is always `scale`. */
+/** Reads the target of extensions/v1beta1. Its field `subresource` is ignored, because it is always `scale`. */
 function readScaleRef(spec: Fields): Fields | undefined {
   const reference = spec.object('scaleRef');
   reference?.skip('subresource');
@@ -127,7 +127,10 @@ function readJson(
   }
 }
 
-/** Converts the spec of a CHPA: that of an HPA, with additional limits that have the same names in a document. */
+/**
+ * Converts the spec of a CHPA, which is that of an HPA with additional limits. The limits have the same names in a
+ * document.
+ */
 export function importChpa(
   manifest: Fields,
   _read: ReadMetadata,

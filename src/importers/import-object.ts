@@ -24,7 +24,7 @@ import { type Finding, formatPath, type Path } from '../scaler/problems/finding.
 import { PROBLEM_CLASSES } from '../scaler/problems/problem-codes.js';
 
 export interface ImportedObject {
-  /** What remarks call the object, for example `HPA shop/web`. */
+  /** The name of the object in remarks, for example `HPA shop/web`. */
   readonly label: string;
   /** `NAMESPACE/NAME` of the document; null: there is no document. */
   readonly key: string | null;
@@ -43,7 +43,7 @@ type Convert = (
 ) => Omit<Draft, 'metadata'> | null;
 
 interface Kind {
-  /** What remarks call the kind. */
+  /** The name of the kind in remarks. */
   readonly name: string;
   readonly groups: RegExp;
   readonly convert: Convert;
@@ -117,7 +117,10 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
   return { label, key: read.label, text: writeDocument(draft, remarks, header), draft, remarks };
 }
 
-/** Reports an autoscaler of an unknown API version, whose fields may have another meaning; null: not an autoscaler. */
+/**
+ * Returns a remark about an autoscaler with an unknown API version, whose fields may have another meaning; null: the
+ * object is no autoscaler.
+ */
 function unknownVersion(value: PlainObject): ImportedObject | null {
   const { kind, apiVersion, metadata } = value;
   const known = typeof kind === 'string' && Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
@@ -141,8 +144,8 @@ function kedaOwner(value: PlainObject): string | null {
 }
 
 /**
- * If a metric or schedule is commented out, adds a placeholder to the document. `validate` rejects the document until
- * the user replaces it, because the workload could get too few replicas.
+ * If a metric or schedule is commented out, sets `spec.paused` to a placeholder. Without the missing part, the workload
+ * could get too few replicas, so `validate` rejects the document until the user has removed the placeholder.
  */
 function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   const dryRun: PlainObject = context.isDryRun ? { dryRun: true } : {};
@@ -152,7 +155,7 @@ function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   return { ...draft, spec: { ...draft.spec, ...dryRun, paused: PLACEHOLDER } };
 }
 
-/** Adds an annotation by which `adopt` recognizes the document, so that a switch does not need --force. */
+/** Adds an annotation with the autoscaler, so that a switch by `adopt` does not need --force. */
 function withOrigin(draft: Draft, kind: string): Draft {
   const { annotations, ...metadata } = draft.metadata;
   const origin = { [ADOPTED_FROM]: `${kind}/${String(metadata['name'])}` };
@@ -200,7 +203,7 @@ export function repair(draft: Draft, log: RemarkLog): Draft | null {
   return null;
 }
 
-/** Returns whether a metric has a value without pods. Unlike in `documentOf`, incomplete metrics count. */
+/** Returns whether a metric may have a value without pods. Incomplete metrics are included. */
 function hasTotal({ metrics }: Draft): boolean {
   return metrics.some(({ value }) => 'external' in value || 'object' in value);
 }
@@ -225,7 +228,10 @@ function repairOne(draft: Draft, found: Finding, log: RemarkLog): Draft | null {
   return { ...draft, spec: without(draft.spec, path) as Draft['spec'] };
 }
 
-/** Returns the path of what is removed: a whole list or, if a field is missing, the object that requires the field. */
+/**
+ * Returns the path of the field to remove: the whole list that contains `path`, or, if a field is missing, the object
+ * that requires it.
+ */
 function removable(spec: unknown, path: Path): Path {
   const list = path.findIndex((step) => typeof step === 'number');
   let removed = list < 0 ? path : path.slice(0, list);
@@ -242,19 +248,25 @@ function withoutItem(
   const itemIndex = indexInDraft(items, index);
   const item = items[itemIndex];
   if (item === undefined) return null;
-  // The indexes in the message do not count entries that are commented out, so the path in the manifest replaces them.
+  // Replaces paths in the message by those of the manifest, because their indexes omit entries that are commented out.
   const written = formatPath(['spec', list, index]);
   const message = found.message.replaceAll(written, formatPath(item.from));
   log.at(['spec', list, itemIndex]).lose(item.from, `is commented out: ${message}`);
   return { ...draft, [list]: items.map((one) => (one === item ? { ...item, isOff: true } : one)) };
 }
 
-/** The document has no entries that are commented out. Returns -1 for an index that it does not have. */
+/**
+ * Returns the index in the draft for an index in the document, which omits entries that are commented out; -1: there is
+ * none.
+ */
 function indexInDraft(items: readonly DraftItem[], index: number): number {
   return items.flatMap(({ isOff }, at) => (isOff ? [] : [at]))[index] ?? -1;
 }
 
-/** The import is exact, and the autoscaler of the manifest multiplies the replicas as well. */
+/**
+ * Adds a note to a target that multiplies the replicas. It is kept, because the autoscaler of the manifest does the
+ * same.
+ */
 function noteTotal({ metrics }: Draft, { code, path, message }: Finding, log: RemarkLog): void {
   const [, , index] = path;
   if (code !== 'total-as-value' || typeof index !== 'number') return;
@@ -264,7 +276,7 @@ function noteTotal({ metrics }: Draft, { code, path, message }: Finding, log: Re
   log.at(['spec', 'metrics', itemIndex]).note(from, `The target is that of the manifest, but ${why}`);
 }
 
-/** Lowers `minReplicas` to `maxReplicas`, or raises it to 1 if all metrics need pods. */
+/** Lowers `minReplicas` to `maxReplicas`, or removes `minReplicas: 0` if all metrics need pods. */
 function withMinimum(draft: Draft, found: Finding, log: RemarkLog): Draft | null {
   const { minReplicas, maxReplicas, ...spec } = draft.spec;
   if (typeof minReplicas !== 'number') return null;

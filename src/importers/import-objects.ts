@@ -7,7 +7,7 @@ import type { Remark } from './draft/draft.js';
 export interface ManifestValue {
   readonly file: string;
   readonly value: unknown;
-  /** Index of the first item if the value is a part of a list. Default: 0. */
+  /** Index of the first item in the list, if the value contains only a part of the list. Default: 0. */
   readonly firstItem?: number;
 }
 
@@ -51,7 +51,10 @@ interface ListItem {
   readonly position: number | null;
 }
 
-/** Yields the items of a list. An item of a typed list (`HorizontalPodAutoscalerList`) has no own kind. */
+/**
+ * Yields the items of a list, otherwise the value itself. An item of a typed list (`HorizontalPodAutoscalerList`) gets
+ * its kind from the list.
+ */
 function* itemsOf(
   value: unknown,
   { depth, firstItem }: { readonly depth: number; readonly firstItem: number },

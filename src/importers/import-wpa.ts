@@ -39,8 +39,8 @@ interface ReadMetric {
 
 /**
  * Converts the spec of a WatermarkPodAutoscaler. The low watermark becomes the target, and the tolerance reaches up to
- * the high watermark. A scale-down is rounded up (the controller rounds down), and a scale-up aims at the low
- * watermark. Both result in more replicas. Source: controllers/datadoghq/replica_calculator.go
+ * the high watermark. There are two differences, both with more replicas: scale-downs are rounded up, not down, and
+ * scale-ups aim at the low watermark. Source: controllers/datadoghq/replica_calculator.go
  */
 export function importWpa(
   manifest: Fields,
@@ -74,7 +74,7 @@ export function importWpa(
   const delay = spec.integer('readinessDelaySeconds');
   for (const key of NO_EQUIVALENT) {
     const value = spec.raw(key);
-    // Nothing is lost if the field is off (0 or ''), or has a default that the controller has written into the object.
+    // Nothing is lost if the field is off (0 or ''), or has the default that the controller writes into objects.
     const isOff = value === undefined || value === 0 || value === '';
     if (isOff || (key === 'replicaScalingAbsoluteModulo' && value === DEFAULTS.modulo)) continue;
     spec.log.lose([...spec.path, key], `is ${formatValue(value)}, which has no equivalent`);
@@ -96,7 +96,7 @@ export function importWpa(
 }
 
 interface MetricOptions {
-  /** Whether `algorithm` is `average`, so that the value is divided by the number of ready pods. */
+  /** Whether `algorithm` is `average`: the value is then divided by the number of ready pods. */
   readonly isAverage: boolean;
   readonly isZeroTrusted: boolean;
   readonly context: ImportContext;
@@ -111,7 +111,7 @@ function readMetric(metric: Fields, { isAverage, isZeroTrusted, context }: Metri
   }
   metric.rest();
   const [onlyLow, onlyHigh] = [body.quantity('lowWatermark'), body.quantity('highWatermark')];
-  // As in the controller, a single watermark counts as both.
+  // As in the controller, a single watermark is used as both.
   const low = onlyLow ?? onlyHigh;
   const marks = marksOf(low, onlyHigh ?? onlyLow);
   const name = body.text('metricName') ?? '';
@@ -149,7 +149,7 @@ const ABSOLUTE =
   'is a total over all pods, because the algorithm is not average. FILL IN the target: the average of one pod';
 
 /**
- * Makes a value of 0 count as missing: the controller does not scale then. Source:
+ * Makes a value of 0 count as missing, because the controller does not scale on 0. Source:
  * controllers/datadoghq/replica_calculator.go
  */
 function withoutZero(item: DraftItem, { log, path }: Fields): DraftItem {
@@ -229,7 +229,7 @@ function percent(value: number): string {
   return `${Math.round(value * 100)} %`;
 }
 
-/** Reads the forbidden windows. Both start at the last change, whatever its direction. */
+/** Reads the forbidden windows. Both start at the last change, whether it was a scale-up or a scale-down. */
 function readWindows(spec: Fields): PlainObject {
   return {
     upscaleForbiddenWindowSeconds:

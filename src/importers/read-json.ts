@@ -12,8 +12,8 @@ export interface ReadValues {
 }
 
 /**
- * Reads one or more JSON values; null: the text is not JSON. If a value is invalid, the others are still read, and so
- * are the other items of a list.
+ * Reads one or more JSON values; null: the text is not JSON. Invalid values and list items do not affect the other
+ * ones.
  */
 export function readJson(text: string, file: string): ReadValues | null {
   const values: ManifestValue[] = [];

@@ -29,7 +29,7 @@ export interface WorkerAnswer {
   readonly answer: RangeAnswer;
 }
 
-// Lowers the priority of this thread. Only on Linux, where it does not affect the whole process.
+// Lowers the priority of this thread. On other systems, this would lower the priority of the whole process.
 if (platform() === 'linux') setPriority(constants.priority.PRIORITY_LOW);
 
 const { scaler, range, now, sources, turns } = workerData as BackTestData;
@@ -55,7 +55,7 @@ function fetchingOf(source: SourceConfig): Fetching {
     cache: null,
     progress: { add: () => undefined, done: () => undefined },
     now: () => now,
-    // Never aborted, because the thread is terminated instead.
+    // Never aborted: to stop a back-test, the service terminates the thread.
     signal: new AbortController().signal,
   };
 }

@@ -36,9 +36,9 @@ export interface Recommendations {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** How often is checked whether a back-test is due. */
+/** How often the service checks whether a back-test is due. */
 const CHECK_MS = 10_000;
-/** How long no back-test starts after one had no result because of a failed query. */
+/** Minimum time until the next back-test if one has no result because of a failed query. */
 const REST_MS = 900_000;
 /** Time limit of a query, which reads up to 4,000 points of each series. */
 const TIMEOUT_MS = 10_000;
@@ -48,7 +48,7 @@ interface Entry {
   readonly scaler: Scaler;
   /** Delay of this back-test after the scheduled start, so that the back-tests are spread over the night. */
   readonly offsetMs: number;
-  /** The scheduled start for which this version of the document was back-tested; null: it was not. */
+  /** The scheduled start at which this version of the document was last back-tested; null: never. */
   night: Instant | null;
   /** The patch that was last published, and the patch that was last recorded as an Event. */
   published: string | null;
@@ -63,10 +63,13 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
   let entries = new Map<string, Entry>();
   let restUntilMs = -Infinity;
   let running: { readonly scaler: Scaler; readonly stop: AbortController } | null = null;
-  /** The last back-test. After it was stopped, it may take a while to end, and the next one waits for that. */
+  /** The last back-test. The next one waits for it, because a stopped back-test may take a while to end. */
   let last: Promise<unknown> = Promise.resolve();
 
-  /** Returns the next document to back-test; null: none is due. The document with the oldest back-test comes first. */
+  /**
+   * Returns the next document to back-test: of those that are due, the one with the oldest back-test; null: none is
+   * due.
+   */
   const next = (now: Instant): { readonly entry: Entry; readonly night: Instant } | null => {
     const night = nights.atOrBefore(now);
     if (night === null || now >= night + spreadMs || clock.monotonicMs() < restUntilMs) return null;
@@ -145,7 +148,7 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
         running.stop.abort();
     },
     run: async (signal) => {
-      // Everything is back-tested again, because recommendations are removed when a leadership ends.
+      // Back-tests everything again, because recommendations are removed when the replica loses its leadership.
       for (const entry of entries.values()) entry.night = null;
       const hasEnded = (): boolean => signal.aborted;
       while (!hasEnded()) {
@@ -166,7 +169,10 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
   };
 }
 
-/** Returns null as soon as `signal` is aborted, so that the end of a leadership does not wait for a back-test. */
+/**
+ * Returns the result, or null as soon as `signal` is aborted, so that the end of a leadership does not wait for a
+ * back-test.
+ */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | null> {
   let forget = (): void => undefined;
   const aborted = new Promise<null>((resolve) => {

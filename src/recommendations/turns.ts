@@ -1,8 +1,8 @@
 import { type Clock, sleep } from '../units/clock.js';
 
 /**
- * Memory that is shared with a worker thread to limit its CPU time. It contains whether the worker must pause, and
- * whether it is idle, because it pauses or waits for an answer.
+ * Memory that the service shares with a worker thread to limit its CPU time. One element tells the worker to pause. The
+ * worker sets the other while it is idle: it pauses or waits for an answer.
  */
 export type Turns = Int32Array<SharedArrayBuffer>;
 
@@ -13,7 +13,7 @@ export function createTurns(): Turns {
   return new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
 }
 
-/** The worker calls it between two steps of its work. Blocks as long as the worker must pause. */
+/** Called by the worker between two steps of its work. Blocks as long as the worker must pause. */
 export function takeTurn(turns: Turns): void {
   while (Atomics.load(turns, MUST_PAUSE) === 1) {
     Atomics.store(turns, IS_IDLE, 1);
@@ -22,7 +22,7 @@ export function takeTurn(turns: Turns): void {
   Atomics.store(turns, IS_IDLE, 0);
 }
 
-/** The worker calls it before it waits for an answer. */
+/** Called by the worker before it waits for an answer. */
 export function beginWait(turns: Turns): void {
   Atomics.store(turns, IS_IDLE, 1);
 }
@@ -30,8 +30,8 @@ export function beginWait(turns: Turns): void {
 const TURN_MS = 50;
 
 /**
- * Limits the worker to a share of a core, in percent, until `signal` is aborted. If a step of the worker takes longer
- * than a slice of time, the pause after it is longer, too.
+ * Limits the worker to a share of a core, in percent, until `signal` is aborted. The worker only pauses between two
+ * steps, so a long step makes the following pause longer, too.
  */
 export async function limitShare(
   turns: Turns,

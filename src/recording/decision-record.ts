@@ -32,7 +32,7 @@ interface DecisionRecordOptions {
   readonly report: RecordReport;
 }
 
-/** Limits the memory of waiting decisions, which is estimated: their text is built only when it is written. */
+/** Limits the estimated memory of waiting decisions. Their text is only built when they are written. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 const BATCH_BYTES = 1024 * 1024;
 const FIRST_RETRY_MS = 1000;
@@ -99,7 +99,7 @@ export function createDecisionRecord(options: DecisionRecordOptions): DecisionRe
     droppedSinceFailure = 0;
   };
 
-  /** Writes a batch. It is retried until it succeeds, so that a short failure loses nothing. */
+  /** Writes a batch. Retries until it succeeds or the record is closed, so that a short failure loses nothing. */
   const write = async ({ lines, count }: Batch): Promise<void> => {
     for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(2 * retryMs, MAX_RETRY_MS)) {
       try {
@@ -118,7 +118,7 @@ export function createDecisionRecord(options: DecisionRecordOptions): DecisionRe
   };
 
   const writeAll = async (): Promise<void> => {
-    // Before any text is built, the cycle that added the first decision continues.
+    // Yields first, so that the cycle that has added a decision continues before any text is built.
     await sleep(clock, 0);
     while (waiting.length > 0) {
       const batch = await nextBatch();
@@ -146,7 +146,9 @@ export function createDecisionRecord(options: DecisionRecordOptions): DecisionRe
   };
 }
 
-/** Returns whether a record is a change. A change that is held in each round, as in a dry run, counts only once. */
+/**
+ * Returns whether a record is a change. A change that is held in each round, as in a dry run, is recorded only once.
+ */
 function isChange({ outcome }: CycleRecord, before: CycleRecord | null): boolean {
   if (rescaleDirection(outcome) !== null || outcome.kind === 'failed' || outcome.kind === 'conflict')
     return true;

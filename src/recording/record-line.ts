@@ -43,7 +43,7 @@ export function formatRecordLine(record: CycleRecord, version: string): string {
   });
 }
 
-/** Parses a line. `error` says why it is no line of a decision record: the end of a sentence, without its subject. */
+/** Parses a line. `error`: why the line is not one of a decision record, as a predicate such as `is not JSON`. */
 export function parseRecordLine(text: string): RecordLine | { readonly error: string } {
   let json: unknown;
   try {
@@ -86,7 +86,7 @@ export function replayLine(line: RecordLine, version: string): Replayed {
   if (line.snapshot === null) return { kind: 'none' };
   try {
     const decision = decisionToJson(decide(parseSnapshot(line.snapshot)));
-    // Converted to JSON and back, because JSON has neither Infinity nor undefined.
+    // Converted to JSON and back, because the recorded decision was: JSON has neither Infinity nor undefined.
     const now: unknown = JSON.parse(JSON.stringify(decision));
     const { differences, wording } = compareDecisions(line.decision, now);
     const all = line.version === version ? [...differences, ...wording] : differences;
@@ -109,7 +109,10 @@ export interface Difference {
 const WORDING =
   /^(?:reason|limits\[\d+\]\.reason|conditions\[\d+\]\.message|forecast\.why|metrics\[\d+\]\.(?:error|partial|podReasons\..*)|state\.holdReason)$/;
 
-/** Compares two decisions as JSON. Differences in strings for people are in `wording`, all others in `differences`. */
+/**
+ * Compares two decisions as JSON. Differences in strings for people are returned in `wording`, all others in
+ * `differences`.
+ */
 function compareDecisions(
   then: unknown,
   now: unknown,

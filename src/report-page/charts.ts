@@ -9,7 +9,7 @@ interface PodsView {
 }
 
 const RADIUS = 4;
-/** From this number on, markers are smaller, because they would hide the line. */
+/** From this number of changes on, markers are smaller, because they would hide the line. */
 const MANY = 60;
 /** A click opens a marker within this distance in pixels. */
 const REACH = 16;
@@ -270,7 +270,9 @@ function cssColor(name: string): string {
   return getComputedStyle(document.body).accentColor;
 }
 
-/** From the sixth run on, lines are dashed, because their colors are those of earlier runs. */
+/**
+ * Returns the dashes of a line: none for the first five runs. Later runs reuse the colors, so their lines are dashed.
+ */
 function dashOf(index: number): number[] {
   const round = Math.floor(index / COLORS);
   return round === 0 ? [] : [6, 2 + 2 * round];

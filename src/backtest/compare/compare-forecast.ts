@@ -2,15 +2,16 @@ import type { ForecastMode, MetricSpec } from '../../scaler/spec.js';
 import type { Figures } from './figures.js';
 import { type Backtest, type Result, runAll, type Variant } from './variant.js';
 
-/** A variant that the user has not named, and its result. */
+/** A variant that was added to those of the user, and its result. */
 export interface Added {
   readonly variant: Variant;
   readonly result: Result;
 }
 
 /**
- * Returns the results of two variants of a document with a forecast: one with the other mode, and one without a
- * forecast whose target is so low that it needs as many pod-hours as `Raise`. Empty if the document has no forecast.
+ * Returns the results of two added variants: one with the other forecast mode, and one without a forecast. The target
+ * of the second one is lowered until it needs as many pod-hours as the mode `Raise`. Empty: the document has no
+ * forecast, or no figures.
  */
 export async function compareForecast(
   { scaler, name }: Variant,
@@ -37,12 +38,15 @@ export function withMode({ scaler }: Variant, mode: ForecastMode): Variant {
   return { name: `forecast.mode=${mode}`, scaler: { ...scaler, spec } };
 }
 
-/** If the pod-hours of two variants differ by a smaller share, they count as equal. */
+/** The pod-hours of two variants count as equal if they differ by at most this share. */
 const SAME_HOURS = 0.005;
 const MOST_RUNS = 10;
 const LOWEST_FACTOR = 0.2;
 
-/** Returns the variant with the lower target; null: the forecast needs about as many pod-hours as no forecast. */
+/**
+ * Returns the variant without a forecast and with a lower target; null: even with the current target, it needs as many
+ * pod-hours as with the forecast.
+ */
 async function withLowerTarget(
   { scaler }: Variant,
   { without, raised }: { readonly without: Figures; readonly raised: Figures },
@@ -66,7 +70,8 @@ async function withLowerTarget(
     }
     if (more > 0) low = factor;
     else high = factor;
-    // The next factor assumes that the pod-hours are inversely proportional to the target.
+    // The next factor assumes that the pod-hours are inversely proportional to the target. If it is out of bounds,
+    // bisects.
     const next = factor * (1 + more);
     factor = next > low && next < high ? next : (low + high) / 2;
   }
@@ -74,8 +79,8 @@ async function withLowerTarget(
 }
 
 /**
- * Multiplies the target of the metric that has the forecast. The result may have fractions of a percent, which a
- * document may not have: with whole percents, the two variants would need different pod-hours.
+ * Returns the document without its forecast, with the target multiplied by `factor`. The target may have fractions of a
+ * percent, which are invalid in a document: whole percents would not reach equal pod-hours.
  */
 function atTarget(scaler: Variant['scaler'], factor: number): Variant {
   const { spec } = scaler;

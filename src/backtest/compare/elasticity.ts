@@ -13,7 +13,7 @@ export interface Elasticity {
   readonly tauO: number;
   /** Share of the steps in which demand and supply did not change in the same direction, in percent. */
   readonly instability: number;
-  /** Distance from a scaler whose other five figures are 0: the fifth root of the sum of their fifth powers. */
+  /** Distance from an ideal scaler, whose other five figures are 0: the fifth root of the sum of their fifth powers. */
   readonly deviation: number;
 }
 

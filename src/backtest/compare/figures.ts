@@ -31,7 +31,7 @@ export interface Figures extends Elasticity {
 export interface QueueFigures {
   /** Mean over the served load. */
   readonly meanWait: number;
-  /** The wait that 95 % of the served load did not exceed. The waits are means of 15 s. */
+  /** The wait that was not exceeded for 95 % of the served load. Each wait is the mean of a step of 15 s. */
   readonly p95Wait: number;
   /** The longest wait, including that of load that was still waiting at the end. */
   readonly maxWait: number;
@@ -89,7 +89,7 @@ function queueFigures(log: QueueLog, { start, stepSeconds, pods }: Demand): Queu
     endDepth = log.depth[step] ?? 0;
     if (served > 0) waits.push({ wait: waited / served, served });
   });
-  // If nothing is served, there is no mean, and the longest wait is used instead.
+  // If nothing was served, there is no mean wait. The longest wait is used instead.
   const meanWait = sums.served > 0 ? sums.waited / sums.served : most.maxWait;
   const p95Wait = sums.served > 0 ? quantile95(waits, sums.served) : most.maxWait;
   return { meanWait, p95Wait, ...most, lost: percentOf(sums.lost, sums.arrived), endDepth };
@@ -107,7 +107,7 @@ function quantile95(
   return 0;
 }
 
-/** Returns a run with the queue that its ready pods would have had; unchanged if it has a queue already. */
+/** Returns a run with the queue that its ready pods would have had. A run that has a queue is returned unchanged. */
 export function withQueue(run: Run, { load, capacity, queue: settings }: Scoring): Run {
   if (settings === null || run.queue !== null) return run;
   const { start, end, ready } = run;
@@ -193,8 +193,8 @@ export interface Demand {
 }
 
 /**
- * Returns the pods that each step needs: its mean load divided by the capacity, rounded up, at least 1. Steps of a
- * second would change faster than any scaler decides.
+ * Returns the pods that each step needs: its mean load divided by the capacity, rounded up, at least 1. The steps must
+ * not be too short: no scaler can follow a demand that changes every second.
  */
 export function demandOf(
   load: Load,

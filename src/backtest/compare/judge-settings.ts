@@ -2,7 +2,7 @@ import type { Figures } from './figures.js';
 import type { Threshold } from './threshold.js';
 import { type ProbeFigures, meanWithoutSmallest } from './probes.js';
 
-/** The figures of a candidate and of the document, on the same probe. */
+/** The figures of a candidate (`changed`) and of the document (`original`) on the same probe. */
 export interface Comparison {
   readonly changed: ProbeFigures;
   readonly original: ProbeFigures;
@@ -10,22 +10,22 @@ export interface Comparison {
 
 export interface Aim {
   readonly conditions: readonly Threshold[];
-  /** Whether the document misses the conditions. If so, a change may need more pod-hours than the document. */
+  /** Whether the document itself misses a condition. A change may then need more pod-hours than the document. */
   readonly isMissed: boolean;
 }
 
 /**
- * A candidate must meet a condition with this margin. One that barely meets it on one half of the load rarely meets it
- * on the other half.
+ * A candidate must meet a condition with this margin. If it barely meets the condition on one half of the load, it
+ * rarely meets the condition on the other half.
  */
 const MARGIN = 0.9;
-/** How much worse the figures may be if a change affects only the tolerance of scale-downs, as a share. */
+/** How much worse a figure may be, in its own unit, if a change affects only the tolerance of scale-downs. */
 export const CAREFUL_SLACK = 0.05;
 
 /**
- * Returns whether a change is confirmed on a probe: it needs no more pod-hours than the document and meets the
- * conditions. Absolute conditions must be met with a margin. Pod-hours and relative conditions are also compared in
- * each window; the sixth of the windows that favors the change most is ignored.
+ * Returns whether a change is confirmed on a probe: it meets the conditions, absolute ones with a margin, and needs no
+ * more pod-hours than the document. Pod-hours and relative conditions are also compared as a mean over the windows,
+ * without the sixth of the windows in which the change does best.
  */
 export function isConfirmed({ changed, original }: Comparison, { conditions, isMissed }: Aim): boolean {
   const isMet = conditions.every((condition) =>
@@ -38,8 +38,8 @@ export function isConfirmed({ changed, original }: Comparison, { conditions, isM
 }
 
 /**
- * Returns whether the figures of a change are about as good as those of the document on a probe. Must only be
- * called for changes that cannot delay a scale-up.
+ * Returns whether a change is about as good as the document on a probe. Call it only for changes that cannot delay a
+ * scale-up.
  */
 export function isCareful({ changed, original }: Comparison, conditions: readonly Threshold[]): boolean {
   return conditions.every(({ isRelative, isMetNear, isMetWithin }) =>

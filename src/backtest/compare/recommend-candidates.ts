@@ -3,8 +3,8 @@ import { formatMilli } from '../../units/quantity.js';
 import type { Assignment } from './sweep.js';
 
 /**
- * Tried targets. They are closer to each other at the top, where each point matters. A low target also reacts sooner to
- * a fast rise, because usage cannot exceed 100 %.
+ * Target utilizations that are tried. High values have small steps, because there each percent matters. Low values are
+ * included because usage cannot exceed 100 %: only a low target shows a fast rise early.
  */
 const PERCENT = [50, 60, 70, 75, 80, 82, 84, 86, 88, 90, 92] as const;
 const FACTORS = [0.6, 0.75, 0.85, 0.95, 1, 1.05, 1.1, 1.2, 1.35] as const;
@@ -20,15 +20,17 @@ const MIN_REPLICAS_FACTORS = [1.5, 2, 3, 5] as const;
 
 interface Bounds {
   readonly metric: MetricSpec;
-  /** Whether to try a higher minReplicas. It costs pods at all times, so only if a condition is missed. */
+  /**
+   * Whether to try a higher minReplicas. It costs pods at all times, so it is only tried if the document misses a
+   * condition.
+   */
   readonly mayRaiseMinimum: boolean;
   readonly maxReplicas: number;
 }
 
 /**
- * Returns the first candidates. Each changes one field, or the target together with the tolerance or the stabilization
- * of scale-downs: a shorter stabilization may save the pods that a lower target needs, and a higher target may save the
- * pods that a longer stabilization needs.
+ * Returns the first candidates. Each changes one field, or the target together with the tolerances or with the
+ * stabilization of scale-downs, so that one of them can save the pods that the other needs.
  */
 export function firstSettings(present: TunedSettings, bounds: Bounds): readonly TunedSettings[] {
   const targets =
@@ -52,7 +54,7 @@ export function carefulSettings(present: TunedSettings): readonly TunedSettings[
   }));
 }
 
-/** Returns settings that differ from these in one respect. */
+/** Returns candidates that are one step away from these settings. */
 export function neighbours(settings: TunedSettings, bounds: Bounds): readonly TunedSettings[] {
   const { target, downSeconds, upTolerance, downTolerance, minReplicas } = settings;
   const { metric, mayRaiseMinimum, maxReplicas } = bounds;
@@ -68,7 +70,7 @@ export function neighbours(settings: TunedSettings, bounds: Bounds): readonly Tu
     ...DOWN_PERCENTS.map((value) => ({ ...settings, downPercent: value })),
     ...[null, 4, 10].map((value) => ({ ...settings, upFactor: value })),
     ...[0, 30, 60].map((value) => ({ ...settings, upSeconds: value })),
-    // A slow scale-down is combined with a shorter window, so that it needs no more pod-hours.
+    // A slow scale-down needs more pod-hours, which a shorter window compensates.
     ...[50, 20, 10].map((value) => ({
       ...settings,
       downPercent: value,

@@ -23,20 +23,20 @@ export interface Recommendation {
   /** Null: keep the document as it is. */
   readonly change: readonly Assignment[] | null;
   readonly reason: string;
-  /** Null: there is no change. */
+  /** Null: `change` is null. */
   readonly saving: Saving | null;
-  /** The scoring of the second half of the load. */
+  /** How the second half of the load is scored. */
   readonly scoring: Scoring;
-  /** The figures of the document and of the chosen change, in the parts of the second half that are scored. */
+  /** The figures of the document and of the chosen change in the scored parts of the second half. */
   readonly results: readonly Result[];
-  /** The figures of the static fleets and of the ideal scaler, in the same parts. */
+  /** The figures of the static fleets and of the ideal follower in the scored parts. */
   readonly baselines: readonly Result[];
 }
 
-/** The saving in percent of the pod-hours of the document; negative: the change needs more. */
+/** The saving in percent of the pod-hours of the document; negative: the change needs more pod-hours. */
 export interface Saving {
   readonly percent: number;
-  /** The lowest saving in one part of the load. */
+  /** The lowest saving in one of the scored parts. */
   readonly lowest: number;
   readonly highest: number;
 }
@@ -44,12 +44,12 @@ export interface Saving {
 const MAX_WORSE_THETA_U = 0.05;
 
 /**
- * Chooses settings on the first half of the load. The second half is cut into twelve parts, which take turns in
- * confirming and in scoring the settings, so that both groups contain days and nights.
+ * Chooses settings on the first half of the load. The second half is cut into twelve parts, which alternately confirm
+ * and score the settings, so that both groups contain days and nights.
  *
- * Recommends the change only if in both groups it needs fewer pod-hours than the document, and meets the conditions or
- * has about the under-provisioning of the document. If the document misses the conditions, a change that meets them may
- * need more pod-hours.
+ * Recommends a change only if, in both groups, it needs fewer pod-hours than the document, and either meets the
+ * conditions or has about the same theta_U. If the document misses the conditions, a change that meets them may need
+ * more pod-hours.
  */
 export async function recommend(
   variant: Variant,
@@ -120,13 +120,12 @@ export async function recommend(
   };
 }
 
-/** A forecast is worth its pods if at most this share of the under-provisioning is left. */
+/** A forecast is recommended if at most this share of theta_U is left. */
 const LEFT_BY_FORECAST = 0.5;
 
 /**
- * Recommends `mode: Raise` for a document with `mode: Observe` if that halves theta_U within the budget of the
- * forecast, in the confirming and in the scoring parts; otherwise returns null. All other settings of the forecast stay
- * as they are.
+ * Recommends `mode: Raise` for a document with `mode: Observe` if that at least halves theta_U within the budget of the
+ * forecast, in both groups of parts. Returns null otherwise. Tries no other settings.
  */
 async function tryRaise(
   variant: Variant,
@@ -163,9 +162,8 @@ async function tryRaise(
 }
 
 /**
- * Returns whether `mode: Raise` is worth a change: at most half of the missing pods are left, and the budget and the
- * conditions hold. As in the condition ForecastUseful, the document must miss at least one pod for ten minutes in three
- * days.
+ * Returns whether `mode: Raise` is worth a change: theta_U is at least halved, and the budget and the conditions hold.
+ * Without it, at least `LEAST_MISSING_PODS` must be missing on average, as in the condition ForecastUseful.
  */
 export function isWorthRaising(
   { current, changed }: Compared,
@@ -180,7 +178,7 @@ export function isWorthRaising(
   );
 }
 
-/** Returns a load that is only known within these parts. */
+/** Returns the load within these parts. Outside of them, the load is unknown. */
 function onlyWithin({ load, demand }: Scoring, parts: readonly Scoring[]): Load {
   const times: number[] = [];
   const values: number[] = [];
@@ -208,7 +206,7 @@ function resultIn(part: Scoring, { name, run, error }: Result): Result {
   return run === null ? { name, run, figures: null, error } : resultOf(name, run, part);
 }
 
-/** The figures of the document and of the change in the same part of the load. */
+/** The figures of the document and of the change in the same parts of the load. */
 interface Compared {
   readonly current: Figures;
   readonly changed: Figures;
@@ -234,7 +232,7 @@ function whyNotConfirmed(
   return failed === undefined || isAsGood ? null : `does not meet ${failed.text}`;
 }
 
-/** Returns a description of the first condition that is missed; empty: all are met. */
+/** Returns a sentence about the first condition that the change misses; empty: it meets all. */
 function describeMiss(
   { current, changed }: Compared,
   conditions: readonly Threshold[],
@@ -284,7 +282,7 @@ export function describeLength(seconds: number): readonly string[] {
   ];
 }
 
-/** A smaller saving is not a reason to change a document. */
+/** A change must save at least this much of the pod-hours. */
 const LEAST_NOTABLE_PERCENT = 1;
 
 const SCORED = 'in the parts of the second half that neither the search nor the confirmation used';

@@ -17,24 +17,26 @@ export interface FoundSettings {
   /** The fields that differ from the document, with their new values. */
   readonly change: readonly Assignment[];
   readonly scaler: Scaler;
-  /** Whether the document misses the conditions. If so, the change may need more pod-hours than the document. */
+  /** Whether the document misses a condition. The change may then need more pod-hours than the document. */
   readonly mayCostMore: boolean;
-  /** Whether the change affects only the tolerance of scale-downs. If so, `CAREFUL_SLACK` applies to it. */
+  /** Whether the change affects only the tolerance of scale-downs, so that it was accepted with `CAREFUL_SLACK`. */
   readonly isCareful: boolean;
 }
 
-/** The smallest share of the pod-hours for which a change is worth its risk. */
+/** The smallest saving, as a share of the pod-hours, for which a change is worth its risk. */
 const LEAST_SAVING = 0.01;
-/** The smallest share for a change of the tolerance of scale-downs, which has little risk. Less is noise. */
+/**
+ * The smallest saving of a change that only affects the tolerance of scale-downs and has little risk. Less is noise.
+ */
 const LEAST_CAREFUL_SAVING = 0.001;
 /** Share of the pod-hours that each changed field must save, because changes of many fields overfit the load. */
 const FIELD_COST = 0.01;
 const MOST_STEPS = 4;
 
 /**
- * Returns the settings that need the fewest pod-hours, with 1 % added for each changed field. They must be confirmed on
- * each probe (`isConfirmed`). If there are none, returns a smaller tolerance of scale-downs whose result is about as
- * good as that of the document, or the reason why there is none.
+ * Returns the settings with the largest saving of pod-hours, minus 1 % for each changed field. They are confirmed on
+ * each probe (`isConfirmed`). If there are none, returns a smaller tolerance of scale-downs with which the document is
+ * about as good, or the reason why there is none.
  *
  * First changes one or two fields, then moves to the best neighbor repeatedly, with some hundred runs at most. The
  * result depends only on the arguments.
@@ -54,7 +56,7 @@ export async function findSettings(
   const missed = conditions.find(({ isMetBy }) => !isMetBy(first.whole, first.whole));
   const isMissed = missed !== undefined;
   const search: Search = { scaler, index, present, conditions, probes, original, isMissed };
-  // With schedules, minReplicas is not raised, because each schedule has its own.
+  // With schedules, a higher minReplicas is not tried, because each schedule has its own minReplicas.
   const mayRaiseMinimum = isMissed && scaler.spec.schedules.length === 0;
   const bounds = { metric, mayRaiseMinimum, maxReplicas: scaler.spec.maxReplicas };
   let best = await bestOf(search, firstSettings(present, bounds), null);
@@ -95,7 +97,7 @@ interface Probed {
   readonly comparisons: readonly Comparison[];
 }
 
-/** Returns the best of the settings that are confirmed; null: none is better than `before`. */
+/** Returns the confirmed settings with the highest score; null: none has a higher score than `before`. */
 async function bestOf(
   search: Search,
   settings: readonly TunedSettings[],
@@ -113,7 +115,7 @@ async function bestOf(
   return best;
 }
 
-/** Tries the settings on the load only, not on the reversed one, because they have little risk. */
+/** Tries smaller tolerances of scale-downs. The first probe suffices, because they have little risk. */
 async function bestCareful(search: Search): Promise<Candidate | null> {
   const settings = carefulSettings(search.present);
   const onLoad = { ...search, probes: search.probes.slice(0, 1) };
@@ -126,7 +128,7 @@ async function bestCareful(search: Search): Promise<Candidate | null> {
   return best?.candidate ?? null;
 }
 
-/** Returns the settings that pass on all probes. Settings that fail on a probe are not run on the next ones. */
+/** Returns the settings that pass on all probes. Settings that fail on a probe are not run on the remaining ones. */
 async function keepOnAll(
   search: Search,
   settings: readonly TunedSettings[],

@@ -102,8 +102,8 @@ export function assignmentText({ field, value }: Assignment): string {
 type Path = readonly (string | number)[];
 
 /**
- * Returns the path of the field whose path ends with `field`. If the document has no such field, returns its path in
- * `spec`. If it has several, returns an error.
+ * Returns the path of the only field whose path ends with `field`. If there is none, returns the path of a new field in
+ * `spec`. If there are several, returns an error.
  */
 function findField(spec: PlainObject, field: string): Path | string {
   const wanted = stepsOf(field);
@@ -147,7 +147,7 @@ function pathText(path: Path): string {
   );
 }
 
-/** Returns whether each list that the path enters has an item at the index. */
+/** Returns whether the path is possible in the value: each list on the path has an item at the given index. */
 function reaches(value: unknown, [step, ...rest]: Path): boolean {
   if (step === undefined) return true;
   if (Array.isArray(value))

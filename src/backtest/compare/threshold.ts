@@ -46,15 +46,17 @@ export interface Threshold {
   readonly isRelative: boolean;
   /**
    * Returns whether the condition is met. False if the figure is missing, such as `cost` without a price or `lost`
-   * without a queue. A relative condition needs `document`, which contains its limit; without it, the condition is not
-   * met.
+   * without a queue. A relative condition is only met with `document`, whose figure is the limit.
    */
   readonly isMetBy: (figures: Figures, document?: Figures) => boolean;
-  /** Returns whether the condition is met with its limit multiplied (`<`) or divided (`>`) by a margin below 1. */
+  /**
+   * Returns whether an absolute condition is met with a stricter limit: multiplied (`<`) or divided (`>`) by `margin`,
+   * which is at most 1. False for a relative condition.
+   */
   readonly isMetWithin: (figures: Figures, margin: number) => boolean;
-  /** Returns whether a relative condition is met if the figure may be worse by the share `slack`. */
+  /** Returns whether the condition is met if the figure may be worse than that of the document by `slack`. */
   readonly isMetNear: (figures: Figures, document: Figures, slack: number) => boolean;
-  /** Returns by how much the figure is worse than that of the document; negative: better; NaN: it is missing. */
+  /** Returns by how much the figure is worse than that of the document; negative: it is better; NaN: it is missing. */
   readonly excess: (figures: Figures, document: Figures) => number;
 }
 

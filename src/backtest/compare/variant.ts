@@ -33,12 +33,12 @@ export interface Assumptions {
   readonly scrapeIntervalSeconds: number;
   readonly resourceWindowSeconds: number;
   readonly usageAtCapacityPercent: number;
-  /** Null: as many replicas as the load needs first, within the bounds of the document. */
+  /** Null: as many replicas as the load needs at the start, within the bounds of the document. */
   readonly initialReplicas: number | null;
   readonly pricePerPodHour: number | null;
   /** Null: there is no queue, and load above the capacity is lost. */
   readonly queue: QueueSettings | null;
-  /** The value of the query of `maxReplicasFrom`. Null: the recorded values; without a history there are none. */
+  /** The value of `maxReplicasFrom` in each round. Null: the recorded values apply; with a trace, there are none. */
   readonly maxReplicasFrom: number | null;
   /** Maps the identity of a metric to what its query measures, for `parseMeasure`. Other metrics measure the load. */
   readonly measures: ReadonlyMap<string, string>;
@@ -52,7 +52,7 @@ export type Result =
 /** The default sync period. The demand is computed from the mean load of each period of this length. */
 export const DEMAND_STEP_SECONDS = 15;
 
-/** Returns how runs are scored. `within`: the time that is scored; default: the whole load. */
+/** Returns how runs on the load are scored. `within`: the time that is scored; default: the whole load. */
 export function scoringOf(
   load: Load,
   { capacity, pricePerPodHour, queue }: Assumptions,
@@ -63,7 +63,7 @@ export function scoringOf(
   return { load, capacity, demand, pricePerPodHour, queue };
 }
 
-/** How the metrics of a document depend on the load, and the requests of its pods. */
+/** Simulated pods of a document: how its metrics depend on the load, and requests and limits of the pods. */
 export interface WorkloadModel {
   readonly modelsOf: (
     scaler: Scaler,
@@ -95,7 +95,7 @@ export interface Backtest {
   readonly runJobs: RunJobs;
 }
 
-/** Runs documents, in parallel if `runJobs` does so. */
+/** Runs the documents. The results have the order of `variants`. */
 export async function runAll(variants: readonly Variant[], backtest: Backtest): Promise<readonly Result[]> {
   const jobs = variants.map((variant) => jobOf(variant, backtest));
   const runs = await backtest.runJobs(jobs.flatMap((job) => ('error' in job ? [] : [job])));
@@ -143,8 +143,8 @@ function ceilingOf(
 }
 
 /**
- * Returns rows to compare with: a fixed number of pods equal to the highest count of the document, a fixed number that
- * suffices for the highest demand, and an ideal scaler that always has exactly the pods that the load needs.
+ * Returns runs to compare with: static fleets at the highest count of the document and at the highest demand, and an
+ * ideal follower, which always has exactly the pods that the load needs.
  */
 export function baselines(scoring: Scoring, document: Result | undefined): readonly Result[] {
   const peak = document?.figures?.peakPods;
@@ -165,7 +165,7 @@ export function resultOf(name: string, run: Run, scoring: Scoring): Result {
     : { name, run: whole, figures, error: null };
 }
 
-/** At least 1, because a document without `activation` never scales up from 0 replicas. */
+/** Returns the first count. At least 1, because without `activation` a document never scales up from 0 replicas. */
 function firstCount({ spec }: Scaler, { demand }: Scoring): number {
   const needed = demand.pods.find((pods) => !Number.isNaN(pods)) ?? 1;
   return Math.max(1, spec.minReplicas, Math.min(spec.maxReplicas, needed));

@@ -18,7 +18,7 @@ export interface Range {
   readonly start: Instant;
   readonly end: Instant;
   readonly stepSeconds: number;
-  /** How many seconds before `start` are read for the windows of decisions. A multiple of the step. */
+  /** How many seconds before `start` are read, so that windows are filled at `start`. A multiple of the step. */
   readonly warmUpSeconds: number;
 }
 
@@ -42,18 +42,18 @@ export interface Fetching {
   readonly progress: { readonly add: (parts: number) => void; readonly done: () => void };
   readonly now: () => Instant;
   readonly signal: AbortSignal;
-  /** Called with each answer, so that `--save-history` can save it. */
+  /** Called with each answer, for `--save-history`. */
   readonly onAnswer?: (key: Omit<AnswerKey, 'source'>, series: readonly RangeSeries[]) => void;
 }
 
 /** Maximum number of points in a history: 30 days with a step of 5 s. */
 export const MAX_POINTS = 520_000;
 
-/** Longer than for the queries of a round, because range queries read more samples. */
+/** Time limit of a query. It is longer than for the queries of a round, because range queries read more samples. */
 const TIMEOUT_MS = 60_000;
 /** Answers with newer samples are not cached, because the samples may still change. */
 const SETTLED_SECONDS = 600;
-/** Failures after which the two halves of the range are queried, because a shorter range may succeed. */
+/** After these failures, the two halves of the range are queried, because a shorter range may succeed. */
 const REFUSALS: ReadonlySet<string> = new Set(['timeout', 'too_large', 'execution']);
 const RANGE_REFUSAL = /points|resolution|too many|too long|time range|range is|limit|max-query-length/i;
 
@@ -141,7 +141,7 @@ function isRefusal({ reason, message }: Failure): boolean {
 
 const TENANT_HEADER = /^(?:x-scope-orgid|thanos-tenant|accountid|projectid)$/i;
 
-/** Returns what identifies the data of a data source, without secrets. */
+/** Returns the strings that identify the data of a data source, without secrets. */
 export function identityOf({
   name,
   urls,

@@ -24,12 +24,12 @@ export interface GivenAssumptions extends Omit<Assumptions, 'capacity' | 'podSta
 }
 
 interface HistoryInput extends Omit<Backtest, 'runJobs'> {
-  /** The scored range. It starts with the first value, because nothing is known about the load before. */
+  /** The scored range. It starts with the first recorded value, because the load before it is unknown. */
   readonly range: Range;
   readonly warmUpSeconds: number;
-  /** The time of the highest load per ready pod, which is used as the capacity; null: the capacity is known. */
+  /** The time of the load from which the capacity was estimated; null: the capacity is known. */
   readonly capacityAt: Instant | null;
-  /** The replicas that really ran; null: they are unknown. */
+  /** The recorded replicas; null: they are unknown. */
   readonly ran: Result | null;
 }
 
@@ -85,13 +85,12 @@ function runSince(run: Run, start: Instant): Run {
   return { ...run, start, ...counts, changes: run.changes.filter(({ at }) => at >= start) };
 }
 
-/** How many steps a load must last to count as a capacity: a single high value may result from the times of scrapes. */
+/** How many steps a load must last to count as a capacity: a single high value may be due to the times of scrapes. */
 const STEPS = 3;
 
 /**
- * Returns the highest load per ready pod that lasted for three steps, and its time; null: there is none. Each value is
- * divided by the highest number of ready pods in the two windows before it: the value may still contain load of removed
- * pods.
+ * Returns the highest load per ready pod that lasted for three steps, and its time; null: there is none. The number of
+ * ready pods is the highest one in the last two windows, because the value may still contain load of removed pods.
  */
 export function estimateCapacity(
   { observed, windowSeconds }: MetricHistory,

@@ -7,14 +7,22 @@ import { type Milli, milliFromNumber } from '../../units/quantity.js';
 import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
 
 export interface MetricHistory {
-  /** The total of all pods, or for memory the mean of a pod, shifted back by half of the window. */
+  /**
+   * The total of all pods, or for memory the mean of a pod. Shifted back by half of the window, over which it is a
+   * mean.
+   */
   readonly load: Load;
   /** The result of the query at each time, not shifted. */
   readonly observed: Load;
   readonly windowSeconds: number;
-  /** Seconds between the first and the last sample in a window if the metric is a rate, otherwise the window. */
+  /**
+   * Seconds over which the value is a mean: between the first and the last sample of a window for a rate, otherwise the
+   * window.
+   */
   readonly spanSeconds: number;
-  /** Whether the increase of a counter is divided by the whole window, even for a younger pod. */
+  /**
+   * Whether an increase is divided by the whole window, as in `rate`, even for a pod that is younger than the window.
+   */
   readonly isRate: boolean;
   /** The largest value that a pod can have, in the unit of the load; null: there is no limit. */
   readonly saturation: number | null;
@@ -35,9 +43,9 @@ export interface History {
 }
 
 /**
- * Returns how each metric of a document depends on the history. `initialReplicas`: the replicas when the scored time
- * begins; null: the run begins a warm-up earlier with the recorded replicas. `queued`: the load if it waits in a queue,
- * so that pods report it only when they serve it; null: there is no queue.
+ * Returns how each metric of a document depends on the history. `initialReplicas`: the replicas at the start of the
+ * scored time; null: the run starts a warm-up earlier, with the recorded replicas. `queued`: the load, if it waits in a
+ * queue until pods serve and report it; null: there is no queue.
  */
 export function historyWorkload(
   { metricOf, ceilingOf, requests, replicas, syncPeriodSeconds, warmUpSeconds }: History,
@@ -108,7 +116,10 @@ function missingRequest(metric: MetricSpec, requests: History['requests']): stri
     : `the request of the pods is unknown: kube_pod_container_resource_requests has no values for ${metric.name}`;
 }
 
-/** Returns the requests of a simulated pod: those of each container that metrics name, and the rest together. */
+/**
+ * Returns the requests of a simulated pod. It has a container for each container that a metric names, and one with the
+ * requests of all other containers.
+ */
 function requestsOf(
   { spec }: Scaler,
   requests: History['requests'],
@@ -128,7 +139,7 @@ function requestsOf(
       simulated.set(name, resources.set(resource, milliFromNumber(amount)));
     }
   }
-  // A request from `--request` is that of the whole pod, so it counts for each named container.
+  // The request of `--request` is that of the whole pod, so it is used for each named container.
   const rest = simulated.get(CONTAINER);
   for (const name of named)
     if (!simulated.has(name) && rest !== undefined && simulated.size === 1) simulated.set(name, rest);
@@ -136,9 +147,8 @@ function requestsOf(
 }
 
 /**
- * Returns the time of the first round after `start`. The rounds of the service are one period apart, and each recorded
- * change follows a round, so the changes show the times of the rounds. Without a change, it is one period after
- * `start`.
+ * Returns the time of the first round after `start`, estimated from the recorded changes: each follows a round, and
+ * rounds are one period apart. Without changes, it is one period after `start`.
  */
 export function firstRoundAt(changes: readonly CountStep[], start: Instant, periodSeconds: number): Instant {
   const periodMs = periodSeconds * 1000;

@@ -12,13 +12,13 @@ import { addSeconds, type Instant } from '../../units/time.js';
 import { BacktestError } from '../compare/variant.js';
 import { fetchInstant, type Fetching, type Range } from './fetch-series.js';
 
-/** Times at which the history is checked for duplicates: a second Prometheus may not exist all the time. */
+/** Number of times at which the history is checked for duplicates: a second Prometheus may not exist all the time. */
 const SEARCHES = 3;
 
 /**
- * Returns the query for the history of a metric. If containers have several series, the default query is replaced by
- * one that counts each container once, as in the service, and a warning is returned. Throws `BacktestError` if any
- * other query would add up duplicates, because the load would be a multiple of the true load.
+ * Returns the query for the history of a metric. If containers have duplicate series, returns a query that counts each
+ * container once, as in the service, and a warning. Throws `BacktestError` if any other query adds up duplicates,
+ * because the load would be a multiple of the true load.
  */
 export async function historyQuery(
   metric: MetricSpec,
@@ -66,7 +66,10 @@ async function findDuplicates(
   return null;
 }
 
-/** Returns a failed answer if the query fails, instead of throwing: the query of the metric reports the failure. */
+/**
+ * Returns the answer to a query for duplicates. It does not throw if the query fails: the query of the metric reports
+ * that.
+ */
 async function answerAt(
   query: string,
   when: { readonly at: Instant; readonly stepSeconds: number },

@@ -33,21 +33,23 @@ export function columnOf(
 }
 
 /**
- * Returns the load of a column. A value is the mean of the window before its time, so the load is shifted back by half
- * of the window.
+ * Returns the load of a column. Each value is the mean of the window before its time, so it is shifted back by half of
+ * the window, to the middle of the window.
  */
 export function loadOfColumn(column: Column, windowSeconds: number): Load {
   return movedBack(column, windowSeconds / 2);
 }
 
-/** Returns the result of the query at each time, interpolated between two steps with values. */
+/**
+ * Returns the results of the query at the times of the column. Between two steps with values, they are interpolated.
+ */
 export function observedOfColumn(column: Column): Load {
   return movedBack(column, 0, true);
 }
 
 /**
- * Returns a load in which each value applies from half a step before its time until half a step after it. A negative
- * value is unknown.
+ * Returns a load in which each value applies for one step, with its time in the middle. The times are `seconds` earlier
+ * than in the column. A negative value is unknown.
  */
 function movedBack({ start, stepSeconds, values }: Column, seconds: number, isInterpolated = false): Load {
   const first = addSeconds(start, -seconds - stepSeconds / 2);
@@ -67,7 +69,7 @@ export function divideColumns(one: Column, other: Column): Column {
   };
 }
 
-/** Replaces a missing value by 0 if `witness` has a value at that time, which shows that Prometheus was scraping. */
+/** Replaces a missing value by 0 if `witness` has a value at that time, because Prometheus was scraping then. */
 export function fillZero(column: Column, witness: Column | null): Column {
   if (witness === null) return column;
   return {

@@ -46,18 +46,20 @@ function keysOf(selector: LabelSelector): readonly string[] {
 
 export interface ReplicasQuery {
   readonly query: string;
-  /** Seconds between a change of the replicas and its appearance in the metric. */
+  /** Mean delay in seconds between a change of the replicas and the metric, in addition to scrapes and steps. */
   readonly lateSeconds: number;
 }
 
-/** Returns queries for the replicas, of kube-state-metrics and of promscaler, in the order in which they are tried. */
+/**
+ * Returns queries for the replicas, in the order in which they are tried: of kube-state-metrics, then of promscaler.
+ */
 export function replicasQueries({ namespace, name: scaler, spec }: Scaler): readonly ReplicasQuery[] {
   const { kind, name } = spec.scaleTargetRef;
   const is = (label: string, value: string): string => `${label}=${stringLiteral(value)}`;
   const ns = is('namespace', namespace);
   const own = {
     query: `max(promscaler_current_replicas{${ns}, ${is('scaler', scaler)}})`,
-    // A round first reads the replicas and then changes them, so the next round reports the change.
+    // A round reads the replicas before it changes them, so only the next round reports the change.
     lateSeconds: spec.syncPeriodSeconds,
   };
   const known = (query: string): ReplicasQuery => ({ query, lateSeconds: 0 });
@@ -91,14 +93,14 @@ export function perContainerQuery(
   return `avg by (container) (max by (pod, container) (${metric}))`;
 }
 
-/** The start of a pod is measured until the pod has this age. */
+/** Only start times below this age of a pod are used. */
 const YOUNG_SECONDS = 3600;
 
 /**
- * Returns two queries for the median time from the creation of a pod until it was first ready. The first one measures
- * the pods of the target that are young at the time, the second one all pods in case none is young. A pod whose
- * readiness has changed later is excluded, because kube_pod_status_ready_time is the time of the last change in either
- * direction. Source: kube-state-metrics, internal/store/pod.go
+ * Returns two queries for the median time from the creation of a pod until it was ready. The first query uses only pods
+ * that are young at the time. The second one uses all pods, in case none is young. Pods that have become unready since
+ * are excluded, because kube_pod_status_ready_time is the time of the last change in either direction. Source:
+ * kube-state-metrics, internal/store/pod.go
  */
 export function podStartQueries({ namespace, spec }: Scaler): readonly string[] {
   const { kind, name } = spec.scaleTargetRef;
@@ -116,7 +118,7 @@ export function podStartQueries({ namespace, spec }: Scaler): readonly string[] 
   ];
 }
 
-/** Returns the seconds of the window whose mean a value of the history is. */
+/** Returns the seconds over which a value of the query is a mean; 0: it has no range. */
 export function windowOfQuery(query: string): number {
   return largestWrittenRangeSeconds(query);
 }

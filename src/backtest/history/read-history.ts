@@ -169,7 +169,7 @@ async function readFacts(scaler: Scaler, settings: HistorySettings, fetching: Fe
   ]);
   const index = replicas.findIndex((one) => describeGaps(one) !== undefined);
   const recorded = replicas[index] ?? null;
-  // On average, a change appears half a scrape interval and half a step after it was made.
+  // On average, a change appears half a scrape interval and half a step late.
   const late = (range.stepSeconds + fetching.source.scrapeIntervalSeconds) / 2;
   const lateSeconds = { replicas: late + (queries[index]?.lateSeconds ?? 0), ready: late };
   const hasLimit = cpu.size > 0 && [...cpu.keys()].every((name) => limits.has(name));
@@ -217,7 +217,8 @@ async function readMetric(
   const windowSeconds = isOfResource(metric)
     ? resourceWindowSeconds(fetching.source, metric.name)
     : windowOfQuery(query);
-  // The scrape interval must be short enough for two samples in a window, because the history has values.
+  // A span of 0 is ignored: the history has values, so the real scrape interval must be shorter than the configured
+  // one.
   const isOfCounter = isOfResource(metric) || isDifference(query);
   const span = spanOfRate(windowSeconds, fetching.source.scrapeIntervalSeconds);
   return {
@@ -296,8 +297,8 @@ function keyOf(scaler: Scaler, metric: MetricSpec): string {
 }
 
 /**
- * Reads the sum of the series of a query. The warm-up is a separate query, so that the rest is found in the cache, or
- * in a saved history, even if a document has a shorter warm-up. Throws the errors of `fetchSeries`.
+ * Reads the sum of the series of a query. The warm-up is a separate query, so that documents with different warm-ups
+ * use the same cached or saved answers for the range itself. Throws the errors of `fetchSeries`.
  */
 async function readColumn(
   what: string,

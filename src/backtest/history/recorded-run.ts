@@ -10,11 +10,13 @@ export interface Recorded {
   readonly replicas: Column;
   /** Null: all replicas count as ready. */
   readonly ready: Column | null;
-  /** Mean seconds between a change and the time of the value that records it. */
+  /** Mean delay in seconds between a change and the value that records it. */
   readonly lateSeconds: { readonly replicas: number; readonly ready: number };
 }
 
-/** Returns the recorded replicas as a run without decisions, so that its changes have no reason. */
+/**
+ * Returns the recorded replicas as a run. It has no decisions, so its changes have no reasons. Null: no value is known.
+ */
 export function recordedRun(
   { replicas, ready, lateSeconds }: Recorded,
   { start, end }: Pick<Run, 'start' | 'end'>,
@@ -40,7 +42,7 @@ export function recordedRun(
   };
 }
 
-/** Returns the changes of the count. If a value is missing, the count stays. */
+/** Returns the changes of the count, moved back by `lateSeconds`. If a value is missing, the count stays. */
 function stepsOf(
   { start: first, stepSeconds, values }: Column,
   { start, lateSeconds }: { readonly start: Instant; readonly lateSeconds: number },
@@ -51,7 +53,7 @@ function stepsOf(
     const count = Math.round(value);
     if (steps.at(-1)?.count === count) return;
     const at = addSeconds(first, index * stepSeconds - lateSeconds);
-    // Of the changes before the start, only the last one counts, as if it were made at the start.
+    // Only the last change before `start` counts. It is moved to `start`.
     if (at <= start) steps.length = 0;
     steps.push({ at: steps.length === 0 ? start : at, count });
   });

@@ -2,17 +2,22 @@ import type { Load } from '../simulation/load.js';
 import type { Scaler, ScalingRules } from '../../scaler/spec.js';
 import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
 
-/** Minimum warm-up, because `recommend` tries longer windows than those of the documents. */
+/** Minimum warm-up: `--recommend` tries longer windows than those of the documents. */
 const MIN_WARM_UP_SECONDS = 3600;
 
-/** Returns how many seconds before the scored time windows and forecasts need. A multiple of the step. */
+/**
+ * Returns the length of the warm-up: the seconds before the scored time that windows and forecasts need. A multiple of
+ * the step.
+ */
 export function warmUpOf(scalers: readonly Scaler[], stepSeconds: number): number {
   const ofForecasts = scalers.map((scaler) => lookbackSeconds(scaler));
   const wanted = Math.max(MIN_WARM_UP_SECONDS, ...scalers.map(longestWindowSeconds), ...ofForecasts);
   return Math.ceil(wanted / stepSeconds) * stepSeconds;
 }
 
-/** Returns the seconds of the warm-up before `start` for which there are values. `observed`: see `observedOfColumn`. */
+/**
+ * Returns the part of the warm-up with recorded values, in seconds before `start`. `observed`: see `observedOfColumn`.
+ */
 export function knownWarmUpSeconds(
   observed: Load,
   {
@@ -24,7 +29,7 @@ export function knownWarmUpSeconds(
   const known = knownSince(observed, stepSeconds);
   if (known === null || known >= start) return 0;
   const begin = addSeconds(start, -warmUpSeconds);
-  // Values are at multiples of the step, so the first one may be up to a step after `begin`.
+  // Values are at multiples of the step, so even a full warm-up may start up to a step after `begin`.
   return known < addSeconds(begin, stepSeconds) ? warmUpSeconds : secondsBetween(known, start);
 }
 
@@ -32,11 +37,11 @@ export function knownWarmUpSeconds(
 export function knownSince(observed: Load, stepSeconds: number): Instant | null {
   const { times, values } = observed.data;
   const time = times[values.findIndex((value) => !Number.isNaN(value))];
-  // Half a step is added, because a value applies from half a step before its time.
+  // Adds half a step, because each value in `observed` starts half a step before its time.
   return time === undefined ? null : addSeconds(instantFromMs(time), stepSeconds / 2);
 }
 
-/** Returns how many seconds of earlier decisions influence a decision of a document. */
+/** Returns how far back the decisions of a document depend on earlier ones, in seconds. Excludes the forecast. */
 export function longestWindowSeconds({ spec }: Scaler): number {
   const { behavior, downscaleConfirmation, fallback } = spec;
   return Math.max(

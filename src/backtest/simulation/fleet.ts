@@ -47,10 +47,10 @@ interface Starting {
   readonly name: string;
 }
 
-/** Age of the first pods, which is longer than any period in which a document treats a pod as new. */
+/** Age of the first pods, so that no document treats them as new. */
 const FIRST_PODS_AGE_SECONDS = 2 * 86_400;
 
-/** Creates a fleet. Throws `FleetError` if it is too large; `scaleTo` does so, too. */
+/** Creates a fleet. This and `scaleTo` throw `FleetError` for more than `MAX_PODS` pods. */
 export function createFleet(settings: {
   readonly replicas: number;
   readonly start: Instant;
@@ -145,7 +145,7 @@ export function createFleet(settings: {
 function keptPods(pods: readonly Pod[], replicas: number): ReadonlySet<string> {
   const readySince = ({ ready, readyChangedAt }: Pod): number =>
     ready === true ? (readyChangedAt ?? 0) : Infinity;
-  // The sort is stable: among pods with the same time, the youngest one stays last.
+  // The sort is stable: pods with the same time stay in order, the youngest one last.
   const ranked = pods.toSorted((one, other) => {
     const [a, b] = [readySince(one), readySince(other)];
     return a === b ? 0 : a - b;
@@ -153,7 +153,10 @@ function keptPods(pods: readonly Pod[], replicas: number): ReadonlySet<string> {
   return new Set(ranked.slice(0, replicas).map(({ name }) => name));
 }
 
-/** Returns the start time of a pod. It is the same in each run, so that documents are compared fairly. */
+/**
+ * Returns the start time of the pod with this number, in seconds. It is the same in each run, so that documents are
+ * compared fairly.
+ */
 function startSeconds({ medianSeconds, p95Seconds }: PodStart, number: number): number {
   if (p95Seconds === medianSeconds) return medianSeconds;
   const spread = Math.log(p95Seconds / medianSeconds) / Z_OF_95;
@@ -180,7 +183,10 @@ function uniform(seed: number): number {
   return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
 }
 
-/** How long an empty node exists: the default of `--scale-down-unneeded-time` of the cluster autoscaler. */
+/**
+ * How long a node exists after it has become empty: the default of `--scale-down-unneeded-time` of the cluster
+ * autoscaler.
+ */
 const EMPTY_NODE_SECONDS = 600;
 
 interface Nodes {
@@ -190,7 +196,7 @@ interface Nodes {
   readonly release: (pods: number, now: Instant) => void;
 }
 
-/** Creates the nodes of a fleet. Pods fill one node after the other. */
+/** Creates the nodes of a fleet. Pods fill one node after another. */
 function createNodes({ seconds, pods: each }: NodeStart, replicas: number, since: Instant): Nodes {
   const nodes: { readonly readyAt: Instant; emptySince: Instant | null }[] = Array.from(
     { length: Math.ceil(replicas / each) },

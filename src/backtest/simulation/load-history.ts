@@ -14,13 +14,15 @@ export interface ServedLoad {
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1440;
-/** The seasons are computed for each quarter of an hour: time zones change only at such a time. */
+/**
+ * The times of the seasons are computed once per quarter of an hour: offsets of time zones change only at such times.
+ */
 const QUARTER_MS = 15 * MINUTE_MS;
 const MAX_GAP_SECONDS = 150;
 
 /**
- * Records the served load of each minute. Before `begin`, the load of the input is used as far as it is known. Returns
- * null if the document has no forecast, or if the metric of the forecast does not follow the load.
+ * Records the served load of each minute. Before `begin`, the known load of the input is used. Returns null if the
+ * document has no forecast, or if the metric of the forecast is constant.
  */
 export function createServedLoad(
   { spec }: Scaler,
@@ -45,7 +47,7 @@ export function createServedLoad(
   const maxGapSeconds = Math.max(MAX_GAP_SECONDS, 2 * syncPeriodSeconds);
   const lookbackMinutes = forecast.lookbackDays * DAY_MINUTES;
   const { from } = seasonSeconds(leadSeconds);
-  // The earliest season also needs minutes before its time.
+  // The history starts an hour earlier than the first season, which also needs minutes before its time.
   const first = Math.floor(begin / MINUTE_MS) - lookbackMinutes + Math.floor(from / 60) - 60;
   const loads = new Float64Array(Math.floor(end / MINUTE_MS) - first + 1).fill(NaN);
   const minutes = { start: instantFromMs(first * MINUTE_MS), values: loads };
@@ -92,7 +94,10 @@ export function createServedLoad(
   };
 }
 
-/** Returns the value that the metric would have if there were enough pods; null: the load is unknown. */
+/**
+ * Returns the value of the metric at a time before the run, as if there had been enough pods; null: the load is
+ * unknown.
+ */
 function recordedAt(model: Exclude<MetricModel, { readonly kind: 'constant' }>, at: Instant): number | null {
   if (model.kind === 'measured') return null;
   const load =

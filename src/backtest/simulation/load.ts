@@ -129,8 +129,8 @@ export function lastAtOrBefore(times: Float64Array, time: number, length = times
 }
 
 /**
- * Returns a load of means over `stepSeconds`. If the steps are at least that long already, returns the load. Requests
- * can wait for some seconds, so that a burst of one second is not lost.
+ * Returns a load whose values are means over `stepSeconds`. A load with steps of at least this length is returned
+ * unchanged. A burst of one second is averaged, because requests can wait for some seconds.
  */
 export function evenLoad(load: Load, stepSeconds: number): Load {
   const { start, end, points } = load;

@@ -16,22 +16,22 @@ export interface Trace {
 /** Limits the lines: a year with a step of 6 s. */
 const MAX_ROWS = 5_000_000;
 const MAX_DAYS = 400;
-/** A trace must have this length, which is one step of the demand. */
+/** Minimum length of a trace: one step of the demand. */
 const LEAST_SECONDS = 15;
 /** Limits a value. It is larger than any load, even in bytes per second. */
 const MAX_VALUE = 1e15;
 const LINES_OF_A_PART = 10_000;
 const MAX_PROBLEMS = 10;
-/** A step that is longer than the usual length times this number is a gap. */
+/** A step that is longer than the usual step times this number is a gap. */
 const MAX_STEPS = 2;
 const HEADER = 't_seconds,value';
 const NUMBER = /^[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3})?$/;
 
 /**
  * Parses a load trace: the header `t_seconds,value`, then a line for each step, with ascending times. An empty value or
- * `NaN` is a gap. The usual length of a step is the median of all steps; what exceeds twice this length is a gap, too.
- * The first line is at `givenStart`. If it is null, it is at the default time, with a warning if the times look like
- * Unix times. Yields at least once a second, because parsing a long trace takes several seconds.
+ * `NaN` is a gap. The usual step is the median of all steps. A step longer than twice the usual one has a gap after its
+ * usual length. The first line is at `givenStart`. Null: it is at `DEFAULT_START`, with a warning if the times look
+ * like Unix times. Yields at least once a second, because parsing a long trace takes several seconds.
  */
 export function* parseTraceInParts(text: string, givenStart: Instant | null): Generator<undefined, Trace> {
   const start = givenStart ?? DEFAULT_START;

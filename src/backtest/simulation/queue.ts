@@ -72,7 +72,10 @@ const LONGEST_PIECE_MS = LOG_STEP_SECONDS * 1000;
 /** Smaller amounts are ignored as rounding errors. */
 const LEAST_AMOUNT = 1e-9;
 
-/** Creates a queue. `start` and `end`: the time of the log. `keptSeconds`: how far back `read` may be asked. */
+/**
+ * Creates a queue. `start` and `end`: the period of the log. `keptSeconds`: how far `from` of `read` may be in the
+ * past.
+ */
 export function createQueue(
   { load, capacity, mostDepth, timeoutSeconds }: QueueInput,
   {
@@ -85,7 +88,7 @@ export function createQueue(
   const log = createLog(start, end);
   const recent: Piece[] = [];
   let oldest = 0;
-  // Load that has waited too long is dropped only at the end of a `Piece`. So a piece is at most a tenth of the
+  // Load that has waited too long is only dropped at the end of a `Piece`, so a piece is at most a tenth of the
   // timeout.
   const timeoutMs = timeoutSeconds * 1000;
   const longestMs = Math.min(LONGEST_PIECE_MS, Math.max(100, timeoutMs / 10));
@@ -223,7 +226,7 @@ function createLine(): Line {
         const amount = Math.min(left, arrival.amount);
         const until = time + (amount / rate) * 1000;
         const arrivedUntil = arrival.from + (arrival.to - arrival.from) * (amount / arrival.amount);
-        // At least 0: if the queue is short, load is served while it arrives, so the wait would be negative.
+        // If the queue is short, load is served while it arrives. Its wait is then 0, not negative.
         const [least, most] = [time - arrival.from, until - arrivedUntil].map((ms) => Math.max(0, ms / 1000));
         sums.served += amount;
         sums.waited += (amount * ((least ?? 0) + (most ?? 0))) / 2;

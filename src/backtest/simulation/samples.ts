@@ -18,19 +18,19 @@ import { addSeconds, type Instant, latest } from '../../units/time.js';
 interface Measured {
   readonly load: Load;
   /**
-   * `present`: the load at each time, as in a trace, to which the window is applied. `mean`: the recorded result of the
-   * query, which already is a mean over the window before each time.
+   * `present`: the load at each time, as in a trace; the window is still to be applied. `mean`: the recorded result of
+   * the query, which is already a mean over the window before each time.
    */
   readonly loadIs: 'present' | 'mean';
   /** The window of the query in seconds; 0: the query reads the newest sample only. */
   readonly windowSeconds: number;
-  /** The value is a mean over this many seconds before the newest sample: the window, or less for a rate. */
+  /** Seconds before the newest sample over which the value is a mean: the window, or less for a rate. */
   readonly spanSeconds: number;
 }
 
 /**
- * Returns the seconds between the first and the last sample in a window, over which `rate` is a mean. They are on
- * average the window minus one scrape interval. 0: the window rarely contains two samples.
+ * Returns the mean time between the first and the last sample in a window, over which `rate` is a mean: the window
+ * minus one scrape interval. 0: the window rarely contains two samples.
  */
 export function spanOfRate(windowSeconds: number, scrapeIntervalSeconds: number): number {
   if (windowSeconds <= scrapeIntervalSeconds) return 0;
@@ -107,8 +107,8 @@ export function takeSample(metric: MetricSpec, model: MetricModel, context: Samp
 }
 
 /**
- * Returns the backlog and the capacity of a pod; null: the depth of the queue is unknown. Without a queue there is no
- * backlog, and a pod serves the load of the target.
+ * Returns the backlog, and the capacity of a pod; null: a backlog is needed, but the depth of the queue is unknown.
+ * Without a queue, the backlog is 0, and the capacity of a pod is the target.
  */
 function partsOf(
   { backlog, capacityQuery, autoCapacity, target }: ObjectMetric | ExternalMetric,
@@ -188,7 +188,7 @@ export interface ShareContext {
 /** Returns the value of each ready pod in base units. Pods that are not ready serve nothing. */
 export function shareValues(model: ShareModel, context: ShareContext): ReadonlyMap<string, number> {
   const { measuredAt, pods } = context;
-  // A pod that was ready when the window began has the value of a whole window.
+  // For a pod that was ready when the span began, the whole span counts.
   const spanStart = addSeconds(measuredAt, -model.spanSeconds);
   const meanSince = meanOf(model, context);
   const values = new Map<string, number>();
@@ -207,8 +207,8 @@ export function shareValues(model: ShareModel, context: ShareContext): ReadonlyM
 }
 
 /**
- * Returns the value of a pod that is younger than the window; null: the load is unknown. `rate` extrapolates to half a
- * scrape interval before the first sample.
+ * Returns the value of a pod that became ready within the window; null: the load is unknown. Like `rate`, extrapolates
+ * to half a scrape interval before the first sample.
  */
 function youngValue(
   { isRate, windowSeconds, spanSeconds }: ShareModel,
@@ -296,7 +296,7 @@ export function createShareCurve(start: Instant): ShareCurve {
     },
     mean: (from, to) => {
       const knownMs = interpolated(known, to) - interpolated(known, from);
-      // Less than 0.5 ms is a rounding error of the interpolation.
+      // Less than 0.5 ms of known values is a rounding error of the interpolation.
       return knownMs < 0.5 ? null : (interpolated(areas, to) - interpolated(areas, from)) / knownMs;
     },
   };

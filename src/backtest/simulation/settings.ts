@@ -4,13 +4,13 @@ import { countOf } from '../../units/format.js';
 /** The seconds from the creation of a pod until it is ready. */
 export interface PodStart {
   readonly medianSeconds: number;
-  /** 19 of 20 pods are ready after at most this time. If it equals the median, all pods take the same time. */
+  /** The time within which 95 % of the pods are ready. If it equals the median, all pods take the same time. */
   readonly p95Seconds: number;
   /** Null: there is always a node with room for another pod. */
   readonly node: NodeStart | null;
 }
 
-/** How long a pod for which no node has room waits for a new node. */
+/** How long a pod waits for a new node if no node has room. */
 export interface NodeStart {
   readonly seconds: number;
   /** Number of pods that fit on a node. */

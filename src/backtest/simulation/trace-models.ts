@@ -16,14 +16,13 @@ export interface TraceAssumptions {
   readonly measures?: ReadonlyMap<string, string>;
 }
 
-/** The request of each simulated pod. Its value does not matter, only the ratio of usage and request. */
+/** The CPU request of each container of a simulated pod. Only the ratio of usage and request matters. */
 const REQUEST_MILLI: Milli = parseQuantity('1') ?? 1000n;
 
 /**
- * Returns how each metric of a document depends on a load trace, or why a metric cannot. Null: the metric is omitted,
- * because a trace contains no memory usage. CPU usage is proportional to the load of a pod up to its capacity; load
- * that a pod cannot serve causes no usage. A Pods metric has the load of a pod, an Object or External metric the whole
- * load.
+ * Returns how each metric of a document depends on a load trace, or why that is impossible. Null: the metric is
+ * omitted, because a trace contains no memory usage. The CPU usage of a pod is proportional to its load, up to its
+ * capacity. A Pods metric has the load of a pod, an Object or External metric the whole load.
  */
 export function traceModels(
   scaler: Scaler,
@@ -60,7 +59,7 @@ function modelOf(
   switch (metric.type) {
     case 'Resource':
     case 'ContainerResource': {
-      // The usage of a Resource metric is relative to the requests of all containers together.
+      // A Resource metric is relative to the requests of all containers, which are 1 core each.
       const coresAtCapacity = (usageAtCapacityPercent / 100) * (metric.type === 'Resource' ? containers : 1);
       const unitsPerLoad = coresAtCapacity / capacity;
       return {
@@ -102,7 +101,7 @@ function modelOf(
   }
 }
 
-/** Returns the window of the query, or why the query can have no value. */
+/** Returns the window of the query, or why the query never has a value. */
 function windowOf(
   query: string,
   scrapeIntervalSeconds: number,
@@ -115,7 +114,7 @@ function windowOf(
     : `a window of ${windowSeconds} s has fewer than two samples at a scrape interval of ${scrapeIntervalSeconds} s (scrapeIntervalSeconds of --config), so that the query has no value`;
 }
 
-/** Returns a request of 1 core for each container that a metric of the document names. */
+/** Returns a CPU request of 1 core for each container. */
 export function traceRequests(scaler: Scaler): ReadonlyMap<string, ReadonlyMap<string, Milli>> {
   return new Map(containersOf(scaler).map((name) => [name, new Map([['cpu', REQUEST_MILLI]])]));
 }

@@ -29,13 +29,13 @@ export interface WorkloadInput {
   /** The queue for load that the ready pods cannot serve at once. Default: none, and that load is lost. */
   readonly queue?: QueueInput;
   /**
-   * A time at or before `start`. The simulation begins at this time, or later when all loads have begun, so that
-   * windows have data at `start`. Rounds before `start` are not in the result. Default: `start`.
+   * When the simulation begins, at or before `start`, so that windows have data at `start`. It begins later if a load
+   * begins later. Rounds before `start` are not in the result. Default: `start`.
    */
   readonly warmUpFrom?: Instant;
 }
 
-/** Pods that serve a load, and their measurements. */
+/** Simulated pods that serve a load, and their metrics. */
 export interface Workload {
   /** When the simulation begins: see `warmUpFrom`. */
   readonly begin: Instant;
@@ -53,7 +53,7 @@ export interface Workload {
   readonly queue: Queue | null;
 }
 
-/** Creates a workload. Each metric of `scaler` must have a model. Throws `FleetError`; `scaleTo` does so, too. */
+/** Creates a workload. Each metric of `scaler` must have a model. This and `scaleTo` throw `FleetError`. */
 export function createWorkload(scaler: Scaler, input: WorkloadInput): Workload {
   const models = input.models.filter((model) => model !== null);
   const begin = beginOf(input, models);
@@ -67,7 +67,7 @@ export function createWorkload(scaler: Scaler, input: WorkloadInput): Workload {
   });
   const queue = queueOf(input, models);
   const curves = models.map((model) => (hasCurve(model) ? createShareCurve(begin) : null));
-  // With `podStart: {}`, the learned value is the start time of the simulated pods.
+  // With `podStart: {}`, the service learns the start time. Here, it is the 95th percentile of the simulated pods.
   const podStart =
     scaler.spec.podStart === null
       ? {}
@@ -146,7 +146,10 @@ function queueOf(
   return createQueue(queue, { start, end, keptSeconds: longest + scrapeIntervalSeconds });
 }
 
-/** Returns whether the share of a pod is recorded. A load that is already a mean is divided when a sample is taken. */
+/**
+ * Returns whether the load of a pod is recorded as a curve. If the load is already a mean, each sample is computed from
+ * it instead.
+ */
 function hasCurve(model: MetricModel): boolean {
   return model.kind === 'share' && model.loadIs === 'present';
 }

@@ -9,7 +9,7 @@ import type { AdapterConfig } from './read-adapter.js';
 interface Candidate {
   readonly rule: AdapterRule;
   readonly series: string;
-  /** Whether the rule also maps other series to the metric, so that this one may not exist. */
+  /** Whether the rule maps other series to the metric, too, so that this one may not exist. */
   readonly isGuess: boolean;
   /** Null: the template or the labels of the rule cannot be converted. */
   readonly query: string | null;
@@ -37,8 +37,8 @@ export function adapterQueries({ rules }: AdapterConfig): MetricQueries {
 }
 
 /**
- * Chooses a query. If the rule names the series, the series is assumed to exist. If several rules match, the last one
- * applies, as in the adapter. Source: pkg/custom-provider/series_registry.go
+ * Chooses a query. If a rule names a series exactly, this series is assumed to exist. If several rules match, the last
+ * one applies, as in the adapter. Source: pkg/custom-provider/series_registry.go
  */
 function choose(all: readonly Candidate[]): FoundQuery {
   const exact = new Set(all.filter(({ rule }) => rule.series.name !== null).map(({ series }) => series));
@@ -58,8 +58,8 @@ const LISTS: Readonly<Record<AdapterRule['api'], string>> = { custom: 'rules', e
 const MOST_NAMES = 10;
 
 /**
- * Explains that no rule matches, and names the metrics that the rules produce. `*` stands for a part that depends on
- * the series.
+ * Returns the reason that no rule matches, with the names of metrics that the rules produce. `*` stands for a part of a
+ * name that depends on the series.
  */
 function whyNoRule(name: string, api: AdapterRule['api'], rules: readonly AdapterRule[]): string {
   const other = rules.filter((rule) => rule.api !== api && findSeries(name, rule).length > 0);
@@ -80,7 +80,7 @@ function producedName({ series, name: rule }: AdapterRule): readonly string[] {
   return name === null ? [] : [name];
 }
 
-/** Returns whether a rule of external metrics should select the namespace, but has no label for it. */
+/** Returns whether a rule of external metrics selects all namespaces, because it has no label for the namespace. */
 function isForAllNamespaces({ api, isNamespaced, labels }: AdapterRule): boolean {
   return api === 'external' && isNamespaced && labelOf('namespace', labels) === null;
 }
@@ -122,7 +122,7 @@ function buildQuery(metric: NamedMetric, series: string, rule: AdapterRule): str
   return `label_replace(${query}, "pod", "$1", "${pod}", "(.+)")`;
 }
 
-/** Returns the labels of a query; null: the rule has no label for the objects of the metric, or for their namespace. */
+/** Returns the labels of a query; null: the rule has no label for the namespace or for the objects of the metric. */
 function labelsOf({ member, objectKind, objectGroup }: NamedMetric, rule: AdapterRule): Labels | null {
   const namespace = labelOf('namespace', rule.labels);
   const inNamespace: readonly Place[] =
@@ -185,8 +185,8 @@ const ACTION = /<<([^<>]*)>>/g;
 const INDEX = /^index +\.LabelValuesByName +"([^"]*)"$/;
 
 /**
- * Fills in a query template; null: it contains an action that is not supported, because Go templates can do more.
- * Source: pkg/naming/metrics_query.go
+ * Fills in a query template; null: it contains an unsupported action of Go templates. Source:
+ * pkg/naming/metrics_query.go
  */
 function fillTemplate(template: string, values: TemplateValues): string | null {
   // Removes trim markers: `<<- .Series ->>` means the same as `<<.Series>>` here.

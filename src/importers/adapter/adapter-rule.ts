@@ -35,7 +35,7 @@ export interface NameRule {
 
 const GROUP = /\$(?:(\w+)|\{(\w+)\})/g;
 
-/** Returns the name of the metric for a series; null: the rule does not match it (pkg/naming/metric_namer.go). */
+/** Returns the metric name for a series; null: the rule does not match the series (pkg/naming/metric_namer.go). */
 export function metricNameOf(series: string, { matches, as }: NameRule): string | null {
   const match = matches.exec(series);
   if (match === null) return null;
@@ -78,7 +78,7 @@ export function labelOf(resource: string, { overrides, template }: LabelPlaces, 
 
 const PLURALS: Readonly<Record<string, string>> = { ingresses: 'ingress', statuses: 'status' };
 
-/** Returns the singular, because an override may use the singular or the plural. */
+/** Returns the singular of a resource, because an override may use either form. */
 export function singularOf(resource: string): string {
   const name = resource.toLowerCase();
   const known = PLURALS[name];
@@ -88,11 +88,14 @@ export function singularOf(resource: string): string {
 
 const LONGEST_PATTERN = 500;
 
-/** A repeated group, or many repetitions, could take forever: JavaScript backtracks, RE2 does not. */
+/**
+ * Matches a repeated group. With it, or with many repetitions, a match could take forever: unlike RE2, JavaScript
+ * backtracks.
+ */
 const REPEATED_GROUP = /\)(?:[*+]|\{\d+,)/;
 const MOST_REPETITIONS = 3;
 
-/** Matches what means something else in JavaScript: character classes by name, and escapes such as `\z` and `\Q`. */
+/** Matches syntax with another meaning in JavaScript: named character classes, and escapes such as `\z` and `\Q`. */
 const OTHER_MEANING = /\[\[:|\\[AzZQECpP]/;
 
 /**

@@ -4,7 +4,7 @@ import { type AdapterRule, metricNameOf, readsSeries } from './adapter-rule.js';
 /** The name of a series that a rule maps to a metric. */
 interface FoundSeries {
   readonly name: string;
-  /** Whether the rule maps other series to the same metric, so that this series may not exist. */
+  /** Whether the rule maps other series to the metric, too, so that this one may not exist. */
   readonly isGuess: boolean;
 }
 
@@ -56,7 +56,7 @@ function inverted(metric: string, { name: { as, source } }: AdapterRule): readon
     groups.push(group);
     return '([\\w:]*)';
   });
-  // With more than two groups, there would be too many ways to divide the name.
+  // More than two groups can match a name in too many ways.
   if (groups.length > 2) return [];
   const match = new RegExp(`^${pattern.join('')}$`).exec(metric);
   if (match === null) return [];
@@ -66,7 +66,10 @@ function inverted(metric: string, { name: { as, source } }: AdapterRule): readon
   return whole === undefined ? expand(source, values) : [whole];
 }
 
-/** Replaces the groups of a pattern by values. Empty if the rest is not literal text or alternatives of it. */
+/**
+ * Replaces the groups of a pattern by values, and expands alternatives. Empty: the remaining pattern is not literal
+ * text.
+ */
 function expand(source: string, values: ReadonlyMap<string, string>): readonly string[] {
   let count = 0;
   const filled = source

@@ -6,7 +6,7 @@ export interface DraftItem {
   readonly value: PlainObject;
   /** The field in the manifest from which the entry was made. */
   readonly from: Path;
-  /** Whether the entry is incomplete. It is then commented out, unless a placeholder says what is missing. */
+  /** Whether the entry is incomplete. If it contains no placeholder, it is commented out in the document. */
   readonly isOff: boolean;
 }
 
@@ -48,12 +48,9 @@ export function isIncomplete({ metrics, schedules }: Draft): boolean {
 export interface Remark {
   /** The field of the manifest; empty: the whole manifest. */
   readonly path: Path;
-  /**
-   * The first line is a sentence, which is also printed. Further lines appear only in the comment that the written
-   * document gets.
-   */
+  /** The first line is a sentence, which is also printed on standard error. Further lines are only in the comment. */
   readonly message: string;
-  /** Where the comment is in the scaler document. Indexes of lists include entries that are commented out. */
+  /** Where the comment is placed in the scaler document. Indexes of lists include entries that are commented out. */
   readonly at: Path;
   /** `loss`: something is not converted. `note`: everything is converted, but an explanation is needed. */
   readonly kind: 'loss' | 'note';
@@ -62,7 +59,7 @@ export interface Remark {
 export interface RemarkLog {
   readonly lose: (path: Path, message: string) => void;
   readonly note: (path: Path, message: string) => void;
-  /** Returns a log whose comments are all at `draftPath`, instead of at their fields. */
+  /** Returns a log that places all comments at `draftPath` instead of at their fields. */
   readonly at: (draftPath: Path) => RemarkLog;
 }
 

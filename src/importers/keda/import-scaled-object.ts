@@ -14,7 +14,7 @@ import { parseBoolean } from './trigger.js';
 
 const DEFAULTS = { minReplicaCount: 0, maxReplicaCount: 100, pollingInterval: 30, cooldownPeriod: 300 };
 
-/** How often the HPA decides that KEDA creates. */
+/** The sync period of the HPA that KEDA creates. */
 const HPA_PERIOD_SECONDS = 15;
 
 export function importScaledObject(
@@ -37,7 +37,8 @@ export function importScaledObject(
     formula: advanced.formula,
   });
   const all = withIdleMetric(metrics, schedules, minimum);
-  // CPU and memory have no value without pods, so KEDA never scales to 0 because of them.
+  // A minimum of 0 is raised to 1 without external metrics: CPU and memory have no value without pods, so KEDA never
+  // scales to 0 on them.
   const isPodsOnly = minimum === 0 && all.length > 0 && all.every(({ value }) => !('external' in value));
   const minReplicas = isPodsOnly ? 1 : minimum;
   readForceActivation(annotations, manifest.log, { minReplicas, idle });
@@ -71,13 +72,13 @@ function readScaleTarget(target: Fields | undefined): PlainObject | undefined {
 }
 
 /**
- * Reads the minimum. `idle`: the replicas of an inactive workload, for which a document has no field; null: the minimum
- * also applies then.
+ * Reads the minimum. `idle`: the replicas of an inactive workload, which a document cannot express; null: they equal
+ * the minimum.
  */
 function readMinimum(spec: Fields): { readonly minimum: number; readonly idle: number | null } {
   const minimum = spec.integer('minReplicaCount') ?? DEFAULTS.minReplicaCount;
   const idle = spec.integer('idleReplicaCount') ?? null;
-  // A document with minReplicas: 0 has the same effect: an inactive workload has 0 replicas and starts with 1.
+  // `minReplicas: 0` has the same effect: an inactive workload has 0 replicas, and an active one at least 1.
   if (idle === 0 && minimum === 1) return { minimum: 0, idle: null };
   if (idle === null || idle === minimum) return { minimum, idle: null };
   const message = `is ${idle}: promscaler has no separate count for an idle workload and keeps at least ${minimum}`;
@@ -119,7 +120,10 @@ interface Step {
   readonly behavior: PlainObject | undefined;
 }
 
-/** Reads cooldownPeriod and activation, which only apply between the idle count (usually 0) and the minimum. */
+/**
+ * Reads cooldownPeriod and pollingInterval. The cooldown only applies to the step from the minimum to the idle count,
+ * which is usually 0.
+ */
 function readTimes(spec: Fields, { minReplicas, maxReplicas, idle, behavior }: Step): PlainObject {
   const cooldown = spec.integer('cooldownPeriod');
   const polling = spec.integer('pollingInterval') ?? DEFAULTS.pollingInterval;
@@ -160,9 +164,9 @@ function readTimes(spec: Fields, { minReplicas, maxReplicas, idle, behavior }: S
 }
 
 /**
- * Returns `cooldownSeconds`. KEDA sets 0 replicas, from any count, when cooldownPeriod has passed since the last
- * activity, whatever the HPA decides. In promscaler, the downscale stabilization begins after cooldownSeconds, and
- * policies limit each step. Source: pkg/scaling/executor/scale_scaledobjects.go, scaleToZeroOrIdle
+ * Returns `cooldownSeconds`, which is cooldownPeriod minus the stabilization window. KEDA sets 0 replicas, from any
+ * count, cooldownPeriod after the last activity. In promscaler, the stabilization of scale-downs begins only after
+ * cooldownSeconds, and policies limit each step. Source: pkg/scaling/executor/scale_scaledobjects.go, scaleToZeroOrIdle
  */
 function readCooldown(
   { log, path }: Fields,
@@ -196,7 +200,9 @@ function readCooldown(
   return cooldownSeconds;
 }
 
-/** Returns a clause about how long policies delay 0 replicas after the last activity; null: they do not. */
+/**
+ * Returns a clause that says how long policies delay 0 replicas after the last activity; null: they do not delay them.
+ */
 function slowerText(fromOne: number, rules: unknown, decline: Decline): string | null {
   if (valueAt(rules, ['selectPolicy']) === 'Disabled') return 'never';
   if (valueAt(rules, ['policies']) === undefined && valueAt(rules, ['selectPolicy']) === undefined)
@@ -211,8 +217,8 @@ function slowerText(fromOne: number, rules: unknown, decline: Decline): string |
 const DEFAULT_STABILIZATION = PRESETS[BUILT_IN.preset].downscaleStabilizationSeconds;
 
 /**
- * If there are only schedules, adds a metric that keeps the minimum outside of them, as KEDA does. A document without
- * metrics would scale on CPU.
+ * If the triggers are only schedules, adds a metric that is always 0, so that the minimum applies outside of the
+ * schedules, as in KEDA. A document without metrics would scale on CPU.
  */
 function withIdleMetric(
   metrics: readonly DraftItem[],
@@ -231,8 +237,8 @@ function withIdleMetric(
 }
 
 /**
- * Seconds for each failure that KEDA counts. It counts failed queries of its HPA, one in 15 s, and falls back if there
- * are more than the threshold. Source: pkg/fallback/fallback.go
+ * Seconds for each failure that KEDA counts: it counts the failed queries of its HPA, which sends one every 15 s.
+ * Source: pkg/fallback/fallback.go
  */
 const SECONDS_PER_FAILURE = 15;
 const LONGEST_SECONDS = 86_400;
@@ -240,7 +246,7 @@ const LONGEST_SECONDS = 86_400;
 interface Bounds {
   readonly minReplicas: number;
   readonly maxReplicas: number;
-  /** Whether KEDA applies no fallback to one of the triggers. */
+  /** Whether the fallback of KEDA ignores one of the triggers. */
   readonly isPartial: boolean;
 }
 
@@ -248,7 +254,10 @@ function isAverage(metric: PlainObject): boolean {
   return valueAt(metric, ['external', 'target', 'averageValue']) !== undefined;
 }
 
-/** Reads `fallback`. A fallback to the current replicas is omitted, because that is what promscaler does by default. */
+/**
+ * Reads `fallback`; undefined: none, or it has no equivalent. A fallback to the current replicas is the default of
+ * promscaler.
+ */
 function readFallback(
   spec: Fields,
   { minReplicas, maxReplicas, isPartial }: Bounds,
@@ -286,7 +295,7 @@ function readFallback(
 
 const COUNTED = 'is counted in failures every 15 s.';
 const EXACT = 'mode: exact may also scale down, as KEDA does; mode: atLeast would not.';
-/** Source: pkg/fallback/fallback.go, isFallbackEnabled */
+/** A fallback of KEDA ignores these triggers. Source: pkg/fallback/fallback.go, isFallbackEnabled */
 const PARTIAL =
   'In promscaler, the fallback also applies to cpu, memory and metricType Value; in KEDA, it does not.';
 
@@ -299,8 +308,8 @@ function isFlagSet(value: unknown): boolean {
 }
 
 /**
- * Reads the annotation that activates a workload with 0 replicas, or with the idle count. A document has an activation
- * only if minReplicas is 0.
+ * Adds a remark about the annotation that keeps a workload active. It only has an effect if the workload could
+ * otherwise have 0 replicas or the idle count.
  */
 function readForceActivation(
   annotations: PlainObject,
@@ -357,7 +366,7 @@ function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
   return { paused };
 }
 
-/** Returns the annotation because of which KEDA scales nothing and has no HPA; null: there is none. */
+/** Returns the annotation that stops KEDA from scaling and removes its HPA; null: there is none. */
 export function kedaPause(annotations: Readonly<Record<string, unknown>>): string | null {
   if (annotations[`${PREFIX}paused-replicas`] !== undefined) return `${PREFIX}paused-replicas`;
   return isFlagSet(annotations[`${PREFIX}paused`]) ? `${PREFIX}paused` : null;

@@ -70,13 +70,13 @@ interface Example {
   readonly target: string;
   /** The metrics whose values are added up. */
   readonly metrics: readonly string[];
-  /** Labels that identify a queue if several exporters may report it. Unset: each series counts. */
+  /** Labels that identify a queue, if several exporters may report the same queue. Unset: all series are added up. */
   readonly onceBy?: string;
   /** Labels, each with the field of the metadata that contains its value. */
   readonly labels: readonly (readonly [label: string, field: string])[];
-  /** A setting that is true by default, and a metric that is only added if it is true. */
+  /** A boolean setting that is true by default. If it is true, the metric is added to the sum. */
   readonly optional?: { readonly field: string; readonly metric: string };
-  /** A setting that changes what the trigger measures, and the value for which this query is right. */
+  /** A setting that changes what the trigger measures. The query is only right if the setting has this value. */
   readonly only?: { readonly field: string; readonly value: string };
   /** Whether the exporter returns a negative number for an unknown value, which would reduce the sum. */
   readonly mayBeNegative?: boolean;
@@ -124,10 +124,13 @@ const DEPTH =
   'The backlog grows while pods start, and then requests even more pods. If pods start slowly, query the rate of new messages, ' +
   'with the rate of one pod as averageValue, and move this query to backlog.query.';
 
-/** Settings without which the query is complete: without a topic, KEDA adds up all topics of a consumer group. */
+/**
+ * Settings that may be unset. Without them, the query has no matcher: without a topic, KEDA adds up all topics of a
+ * consumer group.
+ */
 const OPTIONAL: ReadonlySet<string> = new Set(['topic', 'vhostName']);
 
-/** Returns the query with the values of the trigger. */
+/** Returns the example query with the values of the trigger. A missing value is replaced by the name of its setting. */
 function exampleOf(
   { metrics, optional, onceBy, labels, mayBeNegative }: Example,
   metadata: Trigger['metadata'],
@@ -227,7 +230,9 @@ export function readUnsupported(trigger: Trigger, step: ActivationStep): ReadTri
   );
 }
 
-/** Names the settings that are neither in the metric nor in the example query. */
+/**
+ * Returns a clause about the settings that neither the metric nor the example query contains; empty: there are none.
+ */
 function lostSettings(
   { metadata, authentication }: Trigger,
   example: Example | undefined,

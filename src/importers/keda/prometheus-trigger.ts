@@ -26,7 +26,10 @@ const SOURCE_FIELDS: Readonly<Record<string, string>> = {
   identityOwner: 'sigv4, azure or google',
 };
 
-/** Settings that add parameters to the URL of each query, with what to do instead: a data source has no such fields. */
+/**
+ * Settings that add parameters to the URL of each query, and what to do instead: a data source has no field for
+ * parameters.
+ */
 const URL_FIELDS: Readonly<Record<string, string>> = {
   namespace: 'use a server that does not require this parameter, and add a matcher to the query',
   queryParameters: 'the field flavor sets the parameters that prevent partial responses',

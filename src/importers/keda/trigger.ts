@@ -41,16 +41,16 @@ export function parseBoolean(text: string | undefined): boolean | undefined {
 /** Matches an activation threshold, which KEDA names after the target: `activationLagThreshold`. */
 export const ACTIVATION = /^activation[A-Z]/;
 
-/** The two replica counts between which an activation of KEDA switches. */
+/** The replica counts of a workload that KEDA has activated or not. */
 export interface ActivationStep {
   readonly minimum: number;
-  /** The replicas of an inactive workload, for which a document has no field; null: `minimum`. */
+  /** The replicas of an inactive workload, which a document cannot express; null: they equal `minimum`. */
   readonly idle: number | null;
 }
 
 /**
- * Returns `activation` of a metric. It only applies if the workload may scale to 0. `keys`: the fields that may contain
- * the threshold, of which the first valid one counts. The default of KEDA is 0.
+ * Returns `activation` of a metric; undefined: the workload may not scale to 0. `keys`: the fields that may contain the
+ * threshold. Without a valid threshold, the default of KEDA applies, which is 0.
  */
 export function readActivation(
   { value, path, log, skip }: Fields,
@@ -88,7 +88,7 @@ export function readActivation(
   return { above: 0 };
 }
 
-/** Adds a remark for each field that KEDA reads from the environment of the workload, which a document cannot. */
+/** Adds a remark for each field whose value is in the environment of the workload, which a document cannot read. */
 export function remarkOnEnvironment(metadata: Fields, keys: readonly string[]): void {
   for (const key of keys) {
     if (!key.endsWith('FromEnv')) continue;

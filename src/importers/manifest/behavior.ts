@@ -15,7 +15,7 @@ interface Defaults {
   readonly policies: readonly Policy[];
 }
 
-/** The defaults of a direction. The API server writes them into each object. They are also those of promscaler. */
+/** The defaults of each direction, which the API server writes into each HPA. promscaler has the same defaults. */
 const UP: Defaults = {
   stabilizationWindowSeconds: BUILT_IN.scaleUpStabilizationWindowSeconds,
   policies: DEFAULT_POLICIES.scaleUp,
@@ -26,8 +26,8 @@ const DOWN: Defaults = {
 };
 
 /**
- * Reads `behavior` without default values. An empty object is kept, because it enables the default policies.
- * `draftPath`: where the comments are, if `behavior` is not at `spec.behavior` of the manifest.
+ * Reads `behavior` without the values that equal defaults. An empty `behavior` is kept, because it enables the default
+ * policies. `draftPath`: where the comments are placed, unless it is where `behavior` is in the manifest.
  */
 export function readBehavior(given: Fields | undefined, draftPath?: Path): PlainObject | undefined {
   if (given === undefined) return undefined;

@@ -5,8 +5,8 @@ import { parseQuantity } from '../../units/quantity.js';
 import type { RemarkLog } from '../draft/draft.js';
 
 /**
- * An object of a manifest. Each method reads a field. It returns undefined if the field is unset or, after adding a
- * remark, if the field has another type. `rest` adds a remark for each field that was not read.
+ * An object of a manifest. Each method reads a field, and returns undefined if it is unset. If the field has the wrong
+ * type, the method also adds a remark. `rest` adds a remark for each field that was not read.
  */
 export interface Fields {
   readonly path: Path;

@@ -48,13 +48,16 @@ export function namedMetricItem(
   return { value: build(PLACEHOLDER), from, isOff: true };
 }
 
-/** If a part of the selector cannot be converted, no query is used, because it would select too many series. */
+/** Rejects the found query if a part of the selector cannot be converted: the query would select too many series. */
 function withSelector(found: FoundQuery, { selector }: NamedMetric): FoundQuery {
   const isPartial = found.query !== null && selector.problems.length > 0;
   return isPartial ? { query: null, reason: 'the selector of the metric cannot be converted' } : found;
 }
 
-/** Returns a metric for a query of the manifest, in which a dollar sign has no special meaning. */
+/**
+ * Returns a metric with a query of the manifest. If a dollar sign in the query would start a variable of promscaler,
+ * the metric is commented out.
+ */
 export function queryItem(
   member: 'object' | 'external',
   body: PlainObject & { readonly query: string },
@@ -69,7 +72,7 @@ export function queryItem(
 
 const QUERIED = ['pods', 'object', 'external'] as const;
 
-/** Makes the names of metrics unique within a type, which Kubernetes does not require. Omits default names. */
+/** Adds a number to names that occur several times within a type, which Kubernetes allows. Omits default names. */
 export function withUniqueNames(items: readonly DraftItem[]): readonly DraftItem[] {
   const taken = new Set<string>();
   return items.map((item) => {
@@ -113,13 +116,13 @@ export type FoundQuery =
   | {
       readonly query: null;
       readonly reason: string;
-      /** Queries of which one is possibly the right one. */
+      /** Queries of which the user must choose one. */
       readonly candidates?: readonly string[];
     };
 
 export type MetricQueries = (metric: NamedMetric) => FoundQuery;
 
-/** Without the rules of prometheus-adapter, no query is known, because a metrics API does not report queries. */
+/** Used without the rules of prometheus-adapter: a metrics API does not report its queries, so no query is known. */
 export const NO_QUERIES: MetricQueries = ({ name }) => ({ query: null, reason: originOf(name) });
 
 function originOf(name: string): string {
@@ -131,7 +134,7 @@ function originOf(name: string): string {
 
 function exampleQuery({ member, name, selector, objectKind }: NamedMetric): string {
   const series = /^[A-Za-z_:][\w:]*$/.test(name) ? name : 'METRIC';
-  // The label has the name of the object's kind, which prometheus-adapter also expects.
+  // As prometheus-adapter does by default, assumes that the label with the name of the object is called like its kind.
   const kind = (objectKind ?? '').toLowerCase();
   const scope = {
     pods: ['namespace="$namespace"', 'pod=~"$pods"'],
