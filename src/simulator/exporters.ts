@@ -18,9 +18,9 @@ interface TargetGroup {
 }
 
 /**
- * Creates the server that Prometheus scrapes. Its pages are `/cadvisor`, `/state` (kube-state-metrics), `/queues` and
- * `/pods/NAMESPACE/NAME`. For http_sd, `/sd` lists all targets, and `/sd/cadvisor` and so on those of one kind. All
- * targets have the label `job`; targets of pods also have `namespace` and `pod`.
+ * Creates the server that Prometheus scrapes. Its pages are `/cadvisor`, `/state` (kube-state-metrics),
+ * `/queues` and `/pods/NAMESPACE/NAME`. For http_sd, `/sd` lists all targets, and for example `/sd/cadvisor` only the
+ * targets of that kind. All targets have the label `job`; targets of pods also have `namespace` and `pod`.
  */
 export function makeExporterServer(controllers: WorkloadControllers, faults: ExporterFaults): Server {
   return createServer((request, response) => {
@@ -123,7 +123,7 @@ function cadvisorPage(runtimes: Iterable<Runtime>): string {
       const cpuSeconds = podTotals(runtime, pod).cpuSeconds;
       const bytes = memoryOf(runtime, phase === 'ready');
       const base = `namespace="${runtime.namespace}",pod="${pod}"`;
-      // Like cAdvisor, reports the cgroup of the pod in addition to those of its containers.
+      // Like cAdvisor, reports the cgroup of the pod, too, not only the cgroups of its containers.
       const sum = `{container="",image="",${base}}`;
       cpu.push(`container_cpu_usage_seconds_total${sum} ${cpuSeconds}`);
       memory.push(`container_memory_working_set_bytes${sum} ${bytes}`);
@@ -148,7 +148,10 @@ function cadvisorPage(runtimes: Iterable<Runtime>): string {
 interface ContainerShare {
   readonly name: string;
   readonly image: string;
-  /** Share of the pod's usage. Each container but the first one has a tenth, the first one has the rest. */
+  /**
+   * Share of the pod's usage. Each container except the first has a tenth (with more than ten, equal shares); the first
+   * has the rest.
+   */
   readonly share: number;
 }
 
@@ -258,7 +261,7 @@ function addReplicas(lines: Lines, { kind, namespace, name, object }: Runtime): 
 function addPod(lines: Lines, { namespace, object, written }: Runtime, pod: PodState): void {
   const base = `namespace="${namespace}",pod="${pod.name}"`;
   add(lines, 'kube_pod_created', base, pod.createdAt / 1000);
-  // The initial pods have no such time, because they were created as ready pods.
+  // Initial pods were created as ready pods, so they have no such time.
   if (written.get(pod.name) === 'ready' && pod.readyAt > pod.createdAt)
     add(lines, 'kube_pod_status_ready_time', base, pod.readyAt / 1000);
   for (const container of listAt(objectAt(object ?? undefined, 'spec', 'template'), 'spec', 'containers')) {

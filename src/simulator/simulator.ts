@@ -26,7 +26,9 @@ import { listen, shut } from './sockets.js';
 
 export interface WorkloadOptions extends ManifestOptions {
   readonly behavior?: Partial<Omit<Behavior, 'timing'>> & { readonly timing?: Partial<PodTiming> };
-  /** Age in seconds of the ready pods; default 3600. Null: the pods are created at the start and are Pending. */
+  /**
+   * Age of the initial pods, which are ready; default 3600. Null: the pods are created at the start and are pending.
+   */
   readonly podAgeSeconds?: number | null;
 }
 
@@ -40,17 +42,17 @@ export interface SimulatorOptions {
   /** Namespaces besides `default`, `kube-system` and those of the workloads. */
   readonly namespaces?: readonly string[];
   readonly rbac?: Rbac;
-  /** A number from 0 to below 1 that determines names and uids. Default: it is taken from the clock. */
+  /** A number from 0 to below 1 that determines random names and uids. Default: `clock.random()`. */
   readonly seed?: number;
   /** How many requests the log keeps; default 10,000. */
   readonly requestLogSize?: number;
   /** Interval of bookmarks. Default: 60, as in the real server. */
   readonly bookmarkSeconds?: number;
-  /** For this time, every request for a resource gets 403, as from a real server that is starting. Default: 0. */
+  /** How long every request for a resource gets 403, as from a real server that is starting. Default: 0. */
   readonly startingSeconds?: number;
   /** The address in the answer to `GET /api`. Default: the host of the request. */
   readonly advertisedAddress?: string;
-  /** Without controllers, workloads get no pods, and deleted namespaces remain. Default: true. */
+  /** Whether controllers run. Without them, workloads get no pods, and deleted namespaces remain. Default: true. */
   readonly hasControllers?: boolean;
   readonly resources?: readonly Resource[];
 }
@@ -66,7 +68,7 @@ interface WorkloadView {
   readonly replicas: number;
   readonly pods: readonly string[];
   readonly readyPods: number;
-  /** A mean over the ready pods. */
+  /** The mean over the ready pods. */
   readonly requestsPerSecondPerPod: number;
 }
 
@@ -87,12 +89,12 @@ export interface Simulator {
   readonly getObject: (resource: string, namespace: string | null, name: string) => KubeObject | null;
   readonly listObjects: (resource: string, namespace?: string) => readonly KubeObject[];
   readonly describe: (workload: WorkloadName) => WorkloadView;
-  /** Sets the curve of the load, which starts now. */
+  /** Sets the curve of the load. The curve starts now. */
   readonly setLoad: (workload: WorkloadName, curve: Curve) => void;
   /** Merges a patch into the pod template, which starts a rolling update. */
   readonly setTemplate: (workload: WorkloadName, patch: JsonObject) => void;
   readonly setReplicas: (workload: WorkloadName, replicas: number, manager?: string) => void;
-  /** Makes a pod unready until it is called again with `isBroken` false. */
+  /** Makes a pod unready until the function is called again with `isBroken` false. */
   readonly breakPod: (namespace: string, pod: string, isBroken?: boolean) => void;
   readonly setRbac: (rbac: Rbac) => void;
   /** Drops the history. Watches and continue tokens of earlier revisions get 410 from now on. */

@@ -14,7 +14,7 @@ import { discover, describeOpenApi } from './discovery.js';
 import { parseBody } from './requests/parse-body.js';
 import { decodeReview, decodeRulesReview } from './requests/protobuf.js';
 
-/** Answers any request but a watch. An error is returned as an answer with a Status. */
+/** Answers a request that is not a watch. Never throws: an error is returned as an answer with a Status. */
 export function answerRequest(
   { context, rbac }: Pick<ApiParts, 'context' | 'rbac'>,
   request: ApiRequest,
@@ -32,7 +32,7 @@ export function answerRequest(
   }
 }
 
-/** Starts a watch, whose events are sent to `peer`. Returns null, or the answer if the watch is refused. */
+/** Starts a watch, which sends its events to `peer`, and returns null. If the watch is rejected, returns the answer. */
 export function openWatch(
   { context, rbac, watches }: Pick<ApiParts, 'context' | 'rbac' | 'watches'>,
   { authorization, sent }: Pick<ApiRequest, 'authorization' | 'sent'>,
@@ -82,8 +82,8 @@ function answerProbe({ address }: Pick<ApiRequest, 'address'>): Reply | null {
 }
 
 /**
- * An OpenAPI v2 document without definitions, as protobuf (field 1: `2.0`). kubectl needs a document to apply a List,
- * but it validates only kinds that the document defines.
+ * An OpenAPI v2 document without definitions, as protobuf (field 1: `2.0`). kubectl requests it to apply a List. It
+ * validates only kinds that the document defines, so here it validates none.
  */
 const OPENAPI_V2 = '\n\u00032.0';
 
@@ -107,7 +107,7 @@ function answerOther(
     discover(context.catalog, path, context.advertisedAddress ?? host) ??
     describeOpenApi(context.catalog, path);
   if (found !== null) return { code: 200, body: JSON.stringify(found) };
-  // The real server answers 404 with a Status only if it serves the group of the path.
+  // As in the real server, the 404 has a Status only if the group of the path is served.
   if (isServed(context, path)) throw noSuchResource();
   return { code: 404, body: '404 page not found\n' };
 }

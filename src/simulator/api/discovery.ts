@@ -6,7 +6,10 @@ import type { ObjectType, Type } from '../kinds/type.js';
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
 
-/** Version of the kube-apiserver that the simulator imitates. `test/conformance` contains its recorded answers. */
+/**
+ * Version of the kube-apiserver that the simulator imitates. `test/conformance` contains recorded answers of that
+ * version.
+ */
 export const IMITATED_VERSION = '1.36.2';
 
 const [MAJOR = '', MINOR = ''] = IMITATED_VERSION.split('.');
@@ -23,7 +26,7 @@ const SERVER_VERSION: JsonObject = {
   platform: 'simulated/any',
 };
 
-/** Answers a discovery path in the unaggregated form; null: the path is not one of discovery. */
+/** Answers a discovery request, in the unaggregated form; null: the path is not a discovery path. */
 export function discover(catalog: Catalog, path: string, host: string): JsonObject | null {
   const [root, group, version, ...rest] = path.split('/').filter((part) => part !== '');
   if (rest.length > 0) return null;
@@ -103,9 +106,9 @@ function subresourceEntry(resource: Resource, name: 'status' | 'scale'): JsonObj
 }
 
 /**
- * Returns those parts of an OpenAPI v3 document that kubectl reads; null: there is no document at the path. With
- * `fieldValidation` of each kind, `apply` and `create` leave the validation to the server. The schemas are for
- * `explain`; those of built-in kinds have no descriptions.
+ * Returns the parts of an OpenAPI v3 document that kubectl reads; null: there is no document at the path. Each kind has
+ * the parameter `fieldValidation`, so that `kubectl apply` and `create` leave the validation to the server. The schemas
+ * are for `kubectl explain`; schemas of built-in kinds have no descriptions.
  */
 export function describeOpenApi(catalog: Catalog, path: string): JsonObject | null {
   const groupVersions = new Map<string, Resource[]>();
@@ -193,7 +196,7 @@ function makeSchema(type: Type): JsonObject {
   }
 }
 
-/** Returns the schema of an object. The keys of its lists determine how a strategic merge patch merges the lists. */
+/** Returns the schema of an object, with the keys by which a strategic merge patch merges its lists. */
 function objectSchema({ fields, isAtomic }: ObjectType): JsonObject {
   const properties = Object.entries(fields).map(([name, { type, fallback }]) => {
     const [key] = type.is === 'list' ? (type.keys ?? []) : [];

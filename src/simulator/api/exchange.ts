@@ -25,7 +25,7 @@ export interface ApiRequest {
   readonly host: string;
   readonly authorization: string | undefined;
   readonly sent: Sent;
-  /** Null: the path is not that of a resource. */
+  /** The request for a resource; null: the path is not the path of a resource, but for example of discovery. */
   readonly parsed: ResourceRequest | null;
 }
 

@@ -110,7 +110,7 @@ function refuse(
   response.end(body);
 }
 
-/** Stores other replicas than those of the request, like an admission webhook. The answer contains them. */
+/** Replaces the replicas in a write, like an admission webhook. The answer contains the replaced replicas. */
 function overrideReplicas(
   { parts, respond }: Serving,
   exchange: Exchange,

@@ -20,7 +20,7 @@ export interface Reply {
 }
 
 export interface Sent {
-  /** The body as UTF-8. A protobuf body is Latin-1, so that each character is a byte. */
+  /** The body, decoded as UTF-8. A protobuf body is decoded as Latin-1, so that each character is a byte. */
   readonly body: string;
   readonly contentType: string;
   readonly accept: string;
@@ -28,8 +28,8 @@ export interface Sent {
 }
 
 /**
- * Kinds for which a deletion is answered with the object. For other kinds, the answer is a Status, or the object if it
- * only got a deletionTimestamp.
+ * Kinds for which a deletion is always answered with the object. For other kinds, the answer is a Status; if the object
+ * still exists and only got a deletionTimestamp, it is the object.
  */
 const SHOWN_WHEN_DELETED: readonly string[] = ['Pod', 'Namespace', 'Service'];
 
@@ -38,7 +38,7 @@ function readBody({ body, contentType }: Sent): JsonObject {
   return parseBody(body, contentType);
 }
 
-/** Answers any request to a resource but a watch. Throws `StatusError`. */
+/** Answers a request to a resource that is not a watch. Throws `StatusError`. */
 export function answerResource(context: ApiContext, request: ResourceRequest, sent: Sent): Reply {
   const { verb } = request;
   const form = negotiate(sent.accept);

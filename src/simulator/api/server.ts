@@ -9,11 +9,11 @@ import { type ResourceRequest, parseRequest } from './requests/request.js';
 import type { WatchPeer } from './reads/watch.js';
 
 const LARGEST_BODY_BYTES = 3 * 1024 * 1024;
-/** If more bytes are unread, a watch is disconnected, because a client that does not read would fill the memory. */
+/** A watch with more unsent bytes is disconnected, because a client that does not read would fill the memory. */
 const LONGEST_QUEUE_BYTES = 64 * 1024 * 1024;
 const MOST_WARNINGS = 20;
 const LONGEST_WARNING = 256;
-/** How long a read waits for a revision that does not exist yet, as in the real server. */
+/** How long a read waits for a revision that does not exist yet, before it fails with 504, as in the real server. */
 const FRESHNESS_MS = 3000;
 
 export function makeApiServer(parts: ApiParts): Server {
@@ -51,7 +51,7 @@ async function receive(parts: ApiParts, request: IncomingMessage, response: Serv
   else meetFault({ parts, respond, answerRequest, note }, exchange, fault);
 }
 
-/** Reads a body; null: it is too large. The rest of a body that is too large is read and discarded. */
+/** Reads a body; null: it is too large, and the rest of it was read and discarded. */
 async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -63,7 +63,9 @@ async function readBody(request: IncomingMessage): Promise<Buffer | null> {
   return size > LARGEST_BODY_BYTES ? null : Buffer.concat(chunks);
 }
 
-/** Answers a request. A read of a revision that does not exist yet waits for it, at most for `FRESHNESS_MS`. */
+/**
+ * Answers a request. A read of a revision that does not exist yet first waits for the revision, at most `FRESHNESS_MS`.
+ */
 function respond(parts: ApiParts, exchange: Exchange): void {
   const { parsed } = exchange;
   if (parsed?.verb === 'watch') {

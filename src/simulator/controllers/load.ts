@@ -7,8 +7,8 @@ interface Capacity {
 }
 
 /**
- * What a pod would have counted that was ready from the start of the simulation. The counters of a real pod are
- * differences between two such totals.
+ * The counters of an imaginary pod that is ready since the start of the simulation. The counters of a real pod are the
+ * difference between their values at two times.
  */
 export interface PodTotals {
   readonly cpuSeconds: number;
@@ -19,7 +19,7 @@ export interface PodTotals {
 export interface LoadState {
   readonly atSeconds: number;
   readonly totals: PodTotals;
-  /** The waiting messages in the queue of the workload; 0: it has no queue. */
+  /** The number of waiting messages in the queue of the workload; 0 without a queue. */
   readonly backlog: number;
   /** Current usage of each ready pod. */
   readonly cores: number;
@@ -44,9 +44,8 @@ export interface LoadSource {
 const LONGEST_STEP_SECONDS = 1;
 
 /**
- * Advances the load until `toSeconds`. The `readyPods` share the load evenly. A step is at most 1 s long and uses the
- * load at the middle of the step. The CPU usage of a pod is that of an idle pod plus the cost of its requests, at most
- * its limit.
+ * Advances the load to `toSeconds`, in steps of at most 1 s that use the load at their middle. The `readyPods` share
+ * the load evenly. A pod uses the CPU of an idle pod plus the cost of its requests, at most its limit.
  */
 export function advanceLoad(
   source: LoadSource,
@@ -100,14 +99,19 @@ function servable({
   return Math.min(requestsPerSecondPerPod, Math.max(0, cpuLimitCores - idleCores) / cpuSecondsPerRequest);
 }
 
-/** Maps the seconds since the start of a load to its value, such as requests per second. At least 0. */
+/**
+ * Maps the seconds since the start of a load, at least 0, to its value, such as requests per second. Negative values
+ * count as 0.
+ */
 export type Curve = (seconds: number) => number;
 
 export function constant(value: number): Curve {
   return () => value;
 }
 
-/** Returns a sine wave between `low` and `high` with the period `periodSeconds` (default: a day), lowest at 0. */
+/**
+ * Returns a sine wave between `low` and `high` with the period `periodSeconds` (default: a day). It starts at `low`.
+ */
 export function dailyWave(options: {
   readonly low: number;
   readonly high: number;
@@ -118,8 +122,8 @@ export function dailyWave(options: {
 }
 
 /**
- * Returns a curve that is `base`, rises linearly to `peak` from `atSeconds` on for `riseSeconds`, stays there for
- * `holdSeconds`, and falls to `base` for `fallSeconds`.
+ * Returns a curve that starts at `base`. At `atSeconds`, it rises linearly to `peak` within `riseSeconds`, stays there
+ * for `holdSeconds`, and falls to `base` within `fallSeconds`.
  */
 export function flashCrowd(options: {
   readonly base: number;

@@ -18,7 +18,7 @@ export interface ManifestOptions {
   readonly namespace: string;
   readonly name: string;
   readonly replicas: number;
-  /** Default: one container `app`. Its requests are 500m and 256Mi, its limits 1 and 512Mi. */
+  /** Default: one container `app` with requests of 500m CPU and 256Mi memory, and limits of 1 CPU and 512Mi memory. */
   readonly containers?: readonly ContainerOptions[];
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;

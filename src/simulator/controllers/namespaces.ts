@@ -3,14 +3,14 @@ import { namespaceOf } from '../objects/kube-object.js';
 import { NAMESPACES } from '../objects/resources.js';
 import { Schedule } from './schedule.js';
 
-/** Delay of the first attempt to empty a namespace, and between attempts while pods are terminating. */
+/** Delay before the first attempt to empty a namespace, and between attempts while objects with owners remain. */
 const REACTION_MS = 100;
-/** Pods that still exist after this time are removed. */
+/** Objects with owners, such as pods, that still exist after this time are removed. */
 const GRACE_MS = 30_000;
 
 /**
- * Empties namespaces that are being deleted, and then removes them. Pods and ReplicaSets are left to the controller of
- * their workload, so that pods terminate gracefully.
+ * Empties namespaces that are being deleted, and then removes them. Objects with owners, such as pods, are left to the
+ * controller of their workload, so that pods terminate gracefully.
  */
 export class NamespaceController {
   readonly #context: ClusterState;

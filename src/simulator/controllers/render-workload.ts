@@ -12,7 +12,9 @@ interface Counts {
   readonly ready: number;
 }
 
-/** Counts the pods that are not terminating. Pods of `revision` count as updated. */
+/**
+ * Counts the pods that are not terminating: all (`living`), those of `revision` (`current`), and those that are ready.
+ */
 export function countPods(pods: readonly PodState[], revision: string, now: Instant): Counts {
   const living = pods.filter((pod) => pod.deletedAt === null);
   return {
@@ -85,7 +87,10 @@ function conditionsOf({ object, spec, counts }: StatusSource, now: Instant): rea
   ];
 }
 
-/** Returns a condition. If nothing in it has changed, it keeps its times. */
+/**
+ * Returns a condition. Its update time changes only with its status or reason, its transition time only with its
+ * status.
+ */
 function condition(
   object: KubeObject,
   now: Instant,
@@ -110,7 +115,7 @@ export function renderReplicaSet(
     readonly counts: Counts;
     readonly stored: KubeObject | null;
     readonly uid: string;
-    /** The number of the template's revision; the first one is 1. */
+    /** The number of the template's revision; the first revision is 1. */
     readonly revisionNumber: number;
   },
   now: Instant,
@@ -161,7 +166,7 @@ interface PodSource {
   readonly template: JsonObject;
   /** Labels that the template does not contain, such as the hash and the ordinal. */
   readonly labels: JsonObject;
-  /** The stored pod, whose metadata stays; null: the pod is new. */
+  /** The stored pod, whose metadata is kept; null: the pod is new. */
   readonly stored: KubeObject | null;
   readonly uid: string;
   readonly podIp: string;
@@ -170,7 +175,10 @@ interface PodSource {
 
 const ADMITTED = new WeakMap<JsonObject, JsonObject>();
 
-/** Cached for each template, because all of its pods have the same spec. */
+/**
+ * Returns the spec of pods after admission. It is cached for each template, because all pods of a template have the
+ * same spec.
+ */
 function admittedSpec(spec: JsonObject): JsonObject {
   const known = ADMITTED.get(spec) ?? admittedPodSpec(spec);
   ADMITTED.set(spec, known);
@@ -212,7 +220,7 @@ export function renderPod(source: PodSource, now: Instant): KubeObject {
   });
 }
 
-/** What the scheduler writes if a cluster with one node has no free capacity. */
+/** The condition that the scheduler writes if a cluster with one node has no free capacity. */
 const UNSCHEDULABLE = {
   reason: 'Unschedulable',
   message: '0/1 nodes are available: 1 Insufficient cpu.',

@@ -5,7 +5,7 @@ import type { WorkloadKind } from './kinds.js';
 import { milliToNumber, parseQuantity } from '../../units/quantity.js';
 import { type JsonObject, listAt, stringAt } from '../kinds/json.js';
 
-/** How the pods of a workload behave, which no manifest says. */
+/** How the pods of a workload behave. It is not part of their manifest. */
 export interface Behavior {
   readonly timing: PodTiming;
   readonly cpuSecondsPerRequest: number;
@@ -21,7 +21,10 @@ export interface Behavior {
   readonly load: Curve;
 }
 
-/** A web service without load. A request takes 50 ms of a core. Pods take 2 s to start and 3 s more to be ready. */
+/**
+ * A web service without load. A request takes 50 ms of CPU time. Pods take 2 s to start and another 3 s to become
+ * ready.
+ */
 export const DEFAULT_BEHAVIOR: Behavior = {
   timing: { startSeconds: 2, readySeconds: 3, terminationSeconds: 2, jitterRatio: 0 },
   cpuSecondsPerRequest: 0.05,
@@ -59,21 +62,24 @@ export interface Runtime {
   readonly kind: WorkloadKind;
   readonly namespace: string;
   readonly name: string;
-  /** Null: the workload is deleted, and its pods are terminating. */
+  /** The stored object; null: the workload was deleted, and its pods are terminating. */
   object: KubeObject | null;
   pods: Pods;
   readonly replicaSets: Set<string>;
-  /** Maps the name of a pod to the phase that its stored object has. */
+  /** Maps the name of a pod to the phase that was last written to its stored object. */
   readonly written: Map<string, PodPhase>;
   behavior: Behavior;
   /** Seconds from the start of the simulation until the load was set. */
   loadOffsetSeconds: number;
   load: LoadState;
-  /** Null: it must be computed again, because the template or the behavior has changed. */
+  /**
+   * The source of the load, computed from template and behavior; null: one of them has changed, so it must be computed
+   * again.
+   */
   source: LoadSource | null;
   /**
-   * For each pod, the totals of the workload when the pod became ready (`from`), and when it stopped being ready (`to`;
-   * null: it is ready).
+   * Maps the name of a pod to the totals at the time when the pod became ready
+   * (`from`), and at the time when it stopped being ready (`to`; null: it is still ready).
    */
   readonly meters: Map<string, { readonly from: PodTotals; readonly to: PodTotals | null }>;
 }

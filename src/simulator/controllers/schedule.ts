@@ -1,9 +1,9 @@
 import type { Clock } from '../../units/clock.js';
 
-/** Times are rounded up to a multiple of this, so that tasks that are due at nearly the same time run together. */
+/** Times are rounded up to a multiple of this, so that calls at nearly the same time share a timer. */
 const GRAIN_MS = 20;
 
-/** Calls a function once for each key, at the earliest of the times that were set for the key. */
+/** Calls a function for keys: for each key once, at the earliest of the times that were added for the key. */
 export class Schedule {
   readonly #clock: Clock;
   readonly #callback: (key: string) => void;
@@ -15,7 +15,7 @@ export class Schedule {
     this.#callback = callback;
   }
 
-  /** Schedules a call in `ms`, unless an earlier one is scheduled. Infinity: schedules nothing. */
+  /** Schedules a call for the key in `ms`, unless an earlier call is scheduled. Infinity: schedules nothing. */
   add(key: string, ms: number): void {
     if (!Number.isFinite(ms)) return;
     const nowMs = this.#clock.monotonicMs();

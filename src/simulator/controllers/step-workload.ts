@@ -16,15 +16,15 @@ export interface PodTiming {
 export interface WorkloadSpec {
   readonly name: string;
   /**
-   * `rolling`: pods have random names, and are replaced with a surge. `ordered`: pods are named `name-0`, `name-1` and
-   * so on.
+   * `rolling`: pods have random names, and a rolling update creates new pods first (`maxSurge`).
+   * `ordered`: pods are named `NAME-0`, `NAME-1` and so on, and are replaced one by one.
    */
   readonly order: 'rolling' | 'ordered';
   readonly replicas: number;
   /** Hash of the pod template. If `isRevisionNamed`, the names of pods contain it. */
   readonly revision: string;
   readonly isRevisionNamed: boolean;
-  /** As numbers of pods; percentages are already resolved. */
+  /** A number of pods, like `maxUnavailable`. Percentages are already resolved. */
   readonly maxSurge: number;
   readonly maxUnavailable: number;
   readonly isPaused: boolean;
@@ -33,10 +33,12 @@ export interface WorkloadSpec {
 
 export type Pods = readonly PodState[];
 
-/** Limits the passes of a step. Each pass creates or deletes pods, which may make further changes possible. */
+/**
+ * Maximum number of passes of a step. Each pass creates or deletes pods, which may allow more changes in the next pass.
+ */
 const MOST_PASSES = 100;
 
-/** Creates, deletes and removes pods as the controllers of Kubernetes do. Depends only on its arguments. */
+/** Creates, deletes and removes pods like the controllers of Kubernetes. The result depends only on the arguments. */
 export function stepWorkload(spec: WorkloadSpec, before: Pods, now: Instant, random: Random): Pods {
   const step = spec.order === 'ordered' ? stepOrdered : stepRolling;
   let pods = before.filter((pod) => phaseOf(pod, now) !== 'gone');
@@ -49,7 +51,7 @@ export function stepWorkload(spec: WorkloadSpec, before: Pods, now: Instant, ran
   return pods;
 }
 
-/** Returns when a pod reaches its next phase; Infinity: none will. */
+/** Returns when the first pod reaches its next phase; Infinity: no pod will. */
 export function nextChangeAt(pods: Pods, now: Instant): number {
   return Math.min(Number.POSITIVE_INFINITY, ...pods.map((pod) => nextPhaseAt(pod, now)));
 }
@@ -63,7 +65,7 @@ export function settledPods(spec: WorkloadSpec, now: Instant, ageSeconds: number
   }));
 }
 
-/** Returns the pod as terminating since `now`. A pod that is already terminating is returned unchanged. */
+/** Returns the pod, terminating since `now`. A pod that is already terminating is returned unchanged. */
 export function endPod(pod: PodState, now: Instant, timing: PodTiming, random: Random): PodState {
   if (pod.deletedAt !== null) return pod;
   return { ...pod, deletedAt: now, goneAt: now + delayMs(timing.terminationSeconds, timing, random) };
@@ -96,8 +98,8 @@ function makePod(
 }
 
 /**
- * Steps like the Deployment controller. There are at most replicas + surge pods, and at least replicas - unavailable
- * ready ones.
+ * Steps like the Deployment controller. During a rollout, it creates pods up to `replicas + maxSurge`, and deletes old
+ * ready pods down to `replicas - maxUnavailable` ready pods.
  */
 function stepRolling(spec: WorkloadSpec, present: Pods, now: Instant, random: Random): PodState[] {
   const living = present.filter((pod) => pod.deletedAt === null);
@@ -177,7 +179,9 @@ function stepOrdered(spec: WorkloadSpec, present: Pods, now: Instant, random: Ra
   return present.map((pod) => (pod === condemned ? endPod(pod, now, spec.timing, random) : pod));
 }
 
-/** A pod, with the planned times of its phases in milliseconds since the Unix epoch; Infinity: never. */
+/**
+ * A pod. `startsAt`, `readyAt` and `goneAt` are planned times in milliseconds since the Unix epoch; Infinity: never.
+ */
 export interface PodState {
   readonly name: string;
   readonly revision: string;
@@ -186,10 +190,10 @@ export interface PodState {
   readonly createdAt: Instant;
   readonly startsAt: number;
   readonly readyAt: number;
-  /** Null: the pod is not terminating. */
+  /** When the pod was deleted; null: it is not terminating. */
   readonly deletedAt: Instant | null;
   readonly goneAt: number;
-  /** Whether the pod is not ready, whatever `readyAt` is. */
+  /** Whether the pod is unready even after `readyAt`. */
   readonly isBroken: boolean;
   /** Of otherwise equal pods, the one with the lowest cost is deleted first. */
   readonly deletionCost: number;

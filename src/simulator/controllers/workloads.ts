@@ -44,7 +44,9 @@ export class WorkloadControllers {
     return (this.#context.clock.monotonicMs() - this.#startMs) / 1000;
   }
 
-  /** Returns the workload with this name and kind (default: any kind). Throws `Error` if there is none. */
+  /**
+   * Returns the workload with this name and kind (default: any kind). Throws `Error` if the workload does not exist.
+   */
   find(namespace: string, name: string, kind?: string): Runtime {
     for (const runtime of this.#runtimes.values()) {
       const isNamed = runtime.namespace === namespace && runtime.name === name;
@@ -65,7 +67,7 @@ export class WorkloadControllers {
     runtime.load = advanceLoad(runtime.source, runtime.load, this.elapsedSeconds, readyPods);
   }
 
-  /** Changes how the pods behave. A new `load` curve starts now. */
+  /** Changes the behavior of the pods. A new `load` curve starts now. */
   setBehavior(runtime: Runtime, change: Partial<Behavior>): void {
     this.accrue(runtime);
     runtime.behavior = { ...runtime.behavior, ...change };

@@ -50,7 +50,7 @@ export class Writer {
     if (stored === null && (owner === null || pod.deletedAt !== null)) return;
     this.#podCount += 1;
     const serial = this.#podCount;
-    // If the owner was deleted, the pod is stored already, and its metadata stays.
+    // Without an owner, which was deleted, the pod is stored already, and `renderPod` keeps its metadata.
     const named = owner ?? stored;
     if (named === null) return;
     const template = owner === null ? { spec: stored?.['spec'] } : templateOf(owner);
@@ -78,7 +78,10 @@ export class Writer {
     this.#context.store.remove(PODS, runtime.namespace, name);
   }
 
-  /** Writes a ReplicaSet for each template: the current one, those with pods, some old ones. Returns them by hash. */
+  /**
+   * Writes the ReplicaSets of a Deployment: of the current template, of templates with pods, and of some old templates.
+   * Returns them by hash.
+   */
   #writeReplicaSets(runtime: Runtime, now: Instant): ReadonlyMap<string, KubeObject> {
     const { store, random } = this.#context;
     const { object, namespace, name } = runtime;
@@ -220,7 +223,7 @@ function withRevision(object: KubeObject, revision: number): KubeObject {
 }
 
 const EVENTS = '/events';
-/** If there are more events, the oldest ones are removed. A real server removes them after an hour. */
+/** Maximum number of events; the oldest are removed. (A real server removes events after an hour.) */
 const MOST_EVENTS = 5000;
 
 function recordEvent(

@@ -44,7 +44,7 @@ export const node = kind('Node', {
   status: pointer(any, {}),
 });
 
-/** `stringData` can only be written: see `fillDefaults`. */
+/** `stringData` is write-only: `fillDefaults` moves it to `data`. */
 export const secret = kind('Secret', {
   immutable: pointer(bool),
   data: map(string),

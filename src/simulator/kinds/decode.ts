@@ -7,7 +7,7 @@ export class DecodeError extends Error {
 }
 
 export interface Decoding {
-  /** Gets the paths of unknown fields, which are dropped. */
+  /** A list to which the paths of unknown fields are added. Unknown fields are always dropped. */
   readonly unknown?: string[];
   readonly isCompleted?: boolean;
 }
@@ -18,8 +18,8 @@ interface FieldLocation {
 }
 
 /**
- * Decodes and encodes an object as the server does: drops unknown and empty fields, and adds fields that are always
- * written. Throws `DecodeError`.
+ * Returns an object as the server would after decoding and encoding it: without unknown and empty fields, and with
+ * fields that are always written. Throws `DecodeError`.
  */
 export function decode(type: ObjectType, value: JsonObject, decoding: Decoding = {}): JsonObject {
   return decodeObject(type, value, { path: '', go: type.go }, decoding);
@@ -100,7 +100,8 @@ function decodeMembers(
   const result: Record<string, Json> = {};
   for (const [key, member] of Object.entries(value)) {
     if (member === undefined) continue;
-    // The real server decodes null as the zero value. Its errors name the map, but not the key.
+    // The real server decodes null as the zero value. In its errors, the path ends with the map and does not contain
+    // the key.
     const read = member === null ? zeroOf(type) : member;
     result[key] = decodeValue(type, read, { path, go }, decoding);
   }

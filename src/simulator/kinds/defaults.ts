@@ -26,7 +26,7 @@ const TOLERATIONS = ['not-ready', 'unreachable'].map((condition) => ({
   tolerationSeconds: 300,
 }));
 
-/** Sets defaults that depend on more than one field. The defaults of single fields must be set before. */
+/** Sets defaults that depend on more than one field. Defaults of single fields must be set already. */
 export function fillDefaults(object: JsonObject): JsonObject {
   switch (`${stringAt(object, 'apiVersion') ?? ''}/${stringAt(object, 'kind') ?? ''}`) {
     case 'apps/v1/Deployment':
@@ -83,7 +83,10 @@ function ofReplicationController(object: JsonObject): JsonObject {
   return valueAt(object, 'spec', 'selector') === undefined ? withSpec(object, { selector: labels }) : object;
 }
 
-/** Sets the pull policy, which is `Always` for images without a tag or with the tag `latest`. */
+/**
+ * Sets the pull policy of containers: `Always` for images without a tag or with the tag `latest`, otherwise
+ * `IfNotPresent`.
+ */
 function withPullPolicies(spec: JsonObject): JsonObject {
   const pulled = (member: string): Json | undefined =>
     spec[member] === undefined
@@ -117,7 +120,7 @@ function ofPod(object: JsonObject): JsonObject {
   };
 }
 
-/** Returns a pod spec with the additions of the default admission plug-ins. */
+/** Returns a pod spec with what the default admission plug-ins add, such as tolerations. */
 export function admittedPodSpec(spec: JsonObject): JsonObject {
   const tolerations = listAt(spec, 'tolerations');
   const missing = TOLERATIONS.filter(({ key }) => !tolerations.some((one) => stringAt(one, 'key') === key));

@@ -2,8 +2,8 @@ import { type Json, type JsonObject, isList, isObject, sameJson } from './json.j
 import { type ListType, type Type, memberType } from './type.js';
 
 /**
- * Paths of fields. The steps of a path (`f:NAME`, `k:{...}`, `v:...`, as in `FieldsV1`) are joined by line feeds. The
- * set may contain a map, an object or a list item, and also fields in it.
+ * Paths of fields. The steps of a path (`f:NAME`, `k:{...}`, `v:...`, as in `FieldsV1`) are joined by line feeds. A
+ * map, an object or a list item may be in the set together with some of its own fields.
  */
 export type FieldSet = ReadonlySet<string>;
 
@@ -13,7 +13,7 @@ interface FieldChanges {
   readonly removed: FieldSet;
 }
 
-/** Fields that have no owners, because they identify an object, or only the server writes them. */
+/** Fields that have no owners, because they identify the object, or because only the server writes them. */
 const UNOWNED = new Set(['apiVersion', 'kind']);
 const UNOWNED_METADATA = new Set([
   ...['name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'selfLink'],
@@ -29,7 +29,7 @@ export function fieldChanges(type: Type, before: JsonObject, after: JsonObject):
 export function fieldsOf(type: Type, value: JsonObject): FieldSet {
   const fields = new Set<string>();
   collect(type, ownable(value), '', fields, 'configured');
-  // Metadata itself has no owner, only those of its fields that do not identify the object.
+  // `metadata` itself has no owner, only its fields have.
   fields.delete('f:metadata');
   return fields;
 }
@@ -48,8 +48,8 @@ interface Child {
 }
 
 /**
- * Returns the children of a value by their steps; null: the value is a leaf. Lists without keys and atomic objects are
- * leaves.
+ * Returns the children of a value by the step that leads to each child; null: the value is a leaf. Lists without keys
+ * and atomic objects are leaves.
  */
 export function childrenOf(type: Type, value: Json): ReadonlyMap<string, Child> | null {
   if (isList(value)) {
@@ -65,7 +65,7 @@ export function childrenOf(type: Type, value: Json): ReadonlyMap<string, Child> 
   return children;
 }
 
-/** Returns the step for a list item. If the item lacks a key, the default value of the key is used. */
+/** Returns the step to a list item. If the item lacks a key field, the step contains the default of the field. */
 function stepOf({ keys = [], of }: ListType, item: Json): string {
   if (keys.length === 0) return `v:${JSON.stringify(item)}`;
   const members = isObject(item) ? item : {};
@@ -93,7 +93,7 @@ function compare(
     if (!sameJson(before, after)) changes.changed.add(path);
     return;
   }
-  // If an empty value replaces null, its owner stays.
+  // Null counts as the same field: if a map or list replaces it, the owner stays.
   if (before === undefined) changes.changed.add(path);
   for (const [step, child] of children)
     compare(child.type, known?.get(step)?.value, child.value, join(path, step), changes);
@@ -101,7 +101,10 @@ function compare(
     if (!children.has(step)) collect(child.type, child.value, join(path, step), changes.removed, 'all');
 }
 
-/** Collects fields. If `configured`, a map or object itself is only added if it is empty; a list item always is. */
+/**
+ * Collects the paths of a value and its children in `fields`. With `configured`, maps and objects are added only if
+ * they are empty; list items are always added.
+ */
 function collect(
   type: Type,
   value: Json,

@@ -20,13 +20,13 @@ export function valueAt(value: Json | undefined, ...path: readonly (string | num
   return current;
 }
 
-/** Returns the object at the path, or an empty one. */
+/** Returns the object at the path; empty: there is none. */
 export function objectAt(value: Json | undefined, ...path: readonly (string | number)[]): JsonObject {
   const found = valueAt(value, ...path);
   return isObject(found) ? found : {};
 }
 
-/** Returns the list at the path, or an empty one. */
+/** Returns the list at the path; empty: there is none. */
 export function listAt(value: Json | undefined, ...path: readonly (string | number)[]): readonly Json[] {
   const found = valueAt(value, ...path);
   return isList(found) ? found : [];
@@ -44,7 +44,7 @@ export function numberAt(value: Json | undefined, ...path: readonly (string | nu
   return typeof found === 'number' ? found : null;
 }
 
-/** Returns those members of the object at the path whose values are strings. */
+/** Returns the members of the object at the path that have a string as value. */
 export function stringsAt(
   value: Json | undefined,
   ...path: readonly (string | number)[]

@@ -34,7 +34,7 @@ const TYPES: ReadonlyMap<string, ObjectType> = new Map([
   ['events.k8s.io/v1/Event', eventsEvent],
 ]);
 
-/** Returns the type of a kind; null: it is a custom resource or a CustomResourceDefinition. */
+/** Returns the type of a built-in kind; null for custom resources and CustomResourceDefinitions. */
 export function knownType(apiVersion: string, kind: string): ObjectType | null {
   return TYPES.get(`${apiVersion}/${kind}`) ?? null;
 }

@@ -20,7 +20,7 @@ import {
 } from './type.js';
 
 const quantities = map(quantity);
-/** An object whose fields are kept without being decoded. */
+/** An object that is kept unchanged, without checking its fields. */
 const open = pointer(any);
 const localReference = atomic(object('LocalObjectReference', { name: string }));
 

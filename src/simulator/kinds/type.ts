@@ -3,7 +3,7 @@ import type { Json } from './json.js';
 /** The type of a field, as in the Go types of the API. */
 export type Type = ScalarType | MapType | ListType | ObjectType;
 
-/** `any`: the value is kept unchanged. */
+/** A value without fields of its own. `any`: any JSON value, which is kept unchanged. */
 export interface ScalarType {
   readonly is:
     'string' | 'int32' | 'int64' | 'bool' | 'time' | 'microTime' | 'intOrString' | 'quantity' | 'any';
@@ -16,8 +16,8 @@ interface MapType {
 }
 
 /**
- * `keys`: the fields that identify an item, by which items are merged and owned. Without keys, the list is merged and
- * owned as one value.
+ * `keys`: the fields that identify an item, so that items are merged and owned separately. Without keys, the list is
+ * merged and owned as a whole.
  */
 export interface ListType {
   readonly is: 'list';
@@ -28,7 +28,7 @@ export interface ListType {
 /** `isAtomic`: server-side apply owns and replaces the object as a whole. */
 export interface ObjectType {
   readonly is: 'object';
-  /** The name of the Go type, which errors about decoding contain. */
+  /** The name of the Go type, for the messages of decoding errors. */
   readonly go: string;
   readonly fields: Readonly<Record<string, Field>>;
   readonly isAtomic?: boolean;
@@ -37,8 +37,8 @@ export interface ObjectType {
 export interface Field {
   readonly type: Type;
   /**
-   * `value`: omitted if empty, unless it is an object. `always`: written even if empty. `pointer`: written if it is
-   * set, even to 0.
+   * When the encoded object contains the field. `value`: if it is not empty, or is an object. `always`: even if it is
+   * unset. `pointer`: if it is set, even to 0.
    */
   readonly mode: 'value' | 'always' | 'pointer';
   /** The default that the server sets if the field is unset. */
@@ -66,7 +66,7 @@ export function list(of: Type, keys?: readonly string[]): ListType {
   return keys === undefined ? { is: 'list', of } : { is: 'list', of, keys };
 }
 
-/** Returns an object type with the Go name `go`. A field that is only a type has the mode `value`. */
+/** Returns an object type with the Go name `go`. A field that is given as a type has the mode `value`. */
 export function object(go: string, fields: Readonly<Record<string, Field | Type>>): ObjectType {
   const complete = Object.entries(fields).map(
     ([name, field]) => [name, 'mode' in field ? field : value(field)] as const,

@@ -3,7 +3,7 @@ import { type Json, type JsonObject, isObject, stringAt } from '../kinds/json.js
 
 type ObjectMeta = JsonObject & {
   readonly name: string;
-  /** Unset: the object is cluster-scoped. */
+  /** The namespace; unset: the object is cluster-scoped. */
   readonly namespace?: string;
   readonly uid: string;
   readonly resourceVersion: string;
@@ -36,7 +36,10 @@ function describe(value: JsonObject): string {
   return `${stringAt(value, 'kind') ?? '?'} ${stringAt(value, 'metadata', 'name') ?? '?'}`;
 }
 
-/** Annotation of a pod. Of otherwise equal pods, the one with the lowest deletion cost is deleted first. */
+/**
+ * Annotation of a pod with its deletion cost. Among otherwise equal pods, the pod with the lowest cost is deleted
+ * first.
+ */
 export const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 
 /** Returns `NAMESPACE/NAME`, or `/NAME` for a cluster-scoped object. */

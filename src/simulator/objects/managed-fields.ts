@@ -5,12 +5,12 @@ import { type KubeObject, timestamp, withMetadata } from './kube-object.js';
 
 export interface Writer {
   readonly manager: string;
-  /** For example `scale` or `status`; empty: none. */
+  /** The subresource of the request, such as `scale` or `status`; empty: none. */
   readonly subresource: string;
   readonly nowMs: number;
   /** Whether an unknown field is an error (`fieldValidation=Strict`). */
   readonly isStrict?: boolean;
-  /** Gets the strings of the `Warning` headers of the response (`fieldValidation=Warn`). */
+  /** A list to which the strings of `Warning` headers are added; unset unless `fieldValidation=Warn`. */
   readonly warnings?: string[];
   /** Whether nothing is stored (`dryRun=All`), as in requests of `kubectl diff`. */
   readonly isDryRun?: boolean;
@@ -49,7 +49,7 @@ export function ownershipsOf(object: KubeObject | null): readonly Ownership[] {
     }));
 }
 
-/** Cached, because each write passes on the entries that have not changed. */
+/** Parses `fieldsV1`. The result is cached, because each write passes on the entries that have not changed. */
 function readFields(tree: JsonObject): FieldSet {
   const fields = READ.get(tree) ?? fieldsFromTree(tree);
   READ.set(tree, fields);
@@ -80,8 +80,8 @@ function entryOf({ manager, operation, apiVersion, subresource, time, fields }: 
 
 /**
  * Returns the object after a POST, PUT or PATCH: the writer is the only owner of the fields that it has changed, and
- * removed fields have no owner. `before`: the stored object; null: there was none, and `empty`, an empty object of the
- * type, is compared.
+ * removed fields have no owner. `before`: the stored object; null: the object is new, and is compared with `empty`, an
+ * empty object of its type.
  */
 export function ownChanges(
   change: {

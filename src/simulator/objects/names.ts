@@ -1,4 +1,4 @@
-/** The characters of generated names in Kubernetes, without vowels and characters that look alike. */
+/** The characters of generated names in Kubernetes: no vowels and no characters that look alike. */
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 const SUFFIX_CHARACTERS = 5;
@@ -10,10 +10,12 @@ function randomSuffix(random: Random): string {
   return suffix;
 }
 
-/** How many characters of `generateName` are used, because a generated name has at most 63 characters. */
+/** Maximum length of `generateName` in a name: with 5 random characters, the name has at most 63. */
 const MAX_GENERATED_STEM = 58;
 
-/** Generates a name: at most 58 characters, and 5 random ones. Source: apiserver, storage/names/generate.go */
+/**
+ * Returns at most 58 characters of `generateName` and 5 random characters. Source: apiserver, storage/names/generate.go
+ */
 export function generatedName(generateName: string, random: Random): string {
   return generateName.slice(0, MAX_GENERATED_STEM) + randomSuffix(random);
 }
@@ -29,8 +31,8 @@ export function templateHash(text: string): string {
 export type Random = () => number;
 
 /**
- * Returns a generator of random numbers that depend only on the seed (mulberry32). So uids and pod names are distinct
- * even if a test has a constant clock.
+ * Returns a generator of random numbers that depend only on the seed (mulberry32). Because they do not depend on the
+ * clock, uids and pod names are distinct even in a test with a constant clock.
  */
 export function seededRandom(seed: number): Random {
   let state = Math.floor(seed * 0x1_0000_0000) >>> 0;

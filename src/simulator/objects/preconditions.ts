@@ -17,14 +17,17 @@ export interface Addressed {
   readonly name: string;
 }
 
-/** Returns the name for messages and details. Only the check of the uid includes the subresource. */
+/** Returns the name for messages and details of a Status. Only errors about the uid include the subresource. */
 export function nameOf({ resource, subresource, name }: Addressed, isWithSubresource = false): ObjectName {
   const plural =
     isWithSubresource && subresource !== '' ? `${resource.plural}/${subresource}` : resource.plural;
   return { resource: plural, group: resource.group, name };
 }
 
-/** Throws 409 if the uid or resourceVersion is not that of the stored object, and 400 if the name is not. */
+/**
+ * Throws 409 if `wanted` has another uid or resourceVersion than the stored object, and 400 if it has another name or
+ * namespace than the path. Absent fields are not checked.
+ */
 export function checkPreconditions(target: Addressed, current: KubeObject, wanted: JsonObject): void {
   const uid = stringAt(wanted, 'metadata', 'uid') ?? '';
   if (uid !== '' && uid !== current.metadata.uid)
@@ -34,7 +37,7 @@ export function checkPreconditions(target: Addressed, current: KubeObject, wante
   checkAddress(target, wanted);
 }
 
-/** Throws 400 if the name or namespace is not that of the path. */
+/** Throws 400 if `wanted` has another name or namespace than the path. Absent fields are not checked. */
 export function checkAddress({ name, namespace }: Addressed, wanted: JsonObject): void {
   const own = stringAt(wanted, 'metadata', 'name') ?? name;
   if (own !== name)
@@ -44,7 +47,7 @@ export function checkAddress({ name, namespace }: Addressed, wanted: JsonObject)
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }
 
-/** Throws 422 if a PUT has no resourceVersion although its kind requires one. */
+/** Throws 422 if a PUT has no resourceVersion and its kind requires one. */
 export function requireVersion({ resource, name }: Addressed, body: JsonObject): void {
   const isStrict =
     resource.isCustom || resource.kind === 'Lease' || resource.kind === 'CustomResourceDefinition';

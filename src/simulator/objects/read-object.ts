@@ -13,17 +13,17 @@ interface Reading {
   readonly writer: Pick<Writer, 'isStrict' | 'warnings'>;
 }
 
-/** Returns the type of the stored form, which determines merging and ownership. */
+/** Returns the type of the stored objects, which determines how their fields are merged and owned. */
 export function storedType(resource: Resource): Type {
   const { kind, schema } = resource;
   if (schema !== null) return typeOfSchema(schema);
   return knownType(resource.storedAs, kind) ?? any;
 }
 
-/** Cached for each type, because each write and each bookmark needs an empty object. */
+/** Empty objects by type, because each write and each bookmark needs one. */
 const EMPTY = new WeakMap<ObjectType, JsonObject>();
 
-/** Returns an object without values. By default, it has the stored form. */
+/** Returns an object without values, with the fields that are always written. Default: in the stored version. */
 export function emptyObject(resource: Resource, apiVersion = resource.storedAs): JsonObject {
   const type = knownType(apiVersion, resource.kind);
   if (type === null) return { metadata: {} };

@@ -15,9 +15,11 @@ export interface Resource {
   readonly hasGeneration: boolean;
   /** Whether the resource is a custom one, which supports no strategic merge patches. */
   readonly isCustom: boolean;
-  /** Key of the objects in the store: `GROUP/PLURAL`. Several versions or groups may have the same objects. */
+  /**
+   * Key of the objects in the store: `GROUP/PLURAL`. Several versions or groups of a resource may share their objects.
+   */
   readonly storage: string;
-  /** apiVersion of the stored objects, which may be of another version or group. */
+  /** apiVersion of the stored objects, which may differ from that of the resource. */
   readonly storedAs: string;
   /** The structural schema of the CustomResourceDefinition; null: the resource is built in. */
   readonly schema: JsonObject | null;
@@ -162,14 +164,14 @@ export class Catalog {
     );
   }
 
-  /** Returns a resource by its path; null: it is not served. */
+  /** Returns the resource at a path; null: no such resource is served. */
   byPath(group: string, version: string, plural: string): Resource | null {
     return (
       this.#resources.find((r) => r.group === group && r.version === version && r.plural === plural) ?? null
     );
   }
 
-  /** Returns a resource by its kind; null: it is not served. */
+  /** Returns the resource of a kind; null: no such resource is served. */
   byKind(apiVersion: string, kind: string): Resource | null {
     return this.#resources.find((r) => apiVersionOf(r) === apiVersion && r.kind === kind) ?? null;
   }

@@ -11,7 +11,7 @@ const SET_TERM = /^\s*([^\s=!,()]+)\s+(in|notin)\s*\(([^)]*)\)\s*$/;
 const EQUALITY_TERM = /^\s*([^\s=!,()]+)\s*(==|=|!=)\s*([^\s=!,()]*)\s*$/;
 const EXISTENCE_TERM = /^\s*(!?)\s*([^\s=!,()]+)\s*$/;
 
-/** Parses `labelSelector` and `fieldSelector` of a query. Throws 400 if one is invalid. */
+/** Parses `labelSelector` and `fieldSelector` of a query. Throws 400 if a selector is invalid. */
 export function matchOf(query: URLSearchParams, resource: Resource): Match {
   const labelSelector = query.get('labelSelector') ?? '';
   const fieldSelector = query.get('fieldSelector') ?? '';
@@ -68,7 +68,7 @@ function parseFieldTerm(text: string, resource: Resource): Match {
   return (object) => (textAt(object, steps) === value) === (operator !== '!=');
 }
 
-/** Returns a field as a string that can be compared. A boolean that is absent is `false`. */
+/** Returns a field as a string, with which a field selector is compared. An absent boolean is `false`. */
 function textAt(object: KubeObject, steps: readonly string[]): string {
   const found = valueAt(object, ...steps);
   if (found === undefined && ['hostNetwork', 'unschedulable'].includes(steps.at(-1) ?? '')) return 'false';
@@ -79,7 +79,10 @@ function asText(value: Json | undefined): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns a `spec.selector` as the string in `/scale`. That of a ReplicationController is a map of labels. */
+/**
+ * Returns a `spec.selector` as the string in `/scale`. The selector of a ReplicationController is a plain map of
+ * labels.
+ */
 export function selectorText(selector: JsonObject): string {
   const isPlain = !('matchLabels' in selector) && !('matchExpressions' in selector);
   const labels = isPlain ? stringsAt(selector) : stringsAt(selector, 'matchLabels');
@@ -98,7 +101,10 @@ function expressionText(expression: JsonObject): string {
   return `${key} ${operator} (${values.sort().join(',')})`;
 }
 
-/** Maps apiVersion and kind to the fields of field selectors besides `metadata.name` and `metadata.namespace`. */
+/**
+ * Maps apiVersion and kind to the fields that field selectors support, besides
+ * `metadata.name` and `metadata.namespace`.
+ */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'v1/Pod': [
     ...['spec.nodeName', 'spec.restartPolicy', 'spec.schedulerName', 'spec.serviceAccountName'],

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../kinds/json.js';
 
-/** A failure. It is sent as a `Status` object of Kubernetes. */
+/** An error of the API, which is sent as a Kubernetes `Status` object. */
 export class StatusError extends Error {
   override name = 'StatusError';
   readonly status: JsonObject;
@@ -69,7 +69,7 @@ export function namespaceTerminating(object: ObjectName, namespace: string): Sta
   return new StatusError(403, 'Forbidden', message, { ...detailsOf(object), causes: [cause] });
 }
 
-/** 409: the resourceVersion is not that of the stored object. */
+/** 409: the request has another resourceVersion than the stored object. */
 export function conflict(object: ObjectName, cause?: string): StatusError {
   const why =
     cause ?? 'the object has been modified; please apply your changes to the latest version and try again';
@@ -77,7 +77,7 @@ export function conflict(object: ObjectName, cause?: string): StatusError {
   return new StatusError(409, 'Conflict', message, detailsOf(object));
 }
 
-/** 409: the uid is not that of the stored object. */
+/** 409: the request has another uid than the stored object. */
 export function uidConflict(object: ObjectName, wanted: string, actual: string): StatusError {
   return conflict(
     object,
@@ -85,7 +85,7 @@ export function uidConflict(object: ObjectName, wanted: string, actual: string):
   );
 }
 
-/** Why a field is invalid. In the message, `text` follows the path of the field. */
+/** Why a field is invalid. The message is the path of the field, followed by `text`. */
 export interface FieldCause {
   readonly reason:
     | 'FieldValueInvalid'
@@ -120,7 +120,7 @@ export function invalidFields(
   });
 }
 
-/** 422: a query parameter is invalid. `kind`: the type of the parameters, such as `PatchOptions`. */
+/** 422: a query parameter is invalid. `kind`: the Go type of the parameters, such as `PatchOptions`. */
 export function invalidOption(kind: string, cause: FieldCause): StatusError {
   return invalidFields({ kind, group: 'meta.k8s.io', name: '' }, [cause]);
 }
@@ -146,7 +146,7 @@ export function methodNotAllowed(): StatusError {
   );
 }
 
-/** 406: the `Accept` header contains no form that is supported. */
+/** 406: the `Accept` header contains no supported form. */
 export function notAcceptable(): StatusError {
   const message = '406: Not Acceptable\n\nAvailable representations: application/json';
   return new StatusError(406, 'NotAcceptable', message, {});

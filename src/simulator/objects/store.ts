@@ -3,7 +3,7 @@ import { type KubeObject, keyOf, namespaceOf, withMetadata } from './kube-object
 import type { Random } from './names.js';
 import type { Catalog } from './resources.js';
 
-/** How long changes are kept: as long as etcd keeps them in a real cluster until it compacts. */
+/** How long changes are kept: 5 minutes, like the interval at which a real API server compacts etcd. */
 const HISTORY_MS = 300_000;
 const HISTORY_CHANGES = 20_000;
 
@@ -16,13 +16,13 @@ export interface Change {
   readonly atMs: number;
 }
 
-/** Called after each change, in order, and before the write is answered. */
+/** Called after each change, in the order of changes, and before the write is answered. */
 type ChangeListener = (change: Change) => void;
 
 interface Collection {
   readonly objects: Map<string, KubeObject>;
   history: Change[];
-  /** The history contains the changes after this revision. */
+  /** The history contains all changes after this revision. */
   compacted: number;
   readonly listeners: Set<ChangeListener>;
 }
@@ -55,7 +55,7 @@ export class Store {
     return this.#collection(resource).objects.size;
   }
 
-  /** Returns the objects at a revision, by their keys; null: the history does not reach back to it. */
+  /** Returns the objects as of a revision, by key; null: the history does not reach back to the revision. */
   allAt(resource: string, revision: number): ReadonlyMap<string, KubeObject> | null {
     const collection = this.#collection(resource);
     this.#forgetOld(collection);
@@ -98,7 +98,7 @@ export class Store {
     return removed;
   }
 
-  /** Returns the changes after a revision, the oldest first; null: the history does not reach back to it. */
+  /** Returns the changes after a revision, oldest first; null: the history does not reach back to the revision. */
   changesSince(resource: string, revision: number): readonly Change[] | null {
     const collection = this.#collection(resource);
     this.#forgetOld(collection);
@@ -114,7 +114,7 @@ export class Store {
     return () => listeners.delete(listener);
   }
 
-  /** Calls `callback` once when the store reaches a revision. The returned function cancels this. */
+  /** Calls `callback` once when the store reaches a revision. The returned function cancels the call. */
   whenReached(revision: number, callback: () => void): () => void {
     const waiter = { revision, callback };
     this.#waiting.add(waiter);

@@ -3,10 +3,13 @@ import type { Writer } from './managed-fields.js';
 import type { Resource } from './resources.js';
 import { badRequest, invalidPatch } from './status-error.js';
 
-/** How an object was sent, which determines the status code and the message of an error. */
+/** How an object was sent: as a whole, or as a patch. Status code and message of an error depend on it. */
 export type Arrival = 'body' | 'patch';
 
-/** Reports unknown fields as `fieldValidation` says: Strict throws 400 (422 for a patch), Warn adds a warning. */
+/**
+ * Reports unknown fields according to `fieldValidation`: with Strict, throws 400 (422 for a patch); with Warn, adds
+ * warnings.
+ */
 export function reportUnknown(
   fields: readonly string[],
   about: {

@@ -27,7 +27,7 @@ export function fromWire(resource: Resource, object: KubeObject): KubeObject {
   return isFirstAutoscaler(resource) ? autoscalerFromV1(object) : object;
 }
 
-/** Returns an object as JSON. It is serialized only once for all clients. */
+/** Returns an object as JSON. The JSON is cached, so that an object is serialized only once for all clients. */
 export function wireText(resource: Resource, object: KubeObject): string {
   const texts = textsOf(resource, object);
   texts.whole ??= JSON.stringify(shownObject(resource, object));
@@ -46,7 +46,7 @@ export function itemText(resource: Resource, object: KubeObject): string {
   return texts.item;
 }
 
-/** Removes the resourceVersion of an object of a dry run, which has none. */
+/** Converts an object for an answer. An object of a dry run has an empty resourceVersion, which is omitted. */
 function shownObject(resource: Resource, object: KubeObject): JsonObject {
   const shown = toWire(resource, object);
   if (shown.metadata.resourceVersion !== '') return shown;
@@ -167,7 +167,7 @@ function annotated({ metadata }: KubeObject, text: string | undefined): KubeObje
   return { ...metadata, annotations };
 }
 
-/** Returns the metrics in the annotation; null: there is none, or it cannot be read. It is then kept unchanged. */
+/** Returns the metrics in the annotation; null: there is no annotation, or it is invalid and is kept unchanged. */
 function readKept(text: string | null): readonly Json[] | null {
   try {
     const value = JSON.parse(text ?? 'null') as unknown;
@@ -245,13 +245,13 @@ export function scaleOf(object: KubeObject): KubeObject {
   });
 }
 
-/** Returns the selector. That of a custom resource is in its status, which its controller writes. */
+/** Returns the selector for `/scale`. Custom resources have it in `status.selector`, which their controller writes. */
 function selectorOf(object: KubeObject): string | undefined {
   const text = stringAt(object, 'status', 'selector') ?? selectorText(objectAt(object, 'spec', 'selector'));
   return text === '' ? undefined : text;
 }
 
-/** Returns the object with the replicas of a Scale. If they are absent, they are 0. */
+/** Returns the object with the replicas of a Scale. Absent replicas count as 0. */
 export function withScale(object: KubeObject, scale: JsonObject): KubeObject {
   const replicas = numberAt(scale, 'spec', 'replicas') ?? 0;
   return { ...object, spec: { ...objectAt(object, 'spec'), replicas } };

@@ -10,7 +10,8 @@ const METADATA = ['apiVersion', 'kind', 'metadata'];
 
 /**
  * Returns the stored form of a custom resource: without unknown fields, and with the defaults of its schema. Throws 422
- * if the object violates the schema or, after that check, a CEL rule. Unknown fields are reported by `reportUnknown`.
+ * if the object violates the schema or, if the schema is met, a CEL rule. Unknown fields are reported by
+ * `reportUnknown`.
  */
 export function admitCustom(
   resource: Resource,
@@ -73,7 +74,7 @@ function prunedObject(
   return result;
 }
 
-/** Sets the default of a field that is absent, or null although it is not nullable. */
+/** Sets the defaults of fields that are absent, or that are null and not nullable. */
 export function withSchemaDefaults(value: Json, schema: JsonObject): Json {
   if (isList(value)) {
     const { items } = schema;

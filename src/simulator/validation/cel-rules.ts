@@ -5,7 +5,7 @@ import { errorMessage } from '../../units/failure.js';
 /** Evaluates a CEL expression. Throws if the expression is invalid or fails. */
 export type CelEvaluator = (expression: string, variables: Readonly<Record<string, unknown>>) => unknown;
 
-/** Loads the optional library that evaluates CEL; null: it is not installed, so that rules are not checked. */
+/** Loads the optional library that evaluates CEL; null: the library is not installed, so rules are not checked. */
 export async function loadCel(): Promise<CelEvaluator | null> {
   try {
     const { parse } = await import('@marcbachmann/cel-js');
@@ -80,7 +80,7 @@ function memberProblems(
 ): readonly FieldCause[] {
   if (isList(value)) {
     const { items } = schema;
-    // There is no old value for an item of a list, because its index may have changed.
+    // Items of a list are checked without an old value, because the index of an item may have changed.
     return isObject(items)
       ? value.flatMap((item, index) =>
           ruleProblems(evaluate, items, { value: item, before: undefined, path: `${path}[${index}]` }),
@@ -101,7 +101,7 @@ function memberProblems(
   });
 }
 
-/** Returns the schema of a member of an object; null: there is none. */
+/** Returns the schema of a member of an object; null: the schema does not describe the member. */
 export function memberSchema(
   { properties, additionalProperties }: JsonObject,
   name: string,

@@ -72,7 +72,7 @@ export function checkDefinition(definition: KubeObject): void {
   });
 }
 
-/** Returns the status of a definition. Unlike in a real cluster, it is established at once. */
+/** Returns the status of a definition, which is established at once, unlike in a real cluster. */
 export function establishedStatus(definition: KubeObject, nowMs: number): JsonObject {
   const known = objectAt(definition, 'status');
   const lastTransitionTime = stringAt(known, 'conditions', 0, 'lastTransitionTime') ?? timestamp(nowMs);
@@ -97,8 +97,8 @@ export function establishedStatus(definition: KubeObject, nowMs: number): JsonOb
 }
 
 /**
- * Serves the resources of each CustomResourceDefinition as long as it exists. When one is deleted, deletes its objects
- * and calls `endWatches` with its plural. The returned function stops this.
+ * Serves the resources of each CustomResourceDefinition as long as the definition exists. When a definition is deleted,
+ * deletes its objects and calls `endWatches` with its plural. The returned function stops all of this.
  */
 export function serveDefinitions(
   { store, catalog }: Pick<ClusterState, 'store' | 'catalog'>,
@@ -160,9 +160,11 @@ const KNOWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Returns the violations of these rules for structural schemas. A node outside of allOf, anyOf, oneOf and not has a
- * type or is an int-or-string. Those four declare only fields that are also declared outside of them. No node has both
- * `properties` and `additionalProperties`. The root is an object. All keywords are known.
+ * Returns the violations of the following rules for structural schemas.
+ * - The root is an object, and all keywords are known.
+ * - A node outside of `allOf`, `anyOf`, `oneOf` and `not` has a type or is an int-or-string.
+ * - Within `allOf`, `anyOf`, `oneOf` and `not`, only fields are declared that are also declared outside.
+ * - No node has both `properties` and `additionalProperties`.
  */
 export function structuralProblems(schema: JsonObject): readonly StructuralProblem[] {
   const problems = nodeProblems(schema, '');
@@ -210,8 +212,8 @@ function junctorsOf(schema: JsonObject): readonly (readonly [Json, string])[] {
 }
 
 /**
- * Returns whether a branch is one of `anyOf: [{type: integer}, {type: string}]` of an int-or-string, the only place
- * where it may contain a type.
+ * Returns whether a branch is `{type: integer}` or `{type: string}` of an int-or-string. Other branches must not
+ * contain a type.
  */
 function isTypeOfIntOrString(branch: JsonObject, outside: JsonObject): boolean {
   const { type } = branch;

@@ -63,7 +63,9 @@ export function eventCauses(object: KubeObject): readonly FieldCause[] {
   return isFine ? [] : [invalid('involvedObject.namespace', about, 'does not match event.namespace')];
 }
 
-/** Returns violations of the additional requirements that `events.k8s.io` has for a new Event. */
+/**
+ * Returns the violations of the rules that `events.k8s.io` has for new Events, in addition to those for core Events.
+ */
 export function newEventCauses(object: KubeObject): readonly FieldCause[] {
   const isMissing = (field: string): boolean => (stringAt(object, field) ?? '') === '';
   return [
@@ -105,8 +107,8 @@ export function autoscalerCauses(object: KubeObject, before: KubeObject | null):
 }
 
 /**
- * Checks that the target has an API group, unless it is a ReplicationController. A stored target without a group stays
- * valid.
+ * Returns a violation if the target has no API group and is not a ReplicationController. A target without a group that
+ * is already stored stays valid.
  */
 function targetGroupCauses(target: JsonObject, before: KubeObject | null): readonly FieldCause[] {
   const apiVersion = stringAt(target, 'apiVersion') ?? '';

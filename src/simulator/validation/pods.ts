@@ -18,7 +18,7 @@ const ADMITTED = ['priority', 'enableServiceLinks', 'preemptionPolicy'];
 export function podCauses(pod: KubeObject, before: KubeObject | null): readonly FieldCause[] {
   const cost = costCauses(pod);
   return [
-    // The real server validates annotations twice on an update, so that each error appears twice.
+    // On an update, the real server validates annotations twice, so each error appears twice.
     ...(before === null ? cost : [...cost, ...cost]),
     ...podSpecCauses(objectAt(pod, 'spec'), 'spec'),
     ...(before === null ? [] : changeCauses(pod, before)),
@@ -42,10 +42,7 @@ function changeCauses(pod: KubeObject, before: KubeObject): readonly FieldCause[
   ];
 }
 
-/**
- * Returns the fields of a pod that must not change. Fields that admission adds after a controller has written the pod
- * are not included.
- */
+/** Returns the fields of a pod that must not change, without fields that admission adds to pods of controllers. */
 function fixedSpec(pod: KubeObject): JsonObject {
   const spec = objectAt(pod, 'spec');
   const kept = Object.entries(spec).filter(([name]) => !MUTABLE.includes(name) && !ADMITTED.includes(name));
@@ -98,7 +95,7 @@ function resourceCauses(container: Json, path: string): readonly FieldCause[] {
   );
 }
 
-/** Returns whether the `matchLabels` of a selector match. `matchExpressions` are ignored. */
+/** Returns whether the `matchLabels` of a selector match the labels. `matchExpressions` are ignored. */
 function selects(selector: Json | undefined, labels: JsonObject): boolean {
   if (!isObject(selector)) return false;
   return Object.entries(objectAt(selector, 'matchLabels')).every(([key, value]) => labels[key] === value);

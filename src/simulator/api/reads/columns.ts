@@ -58,7 +58,7 @@ function definedColumn(column: JsonObject): Column {
   };
 }
 
-/** Formats a duration like kubectl: 45s, 3m20s, 25m, 4h10m, 30h, 3d4h, 12d. */
+/** Formats a duration like kubectl, such as 45s, 3m20s, 25m, 4h10m, 30h, 3d4h or 12d. */
 function shortDuration(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   if (seconds < 120) return `${seconds}s`;
@@ -268,8 +268,8 @@ const STEP =
   /^\.([^.[\]\\]*(?:\\.[^.[\]\\]*)*)|^\[(\d+)\]|^\[\?\(@\.([\w.]+)\s*==\s*(["'])(.*?)\4\)\]|^\['([^']*)'\]/;
 
 /**
- * Returns the values at a JSONPath; empty: there are none, or the form of the path is not supported. Supported are the
- * forms that CustomResourceDefinitions use: `.a.b`, `[0]`, `['a']`, `[?(@.type=="Ready")]`.
+ * Returns the values at a JSONPath; empty: there is no value, or the path is not supported. Supports the steps that
+ * CustomResourceDefinitions use: `.a.b`, `[0]`, `['a']`, `[?(@.type=="Ready")]`.
  */
 export function valuesAt(object: JsonObject, path: string): readonly Json[] {
   let found: readonly Json[] = [object];
@@ -291,7 +291,7 @@ export function valuesAt(object: JsonObject, path: string): readonly Json[] {
   return found;
 }
 
-/** Returns a value in a list, because `flatMap` would flatten a value that is itself a list. */
+/** Returns a list with the value; empty: it is undefined. The list protects a value that is a list from `flatMap`. */
 function present(value: Json | undefined): readonly Json[] {
   return value === undefined ? [] : [value];
 }

@@ -18,9 +18,11 @@ import {
 interface Page {
   readonly items: readonly KubeObject[];
   readonly resourceVersion: string;
-  /** Empty on the last page. */
+  /** The token for the next page; empty: this is the last page. */
   readonly continueToken: string;
-  /** Null: unknown, because there is a selector, or 0. */
+  /**
+   * The number of items on later pages; null: this is the last page, or the number is unknown because of a selector.
+   */
   readonly remainingItemCount: number | null;
 }
 
@@ -42,9 +44,10 @@ export function getObject({ store }: ApiContext, request: ResourceRequest): Kube
 }
 
 /**
- * Returns a page of `limit` items of a list, all of them at the same revision. It is the current revision, except with
- * `Exact`, where it is that of `resourceVersion`. Throws 410 if the history does not reach back to the revision of a
- * continue token, and 504 if a revision does not exist yet.
+ * Returns a page of at most
+ * `limit` items. All pages of a list are from the same revision: the current one or, with `resourceVersionMatch=Exact`,
+ * the one in `resourceVersion`. Throws 410 if the history does not reach back to the revision, and 504 if the revision
+ * does not exist yet.
  */
 export function listObjects(context: ApiContext, request: ResourceRequest): Page {
   const { query, resource, namespace } = request;
@@ -87,7 +90,7 @@ function cutPage(
   return { items, resourceVersion, continueToken, remainingItemCount: options.isFiltered ? null : remaining };
 }
 
-/** Parses a `resourceVersion`; -1: it is unset. If it is not a number, throws 500, as the real server does. */
+/** Parses a `resourceVersion`; -1: it is unset. Like the real server, throws 500 if it is not a number. */
 export function readRevision(text: string | null): number {
   if (text === null || text === '') return -1;
   const revision = Number(text);
@@ -144,7 +147,10 @@ function parseToken(text: string): Token | null {
   }
 }
 
-/** Returns 410 with a token for the current revision, with which a client can complete an inconsistent list. */
+/**
+ * Returns 410 with a continue token for the current revision. A client that uses it gets the rest of the list, which is
+ * then inconsistent.
+ */
 function expired(token: Token): StatusError {
   const message =
     'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.';

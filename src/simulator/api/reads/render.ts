@@ -19,7 +19,9 @@ export interface Rendering extends RenderContext {
   ) => string;
 }
 
-/** Reads `includeObject`. An unknown value counts as unset. */
+/**
+ * Returns the value of `includeObject`, which says what the rows of a table contain. An unknown value counts as unset.
+ */
 export function includedObject(query: URLSearchParams): Included {
   const wanted = query.get('includeObject');
   return wanted === 'None' || wanted === 'Object' ? wanted : 'Metadata';

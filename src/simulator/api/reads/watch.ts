@@ -21,7 +21,7 @@ export interface WatchPeer {
   readonly send: (line: string) => void;
   readonly end: () => void;
   readonly destroy: () => void;
-  /** Registers a function that is called when either side has closed the connection. */
+  /** Registers a function that is called when the client or the server has closed the connection. */
   readonly onClose: (callback: () => void) => void;
 }
 
@@ -49,21 +49,21 @@ export class Watches {
     return this.#open.size;
   }
 
-  /** Ends the matching watches: cleanly, or by breaking the connection. Returns how many. */
+  /** Ends the matching watches: cleanly (`end`), or by breaking the connection (`destroy`). Returns their number. */
   close(match: FaultMatch = {}, how: 'end' | 'destroy' = 'end'): number {
     const chosen = this.#matching(match);
     for (const watcher of chosen) watcher[how]();
     return chosen.length;
   }
 
-  /** Sends no further events to the matching watches, as on a half-open connection. Returns how many. */
+  /** Sends no further events to the matching watches, as on a half-open connection. Returns their number. */
   silence(match: FaultMatch = {}): number {
     const chosen = this.#matching(match);
     for (const watcher of chosen) watcher.isSilent = true;
     return chosen.length;
   }
 
-  /** Sends an ERROR event with a Status of this code to the matching watches, and ends them. Returns how many. */
+  /** Sends an ERROR event with a Status of this code to the matching watches, and ends them. Returns their number. */
   sendError(code: number, reason: string, match: FaultMatch = {}): number {
     const chosen = this.#matching(match);
     const object = makeStatus({ code, reason, message: `simulated ${reason}` });
@@ -74,7 +74,10 @@ export class Watches {
     return chosen.length;
   }
 
-  /** Sends any text to the matching watches: garbage, a part of a character, an unknown event. Returns how many. */
+  /**
+   * Sends any text to the matching watches, such as garbage, a part of a character or an unknown event. Returns their
+   * number.
+   */
   sendRaw(text: string, match: FaultMatch = {}): number {
     const chosen = this.#matching(match);
     for (const watcher of chosen) watcher.send(text);
@@ -124,7 +127,11 @@ export class Watches {
     });
   }
 
-  /** Returns the changes after `from`; if it is unset or 0, an ADDED for each object. Null: the watch has ended. */
+  /**
+   * Returns the changes after the revision `from`. If `sendInitialEvents` is true, or it is unset and
+   * `from` is at most 0, sends an ADDED event for each object and returns no changes. Null: the history does not reach back to `from`,
+   * and the watch has ended.
+   */
   #catchUp(stream: Stream, from: number): readonly Change[] | null {
     const { store } = this.#context;
     const { watcher, request, match, render } = stream;
@@ -213,7 +220,7 @@ function isWithin({ namespace, name }: ResourceRequest, object: KubeObject): boo
 
 /**
  * Returns the type of a change as a watch with a selector sees it: an object that starts to match is ADDED, and one
- * that stops matching is DELETED. Null: it matches neither before nor after the change.
+ * that stops matching is DELETED. Null: the object matches neither before nor after the change.
  */
 function seenAs({ type, object, previous }: Change, match: Match): EventType | null {
   const matchedBefore = previous !== null && match(previous);

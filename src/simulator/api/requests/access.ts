@@ -8,8 +8,8 @@ const ANYBODY: Subject = {
 };
 
 /**
- * Returns the subject of an `Authorization` header. Throws 401 for an unknown token; if `rbac` is empty, anybody may do
- * anything.
+ * Returns the subject of an `Authorization` header. Throws 401 for an unknown token. If `rbac` is empty, returns a
+ * subject that may do everything.
  */
 export function authenticate(
   rbac: Rbac,
@@ -97,7 +97,7 @@ function statusOf({ rbac, issued }: ReviewParts, token: string): JsonObject {
   }
 }
 
-/** Answers a SubjectAccessReview, which asks what another user may do. */
+/** Answers a SubjectAccessReview, which asks whether another user may do something. */
 export function reviewUserAccess({ subject, rbac }: ReviewParts, review: JsonObject): JsonObject {
   authorize(subject, 'authorization.k8s.io', 'subjectaccessreviews');
   const user = stringAt(review, 'spec', 'user') ?? '';
@@ -113,11 +113,11 @@ function authorize(subject: Subject, group: string, resource: string): void {
 }
 
 export interface KubeconfigOptions {
-  /** Required if the simulator has tokens. Default: the first token. */
+  /** A bearer token of the simulator's RBAC rules. Default: the first one. */
   readonly token?: string;
   /** Namespace of the context; default `default`. */
   readonly namespace?: string;
-  /** Whether the path of the server contains the token, because kubectl sends no credentials over plain HTTP. */
+  /** Whether the URL of the server contains the token: kubectl sends no credentials over plain HTTP. */
   readonly isForKubectl?: boolean;
 }
 
@@ -141,7 +141,7 @@ export function kubeconfigText(url: string, options: KubeconfigOptions): string 
   );
 }
 
-/** Splits a path into the token at its start (null: there is none) and the rest. */
+/** Splits a path into the token that `kubeconfigText` has put at its start (null: there is none) and the rest. */
 export function splitToken(path: string): { readonly token: string | null; readonly rest: string } {
   const end = path.startsWith(PREFIX) ? path.indexOf('/', PREFIX.length) : -1;
   if (end < 0) return { token: null, rest: path };

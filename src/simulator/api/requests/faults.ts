@@ -4,7 +4,7 @@ import type { Verb } from './request.js';
 export interface FaultMatch {
   readonly verbs?: readonly Verb[];
   readonly resource?: string;
-  /** For example `scale`; empty: the object itself. */
+  /** For example `scale`; empty: only requests for the object itself. */
   readonly subresource?: string;
   readonly namespace?: string;
   readonly name?: string;
@@ -12,7 +12,7 @@ export interface FaultMatch {
 }
 
 export type FaultEffect =
-  /** The request gets this response and changes nothing. Default body: a Status with this code. */
+  /** The request gets this response and changes nothing. Default body: a Status with the code `status`. */
   | {
       readonly kind: 'refuse';
       readonly status: number;
@@ -53,7 +53,7 @@ interface Planned<E> {
 
 type RemoveFault = () => void;
 
-/** The active faults. A request gets the first fault that matches it. A fault ends after `times` uses. */
+/** The active faults. A request gets the first fault that matches it. A fault ends after it was used `times` times. */
 export class FaultPlan {
   readonly #requests = new Set<Planned<FaultEffect>>();
   readonly #events = new Set<Planned<EventFault>>();
@@ -63,12 +63,12 @@ export class FaultPlan {
     return plan(this.#requests, { match, effect, left: times });
   }
 
-  /** Drops or duplicates `times` watch events. By default, this lasts until the returned function is called. */
+  /** Drops or duplicates `times` watch events. By default, the fault lasts until the returned function is called. */
   addEventFault(match: FaultMatch, effect: EventFault, times = Number.POSITIVE_INFINITY): RemoveFault {
     return plan(this.#events, { match, effect, left: times });
   }
 
-  /** Returns the fault for a request, or null. The fault counts as used. */
+  /** Returns the fault for a request and counts it as used; null: there is none. */
   takeForRequest(subject: Subject): FaultEffect | null {
     return take(this.#requests, subject);
   }

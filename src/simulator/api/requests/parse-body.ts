@@ -3,7 +3,7 @@ import { type JsonObject, isObject, stringAt } from '../../kinds/json.js';
 import type { Resource } from '../../objects/resources.js';
 import { badRequest } from '../../objects/status-error.js';
 
-/** Parses a body in JSON or YAML. An empty one is an empty object. Throws 400 if it is not an object. */
+/** Parses a body in JSON or YAML. An empty body becomes an empty object. Throws 400 if the body is not an object. */
 export function parseBody(text: string, contentType = ''): JsonObject {
   if (text.trim() === '') return {};
   let value: unknown;
@@ -29,7 +29,7 @@ export function parsePatch(text: string): JsonObject | readonly JsonObject[] {
   throw badRequest('error decoding patch: neither an object nor a list of operations');
 }
 
-/** Throws 400 if the kind or apiVersion of the body is not that of the resource. The body may omit both. */
+/** Throws 400 if the body has another kind or apiVersion than the resource. The body may omit both fields. */
 export function checkKind(resource: Resource, apiVersion: string, body: JsonObject): void {
   const kind = stringAt(body, 'kind') ?? resource.kind;
   const version = stringAt(body, 'apiVersion') ?? apiVersion;

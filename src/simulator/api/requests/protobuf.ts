@@ -152,7 +152,7 @@ export function decodeManifest(bytes: Buffer): JsonObject {
   return { ...readMessage(message, messageOf(bytes, 2)), apiVersion, kind };
 }
 
-/** Returns a part of the envelope: 1 is the type, 2 the object. */
+/** Returns a part of the envelope: 1 is the type (apiVersion and kind), 2 the object. Throws 400 for another format. */
 function messageOf(bytes: Buffer, part: 1 | 2): Buffer {
   if (bytes.subarray(0, 4).toString('latin1') !== MAGIC)
     throw badRequest('the body is no Kubernetes protobuf');
@@ -170,7 +170,7 @@ function readMessage(message: Message, bytes: Buffer): JsonObject {
   for (const { number, value } of fieldsOf(bytes)) {
     const field = message[number];
     if (field === undefined) {
-      // Accepted, because Go encodes unset fields as empty values.
+      // An unknown field with an empty value is ignored, because Go encodes unset fields as empty values.
       if (isEmptyMessage(value)) continue;
       throw unsupportedMediaType(['application/json', 'application/yaml']);
     }
@@ -203,7 +203,10 @@ function readField(wire: Wire, value: Buffer | bigint, before: Json | undefined)
   return { ...(isObject(before) ? before : {}), [name]: member };
 }
 
-/** If a message has a single field without a name, returns the value of that field instead of the message. */
+/**
+ * Returns the value of the field with an empty name, which is the only field of its message (such as a quantity);
+ * otherwise the message itself.
+ */
 function unwrapped(message: JsonObject): Json {
   return message[''] ?? message;
 }

@@ -6,13 +6,13 @@ export interface LoggedRequest {
   readonly monotonicMs: number;
   readonly method: string;
   readonly path: string;
-  /** Null: the request is not for a resource, but for example for discovery. */
+  /** The Kubernetes verb; null: the request is not for a resource, but for example for discovery. */
   readonly verb: Verb | null;
   readonly resource: string;
   readonly subresource: string;
   readonly namespace: string | null;
   readonly name: string | null;
-  /** Null: no response was sent, because of a fault. */
+  /** The status of the response; null: a fault prevented a response. */
   readonly code: number | null;
   readonly userAgent: string;
   /** The body of a write, at most 64 kB; null: the request is a read. */
@@ -23,7 +23,7 @@ export interface LoggedRequest {
 
 const LONGEST_BODY = 65_536;
 
-/** The last requests, the oldest first, and the number of all requests. */
+/** A log of the newest requests, oldest first, which also counts all requests. */
 export class RequestLog {
   readonly #capacity: number;
   #entries: LoggedRequest[] = [];

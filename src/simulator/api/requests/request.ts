@@ -10,9 +10,9 @@ export interface ResourceRequest {
   readonly resource: Resource;
   /** For example `scale` or `status`; empty: there is no subresource. */
   readonly subresource: string;
-  /** Null: the request is for all namespaces, or for a cluster-scoped object. */
+  /** The namespace of the request; null: it is for all namespaces, or for a cluster-scoped object. */
   readonly namespace: string | null;
-  /** Null: the request is for a list. */
+  /** The name of the object; null: the request is for a list. */
   readonly name: string | null;
   readonly query: URLSearchParams;
 }
@@ -46,7 +46,10 @@ function decodePath(pathname: string): string[] | null {
   }
 }
 
-/** Splits the namespace from a path. `namespaces/NAME` (or its `status` or `finalize`) is the namespace itself. */
+/**
+ * Splits the namespace from a path. In `namespaces/NAME`, also with `/status` or `/finalize`, the namespace is the
+ * object of the request and is not split off.
+ */
 function splitNamespace(
   group: string,
   parts: readonly string[],
@@ -88,7 +91,10 @@ const KINDS: Readonly<Record<string, string>> = {
   deletecollection: 'DeleteOptions',
 };
 
-/** Reads who writes and how from the query parameters of a write. Throws 422 if a parameter is invalid. */
+/**
+ * Reads the field manager and the options of a write, such as `dryRun`, from its query parameters. Throws 422 if a
+ * parameter is invalid.
+ */
 export function readWriter(
   { query, subresource, verb }: ResourceRequest,
   sent: { readonly userAgent: string; readonly contentType: string },
@@ -118,7 +124,7 @@ export function readWriter(
 
 export type Form = 'object' | 'table' | 'metadata';
 
-/** Returns the first supported form in an `Accept` header, which is always JSON. Throws 406 if there is none. */
+/** Returns the first supported form in an `Accept` header. All forms are JSON. Throws 406 if there is none. */
 export function negotiate(accept: string): Form {
   if (accept.trim() === '') return 'object';
   for (const clause of accept.split(',')) {

@@ -7,7 +7,7 @@ export interface Rule {
   /** For example `deployments` and `deployments/scale`. A star before `/scale` matches the scale of every resource. */
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
-  /** Namespaces in which the rule applies; unset: all of them, including lists of all namespaces. */
+  /** Namespaces in which the rule applies; unset: all namespaces, so that it also allows lists of all namespaces. */
   readonly namespaces?: readonly string[];
   readonly resourceNames?: readonly string[];
 }

@@ -17,9 +17,9 @@ interface Applied {
 }
 
 /**
- * Merges a configuration into an object (server-side apply). After that, the manager owns exactly the fields of the
- * configuration. A field that it owned before is removed, unless another manager owns it, too. If a field of another
- * manager would change, throws 409, or with `isForced` takes the field from that manager.
+ * Merges a configuration into an object (server-side apply). Afterwards the manager owns exactly the fields of the
+ * configuration. Fields that the manager no longer applies are removed unless another manager owns them, too. If a
+ * field of another manager would change, throws 409; with `isForced`, the other manager loses the field.
  */
 export function applyConfiguration(
   { type, apiVersion }: { readonly type: Type; readonly apiVersion: string },

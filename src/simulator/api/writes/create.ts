@@ -31,7 +31,7 @@ interface Place {
 interface Creation {
   /** Whether the status of the manifest is stored, as for the initial objects. */
   readonly keepsStatus?: boolean;
-  /** The owners of the fields; unset: they are computed here, because the request is not a server-side apply. */
+  /** The owners of the fields, for a server-side apply. Default: the writer owns all fields that it sets. */
   readonly ownerships?: readonly Ownership[];
 }
 
@@ -133,7 +133,7 @@ export interface Admission {
   readonly cel: CelEvaluator | null;
 }
 
-/** Returns the object in the form in which it is stored. Throws if it is invalid. */
+/** Sets defaults, validates the object, and returns its stored form. Throws `StatusError` if the object is invalid. */
 export function prepare(
   resource: Resource,
   object: KubeObject,
@@ -176,8 +176,8 @@ const LEAST_SECONDS = 600;
 const DEFAULT_SECONDS = 3600;
 
 /**
- * Answers a TokenRequest for a ServiceAccount. The token authenticates `system:serviceaccount:NAMESPACE:NAME`, and has
- * the rules of the subject with that user name.
+ * Answers a TokenRequest for a ServiceAccount. The token authenticates the user `system:serviceaccount:NAMESPACE:NAME`,
+ * who has the rules of the subject with this user name.
  */
 export function issueToken(
   { store, tokens, clock, random }: ApiContext,

@@ -179,7 +179,7 @@ function mergeLists(type: Type, target: readonly Json[], patch: readonly Json[])
   return result;
 }
 
-/** Sorts lists by `$setElementOrder`. Items that it does not list come last. */
+/** Sorts the lists of an object by `$setElementOrder`. Items that are not in `$setElementOrder` come last. */
 function inOrder(type: Type, object: Record<string, Json | undefined>, patch: JsonObject): JsonObject {
   for (const [name, order] of Object.entries(patch)) {
     if (!name.startsWith(ORDER) || !isList(order)) continue;

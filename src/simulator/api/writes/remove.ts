@@ -10,9 +10,8 @@ interface Removed {
 }
 
 /**
- * Deletes an object if the preconditions of the DeleteOptions hold. Some objects only get a deletionTimestamp: a pod
- * with an owner and a grace period, which its controller removes later; a namespace that is not empty; an object with
- * finalizers.
+ * Deletes an object if the preconditions of the DeleteOptions hold. Some objects only get a deletionTimestamp and are
+ * removed later: a pod with an owner and a grace period, a namespace, and an object with finalizers.
  */
 export function deleteObject(
   context: ApiContext,
@@ -36,7 +35,9 @@ export function deleteObject(
   return { object: withMetadata(dated, { resourceVersion }), isMarked };
 }
 
-/** Returns the grace period in seconds; null: the kind has none. A pod that is not scheduled is deleted at once. */
+/**
+ * Returns the grace period in seconds; null: the kind has no grace period. Default for a pod that is not scheduled: 0.
+ */
 function graceOf(kind: string, current: KubeObject, options: JsonObject): number | null {
   if (kind !== 'Pod') return null;
   const isRunning = (stringAt(current, 'spec', 'nodeName') ?? '') !== '';

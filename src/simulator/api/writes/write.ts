@@ -49,8 +49,8 @@ export function updateObject(
 }
 
 /**
- * Applies a merge patch, a JSON patch, a strategic merge patch or an apply configuration. Throws 415 if the media type
- * is another one.
+ * Applies a merge patch, a JSON patch, a strategic merge patch or an apply configuration. Throws 415 for any other
+ * media type.
  */
 export function patchObject(
   context: ApiContext,
@@ -174,12 +174,16 @@ function changed(
   const read = readObject(resource, { ...wanted, apiVersion, kind }, reading);
   if (reading.arrival === 'body') requireVersion(target, read);
   checkPreconditions(target, current, read);
-  // A write without changes must not add defaults that an object of a controller lacks.
+  // A write without changes must not set defaults. The simulated controllers store objects without them.
   if (sameJson(shown, wanted)) return current;
   return prepare(resource, merge(current, read, target), current, reading);
 }
 
-/** Returns the object with only those fields of `read` that a request to this path may change. Its identity stays. */
+/**
+ * Returns the object with the fields of
+ * `read` that a request to this path may change. Its identity stays. If the resource has the subresource `status`, only
+ * requests to this subresource change the status.
+ */
 function merge(current: KubeObject, read: JsonObject, { resource, subresource }: Addressed): KubeObject {
   const shown = toWire(resource, current);
   if (subresource === 'status') return { ...shown, status: read['status'] };
