@@ -36,7 +36,7 @@ describe('the health page', () => {
     const lines = (await page.locator('.health-excerpt').innerText()).split('\n');
     expect(lines[2]?.indexOf('^')).toBe(lines[1]?.indexOf('maxReplica'));
     await page.getByText('kubectl-client-side-apply replaces spec.replicas again and again').waitFor();
-    await page.getByText('connect ECONNREFUSED 10.0.0.7:9090').waitFor();
+    await page.getByText('prometheus.monitoring:9090: connection refused').waitFor();
   });
 
   it('has the lines about the service without their link to this page', async () => {

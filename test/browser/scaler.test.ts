@@ -143,7 +143,7 @@ describe('the page of a scaler', () => {
 
   test('does not link to anything but http and https', async () => {
     const { page } = await open({ ...BLIND, externalUrl: 'javascript:alert(1)' });
-    await section(page, 'Last decision').getByText('connect ECONNREFUSED').waitFor();
+    await section(page, 'Last decision').getByText('connection refused').waitFor();
     await page.locator('.what-to-do').waitFor();
     expect(await page.locator('a.graph-link, a[href^="javascript:"]').count()).toBe(0);
   });
@@ -340,7 +340,7 @@ describe('a scaler in trouble', () => {
   test('all metrics fail', async () => {
     const { page } = await open(BLIND);
     await page.getByRole('heading', { name: 'NoData: stays at 5' }).waitFor();
-    await section(page, 'Last decision').getByText('connect ECONNREFUSED').waitFor();
+    await section(page, 'Last decision').getByText('connection refused').waitFor();
   });
 
   test('a scaler that does not exist', async () => {

@@ -199,7 +199,6 @@ interface SinceCellProps {
   readonly at: string | null;
 }
 
-/** Shows since when a state lasts. For an earlier day, it omits the time of day, because the column is narrow. */
 function SinceCell({ name, at }: SinceCellProps): VNode {
   const ms = at === null ? null : parseTime(at);
   return (

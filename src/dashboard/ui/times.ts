@@ -79,9 +79,10 @@ export function formatLeft(ms: number, nowMs: number): string {
   return `${formatDistance(ms, nowMs).replace('in ', '')} left`;
 }
 
-/** Returns a time and how long ago it was: `10:42 (3 min)` if it is today, otherwise `Nov 23 (2 d)`. */
+/** Returns a time and how long ago it was: `21:36 (3 h)` within the last 24 hours, otherwise `Nov 23 (2 d)`. */
 export function formatSince(ms: number, nowMs: number): string {
-  return `${formatShort(ms, nowMs).split(',', 1)[0] ?? ''} (${formatAge(ms, nowMs)})`;
+  const isRecent = nowMs - ms < 86_400_000;
+  return `${isRecent ? formatShort(ms, ms) : DAY.format(ms)} (${formatAge(ms, nowMs)})`;
 }
 
 /** Returns whether the next round is overdue. 30 s are added, because an answer may be a refresh interval old. */

@@ -209,7 +209,7 @@ export function failingService(): ServiceStatus {
         urls: ['http://prometheus.monitoring:9090'],
         isReachable: false,
         failingSince: after(-600),
-        lastError: { at: after(-4), message: 'connect ECONNREFUSED 10.0.0.7:9090' },
+        lastError: { at: after(-4), message: 'prometheus.monitoring:9090: connection refused' },
         queries: 5000,
         errors: 5000,
         latencySeconds: null,

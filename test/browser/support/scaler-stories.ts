@@ -1,9 +1,8 @@
 import { type Pause, pauseMessage } from '../../../src/decision/pause.js';
 import { errorSample } from '../../../src/decision/snapshot/judge-sample.js';
 import { buildCondition } from '../../../src/decision/result/condition.js';
-import type { Story } from './scaler-story.js';
-import { podsSample, totalSample } from './scaler-story.js';
-import type { Round } from './scaler-story.js';
+import { podsSample, refusedSample, totalSample } from './scaler-story.js';
+import type { Round, Story } from './scaler-story.js';
 import type { LoadHistory } from '../../../src/decision/snapshot/snapshot.js';
 import { addSeconds, type Instant } from '../../../src/units/time.js';
 import { HOSTILE } from './answers.js';
@@ -104,7 +103,7 @@ export const BLIND: Story = {
     round.index < round.rounds - 30
       ? HEALTHY.samples(round)
       : [
-          errorSample('connection', 'connect ECONNREFUSED 10.0.0.7:9090'),
+          refusedSample('default', 'prometheus.monitoring:9090'),
           errorSample('missing', 'the query returned no series'),
         ],
 };

@@ -19,6 +19,7 @@ import {
 import type { Origin } from '../../../src/server/pages/scaler-pages.js';
 import type { CycleRecord, Outcome } from '../../../src/telemetry/cycle-record.js';
 import { createRecords } from '../../../src/telemetry/records.js';
+import { failed } from '../../../src/units/failure.js';
 import { addSeconds, type Instant, instantFromMs } from '../../../src/units/time.js';
 import { partsOf } from '../../server/app-parts.js';
 import { aSource, scalerOf } from '../../support/builders.js';
@@ -222,6 +223,11 @@ export function podsSample(
 
 export function totalSample({ now }: Round, value: number): Sample {
   return { form: 'values', at: addSeconds(now, -5), partial: null, values: [value] };
+}
+
+/** The data source does not accept connections. */
+export function refusedSample(source: string, host: string): Sample {
+  return { form: 'error', failure: { ...failed('connection', `${host}: connection refused`), source } };
 }
 
 /** Runs a page of the service without a server. */

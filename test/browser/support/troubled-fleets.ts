@@ -5,7 +5,7 @@ import type { Sample } from '../../../src/decision/snapshot/snapshot.js';
 import { after, fleetOf, overviewOf, serviceOf, stateOf } from './answers.js';
 import type { FakeAnswers } from './fake-service.js';
 import { AT_MAXIMUM, BLIND, HEALTHY, UNREAD } from './scaler-stories.js';
-import { podsSample, tellWithRow, totalSample } from './scaler-story.js';
+import { podsSample, refusedSample, tellWithRow, totalSample } from './scaler-story.js';
 import type { Round, Story } from './scaler-story.js';
 
 /** A fleet of 600 scalers, five of which cannot follow their load. */
@@ -86,10 +86,7 @@ function blind(rounds: number, sample: Sample): Story {
 }
 
 const empty = blind(30, errorSample('missing', 'no series'));
-const down = blind(
-  ROUNDS,
-  errorSample('connection', 'Prometheus: prometheus.billing:9090: connection refused'),
-);
+const down = blind(ROUNDS, refusedSample('billing', 'prometheus.billing:9090'));
 const unread: Story = { ...UNREAD, rounds: ROUNDS };
 
 const twoScalers = held(
@@ -131,7 +128,7 @@ export const TROUBLED_FLEETS: Readonly<Record<string, TroubledFleet>> = {
   }),
   'no data for hours': troubledFleet({
     worst: 'billing/payments',
-    cause: /^cpu and queue_depth: Prometheus: prometheus.billing:9090: connection refused$/,
+    cause: /^Prometheus: prometheus.billing:9090: connection refused for cpu and queue_depth$/,
     command: /^kubectl get -n billing pods$/,
     stories: {
       'billing/payments': down,

@@ -95,6 +95,9 @@ describe('times', () => {
     expect(formatExact(ms)).toContain(` ${zoneOf(ms)}, `);
     expect(formatSince(ms, ms + 300_000)).toMatch(/^\d\d:\d\d \(5 min\)$/);
     expect(formatSince(ms, ms + 3 * 86_400_000)).toMatch(/^(?:Dec 31|Jan 1) \(3 d\)$/);
+    // The age makes the time of day unique within 24 hours, whatever the day.
+    expect(formatSince(ms, ms + 86_399_000)).toMatch(/^\d\d:\d\d \(23 h\)$/);
+    expect(formatSince(ms, ms + 86_400_000)).toMatch(/^(?:Dec 31|Jan 1) \(1 d\)$/);
     expect([parseTime('yesterday'), parseTime('2026-01-01T00:00:00Z')]).toEqual([null, 1_767_225_600_000]);
   });
 });
