@@ -25,7 +25,10 @@ interface Change {
 }
 
 export interface Headline {
-  /** Such as `scaled up from 4 to 8, not 42`, `stays at 4, not 8` or `scales down from 8 to 6`. */
+  /**
+   * Such as `scaled up from 4 to 8, not 42`, `stays at 4, not 8` or `scales down from 8 to 6`. The other count is the
+   * recommended one, as in the cause of a state, unless the change was prevented.
+   */
   readonly change: string;
   /** The limits that decided; null: no limit changed the count, or the change was prevented. */
   readonly limit: string | null;
@@ -51,9 +54,8 @@ export function headlineOf(decided: Decided, { kind, from, to }: Change): Headli
     recommendedReplicas !== null &&
     (recommendedReplicas - after) * (limit.from - after) < 0;
   const decisive = limit === undefined ? [] : isAcross ? limits.slice(-2) : [limit];
-  const wanted = isAcross
-    ? recommendedReplicas
-    : (limit?.from ?? (after === desiredReplicas ? recommendedReplicas : desiredReplicas));
+  const isDecided = limit !== undefined || after === desiredReplicas;
+  const wanted = isDecided ? (recommendedReplicas ?? limit?.from ?? null) : desiredReplicas;
   const change =
     before === after
       ? `stays at ${after}`

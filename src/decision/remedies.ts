@@ -279,25 +279,31 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   const meanwhile = keepRecommended(scaler, recommendedReplicas, maxReplicas);
   if (own !== maxReplicas)
     return [meanwhile, { text: `Raise the maximum of ${maxReplicas}, which a schedule sets`, snippet: null }];
-  if (generation !== null || !hasAnnotations(scaler)) {
-    const raised = patch(scaler, raise('spec.maxReplicas'), { maxReplicas: recommendedReplicas });
-    return generation === null ? [meanwhile, raised] : [raised];
-  }
-  const why =
-    recommendedReplicas > 2 * maxReplicas
-      ? ' to the recommended count, if the metric is right'
-      : ', to keep them for longer';
-  return [meanwhile, patch(scaler, `Raise spec.maxReplicas${why}`, { maxReplicas: recommendedReplicas })];
+  const isObject = generation !== null;
+  const canSetNow = hasAnnotations(scaler) && !isObject;
+  const { replicas, isAll, share } = atMostTwice(recommendedReplicas, maxReplicas);
+  const why = canSetNow ? 'Raise spec.maxReplicas, to keep them for longer' : raise('spec.maxReplicas');
+  const text = isAll ? why : `If the metric is right, raise spec.maxReplicas to ${share}`;
+  const raised = patch(scaler, text, { maxReplicas: replicas });
+  return isObject ? [raised] : [meanwhile, raised];
 }
 
-/** Sets at most twice the maximum: beyond that, a person should look at the metric first. */
+/**
+ * Returns the part of a recommendation that is safe to set at once. A much higher recommendation may be the mistake of a
+ * metric, so that a person should look at the metric before each doubling.
+ */
+function atMostTwice(recommended: number, maximum: number) {
+  const replicas = Math.min(recommended, 2 * maximum);
+  const share = `${replicas} of the ${recommended} recommended replicas`;
+  return { replicas, isAll: replicas === recommended, share };
+}
+
 function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: number): Remedy {
   if (!hasAnnotations(scaler)) return explain(scaler);
-  const replicas = Math.min(recommended, 2 * maximum);
-  const what =
-    replicas === recommended
-      ? `${countOf(replicas, 'replica')} now, above the maximum`
-      : `${replicas} of the ${recommended} recommended replicas now, twice the maximum`;
+  const { replicas, isAll, share } = atMostTwice(recommended, maximum);
+  const what = isAll
+    ? `${countOf(replicas, 'replica')} now, above the maximum`
+    : `${share} now, twice the maximum`;
   return {
     text: `Set ${what}, and keep them ${pauseLength(scaler)}`,
     snippet: pauseFor30Minutes(scaler, replicas),

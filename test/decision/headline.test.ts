@@ -43,6 +43,16 @@ describe('the headline of a decision', () => {
     expect(of(8).change).toBe('stays at 8, not 0');
   });
 
+  it('has the recommended count, as the cause of the state, not that of a stabilization window: 10, 12, 8', () => {
+    const limits = [
+      { ...step.stabilization, from: 10, to: 12 },
+      { ...step.maximum, from: 12, to: 8, reason: 'maxReplicas is 8' },
+    ];
+    const full = { currentReplicas: 8, desiredReplicas: 8, recommendedReplicas: 10, limits };
+
+    expect(headlineOf(full, nothing)).toEqual({ change: 'stays at 8, not 10', limit: 'maxReplicas is 8' });
+  });
+
   const decision = { currentReplicas: 4, desiredReplicas: 6, recommendedReplicas: 6, limits: [] };
   it.each([
     ['is applied', { kind: 'patched', from: 4, to: 6 }, 'scaled up from 4 to 6'],

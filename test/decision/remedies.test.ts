@@ -72,12 +72,28 @@ describe('what to do about the state of a scaler', () => {
       `Set ${most} of the 5000 recommended replicas now, twice the maximum, and keep them for 30 minutes: `,
     );
     expect(raise).toMatch(
-      /^Raise spec.maxReplicas to the recommended count, if the metric is right\. .*: 5000$/,
+      new RegExp(
+        `^If the metric is right, raise spec\\.maxReplicas to ${most} of the 5000 recommended replicas\\. .*: ${most}$`,
+      ),
     );
     expect(other).toMatch(/^See what the metrics recommend: promscaler explain shop\/s\d+$/);
     expect((await remediesFor('another client, at the maximum', ROLLOUT)).at(-1)).toMatch(
       /^Keep 4 replicas meanwhile\. In the file of shop\/s\d+, set: paused: true$/,
     );
+  });
+
+  // One command must not start hundreds of pods because a metric is wrong.
+  it.each([
+    [8, 8, /^Raise spec\.maxReplicas: 8 replicas are recommended: /],
+    [9, 8, /^If the metric is right, raise spec\.maxReplicas to 8 of the 9 recommended replicas: /],
+    [5000, 8, /^If the metric is right, raise spec\.maxReplicas to 8 of the 5000 recommended replicas: /],
+  ])('at %i recommended replicas and a maximum of 4, is a patch to %i', async (recommended, maximum, text) => {
+    const changes = { generation: 3, recommendedReplicas: recommended };
+
+    const remedies = await remediesFor('more than the maximum', changes);
+
+    expect(remedies).toEqual([expect.stringMatching(text)]);
+    expect(remedies.join()).toContain(`'{"spec":{"maxReplicas":${maximum}}}'`);
   });
 
   it('is the query of maxReplicasFrom, not a higher maximum, if its ceiling is below the maximum', async () => {

@@ -9,11 +9,7 @@ const stays = { desiredReplicas: 4, action: 'none' } as const;
 describe('the result of a decision', () => {
   test.each([
     [{}, { kind: 'patched', from: 4, to: 6, message: '' }, 'scaled up from 4 to 6, not 9'],
-    [
-      { recommendedReplicas: 6 },
-      { kind: 'patched', from: 4, to: 6, message: '' },
-      'scaled up from 4 to 6, not 9',
-    ],
+    [{ recommendedReplicas: 6 }, { kind: 'patched', from: 4, to: 6, message: '' }, 'scaled up from 4 to 6'],
     [{ ...stays, recommendedReplicas: 4 }, none, 'stays at 4'],
     [{ ...stays, recommendedReplicas: 2 }, none, 'stays at 4, not 2'],
     [{ ...stays, recommendedReplicas: null }, none, 'stays at 4'],
