@@ -180,6 +180,8 @@ function chartOptions({ from, seconds }: PageData, width: number, height: number
   return {
     width,
     height,
+    // The lines of the time axis are at full hours and days of the zone of its labels.
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     cursor: { sync: { key: SYNC.key }, drag: { x: true, y: false } },
     scales: {
       x: { min: from, max: from + seconds },
@@ -226,11 +228,11 @@ function bandIn(color: string): uPlot.Band[] {
 const MINUTE = 60;
 const DAY = 86_400;
 
-/** Returns the labels of the time axis, in UTC like the explanations. */
+/** Returns the labels of the time axis, in UTC like the explanations: a date at midnight, otherwise the time. */
 function timeLabels(_: uPlot, times: number[], __: number, ___: number, step: number): string[] {
   return times.map((time) => {
     const text = formatTime(time);
-    if (step >= DAY) return text.slice(5, 10);
+    if (step >= DAY || time % DAY === 0) return text.slice(5, 10);
     return text.slice(11, step >= MINUTE ? 16 : 19);
   });
 }

@@ -102,9 +102,13 @@ describe('the page of backtest --html', () => {
     expect(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')).toBe(
       'rgb(246, 247, 249)',
     );
-    const legend = await page.locator('.u-legend').first().locator('.u-label:visible').allInnerTexts();
+    const labels = page.locator('.u-legend').first().locator('.u-label:visible');
+    const legend = await labels.allInnerTexts();
     const names = (await page.locator('.scroll tbody label').allInnerTexts()).map((name) => name.trim());
-    expect(legend.toSorted()).toEqual(['time', 'demand', ...names].toSorted());
+    expect(legend.toSorted()).toEqual(['demand', ...names].toSorted());
+    // The values and their time are those below the pointer.
+    await page.locator('.u-over').first().hover();
+    expect((await labels.allInnerTexts()).toSorted()).toEqual(['time', 'demand', ...names].toSorted());
     await close();
   });
 

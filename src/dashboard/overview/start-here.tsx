@@ -161,7 +161,7 @@ interface NextCommandsProps {
 
 /** Shows the first two remedies: usually a command, and a second one that may be an edit of the document. */
 function NextCommands({ api, row: { namespace, name } }: NextCommandsProps): VNode {
-  const { value } = useAnswer(api, scalerRequest(namespace, name), {
+  const { value, error } = useAnswer(api, scalerRequest(namespace, name), {
     everyMs: EVERY_MS,
     isAffected: isAbout({ namespace, name }),
   });
@@ -170,6 +170,7 @@ function NextCommands({ api, row: { namespace, name } }: NextCommandsProps): VNo
     <ul class="start-next">
       {first === undefined ? null : <RemedyItem remedy={first} label="Run now" />}
       {second === undefined ? null : <RemedyItem remedy={second} label="Then" />}
+      {value === null && error !== null ? <p class="muted">No command is known: {error.message}</p> : null}
     </ul>
   );
 }

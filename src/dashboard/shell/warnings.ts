@@ -1,6 +1,6 @@
 import type { ServiceStatus } from '../../api/answers.js';
 import { plural } from '../ui/numbers.js';
-import { formatAge, formatShort, isOverdue } from '../ui/times.js';
+import { formatAge, formatSince, isOverdue } from '../ui/times.js';
 
 /** A problem of the service itself, which concerns the person on call. */
 export interface Warning {
@@ -14,10 +14,7 @@ export function warningsOf(status: ServiceStatus, error: string | null, nowMs: n
   const found: Warning[] = [];
   const bad = (text: string): void => void found.push({ tone: 'bad', text });
   const warn = (text: string): void => void found.push({ tone: 'warn', text });
-  const since = (time: string): string => {
-    const ms = Date.parse(time);
-    return `since ${formatShort(ms, nowMs)} (${formatAge(ms, nowMs)})`;
-  };
+  const since = (time: string): string => `since ${formatSince(Date.parse(time), nowMs)}`;
 
   if (error !== null) bad(`This page has not been updated ${since(at)}: ${error}`);
   for (const { name, urls, failingSince, dependents } of dataSources) {

@@ -45,7 +45,7 @@ export function Table({ caption, columns, rows }: TableProps): VNode {
                 data-title={columns[index]?.title}
                 class={columns[index]?.isNumber === true ? 'number' : undefined}
               >
-                {cell}
+                <div>{cell}</div>
               </td>
             ))}
           </tr>

@@ -20,13 +20,15 @@ export function chartOptions(
   const { styles, area, height, steps, isLog = false } = latest.current;
   // A low chart shows no times, because the chart above it does.
   const hasTimes = height > 100;
+  // The style of the limit strip has the same widths.
+  const [left, right] = matchMedia('(max-width: 40rem)').matches ? [50, 16] : [64, 30];
   const token = tokensOf(element);
   const axis = { stroke: token('--text-muted'), font: FONT, labelFont: FONT };
   const grid = { stroke: token('--chart-grid'), width: 1 };
   return {
     width: Math.max(1, Math.floor(element.clientWidth)),
     height,
-    padding: [10, 30, 0, 0],
+    padding: [10, right, 0, 0],
     legend: { show: false },
     cursor: {
       y: false,
@@ -54,7 +56,7 @@ export function chartOptions(
         ...axis,
         grid,
         ticks: { show: false },
-        size: (_chart, values) => axisWidth(values),
+        size: (_chart, values) => Math.max(left, axisWidth(values)),
         space: 28,
         ...(steps === null ? {} : { incrs: [...STEPS[steps]] }),
         values: (_chart, splits) => splits.map((value) => latest.current.format(value)),
@@ -106,7 +108,7 @@ function niceTop(max: number | null): number {
 
 function axisWidth(values: readonly string[] | null): number {
   const longest = Math.max(0, ...(values ?? []).map((value) => value.length));
-  return Math.max(64, 14 + longest * 7);
+  return 14 + longest * 7;
 }
 
 /**

@@ -101,8 +101,8 @@ export function ReplicasSection(props: ReplicasSectionProps): VNode {
             </button>{' '}
           </>
         ) : null}
-        Click a moment to see its decision, drag or pinch to zoom. With the keyboard: arrows move from change
-        to change.
+        Click a moment to see its decision, drag or pinch to zoom.{' '}
+        <span class="keys-hint">With the keyboard: arrows move from change to change.</span>
         {note === null ? '' : ` ${note}`}
       </p>
       <ChartTable data={data} window={links.window} />
@@ -121,6 +121,7 @@ function Readout({ data, hover, selected }: ReadoutProps): VNode {
   const second = useCell(hover) ?? selected;
   const read = readerAt(data, second);
   const value = (column: Values): string => formatCount(read(column));
+  const [least, most] = [value(data.minReplicas), value(data.maxReplicas)];
   const at = second ?? data.at.at(-1) ?? null;
   const when = useNow((nowMs) => (at === null ? UNKNOWN : formatLocal(at * 1000, nowMs)));
   return (
@@ -130,11 +131,7 @@ function Readout({ data, hover, selected }: ReadoutProps): VNode {
       <LegendItem style="chart-4" name="ready" value={value(data.readyPods)} />
       <LegendItem style="dashed chart-3" name="desired" value={value(data.desiredReplicas)} />
       <LegendItem style="dotted chart-2" name="recommended" value={value(data.recommendedReplicas)} />
-      <LegendItem
-        style="band"
-        name="bounds"
-        value={`${value(data.minReplicas)} to ${value(data.maxReplicas)}`}
-      />
+      <LegendItem style="band" name="bounds" value={most === UNKNOWN ? UNKNOWN : `${least} to ${most}`} />
       <span class="chart-legend-marks">
         <span class="mark-up">▲</span> up <span class="mark-down">▼</span> down <span>△</span> not applied
       </span>

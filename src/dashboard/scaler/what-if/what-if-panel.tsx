@@ -81,14 +81,17 @@ function Changed({ decision, problems, notes }: ChangedProps): VNode {
   return (
     <>
       {decision === null ? (
-        <div class="what-if-rejected">
+        <div class="what-if-decision">
           <h3>With the change</h3>
           <p>promscaler would reject this document:</p>
+          <Problems problems={problems} />
         </div>
       ) : (
-        <Result title="With the change" decision={decision} />
+        <>
+          <Result title="With the change" decision={decision} />
+          <Problems problems={problems} />
+        </>
       )}
-      <Problems problems={problems} />
       {notes.map((note) => (
         <p key={note} class="hint">
           {note}

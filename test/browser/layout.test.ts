@@ -1,0 +1,123 @@
+import { describe, expect, it } from '@jest/globals';
+import type { Locator } from 'playwright-core';
+import { fleetOf, overviewOf, rowOf, serviceOf, stateOf } from './support/answers.js';
+import { section } from './support/browser.js';
+import type { FakeAnswers } from './support/fake-service.js';
+import { AT_MAXIMUM, CONFLICT, HEALTHY, UNREAD } from './support/scaler-stories.js';
+import { tellStory } from './support/scaler-story.js';
+import type { Story } from './support/scaler-story.js';
+import { useStage } from './support/stage.js';
+
+const stage = useStage();
+
+const SCALER = { hash: '#/scalers/shop/web' };
+const PHONE = { width: 390, height: 844 };
+
+function answersOf(story: Story): FakeAnswers {
+  return { overview: () => overviewOf([rowOf()]), service: () => serviceOf(), others: tellStory(story) };
+}
+
+interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+}
+
+/** Returns the edges of elements, in whole pixels. */
+async function boxesOf(elements: Locator): Promise<readonly Box[]> {
+  await elements.first().waitFor();
+  const boxes = await Promise.all((await elements.all()).map(async (one) => one.boundingBox()));
+  return boxes.map((box) => ({
+    left: Math.round(box?.x ?? -1),
+    right: Math.round((box?.x ?? -1) + (box?.width ?? 0)),
+    top: Math.round(box?.y ?? -1),
+  }));
+}
+
+describe('the page of a scaler', () => {
+  it('has the values of a narrow table in one column, "4.667 per pod" too', async () => {
+    const { page } = await stage.open(answersOf(HEALTHY), { ...SCALER, ...PHONE });
+    await section(page, 'Last decision').locator('summary').first().click();
+    const cells = section(page, 'Last decision').locator('.table td');
+
+    const values = await boxesOf(cells.locator('> *'));
+
+    expect(values).toHaveLength(10);
+    expect(new Set(values.map(({ left }) => left)).size).toBe(1);
+    expect(values[0]?.left).toBeGreaterThan(100);
+  });
+
+  it('has the title and the buttons for changes of the charts in one line on a phone, and a plot of 260 pixels', async () => {
+    const { page } = await stage.open(answersOf(HEALTHY), { ...SCALER, ...PHONE });
+    const charts = section(page, 'Replicas');
+
+    const [buttons] = await boxesOf(charts.getByRole('group', { name: 'Changes' }));
+    const [ranges] = await boxesOf(charts.getByRole('group', { name: 'Range of the charts' }));
+    const [plot] = await boxesOf(charts.locator('.u-over'));
+    const [track] = await boxesOf(charts.locator('.limit-track'));
+    const [title] = await boxesOf(charts.getByRole('heading', { name: 'Replicas' }));
+
+    expect(buttons?.left).toBeGreaterThan(title?.right ?? 0);
+    expect(ranges?.top).toBeGreaterThan(buttons?.top ?? 0);
+    expect((plot?.right ?? 0) - (plot?.left ?? 0)).toBeGreaterThan(260);
+    expect([track?.left, track?.right]).toEqual([plot?.left, plot?.right]);
+  });
+
+  it('shows the decision as it is next to the one with the change, over the whole width', async () => {
+    const { page } = await stage.open(answersOf(AT_MAXIMUM), { ...SCALER, width: 1440, height: 900 });
+    await page.getByRole('button', { name: 'Try another document' }).click();
+    await page.getByLabel('maxReplicas', { exact: true }).fill('20');
+    await page.locator('.what-if-past').waitFor();
+
+    const [asItIs, changed] = await boxesOf(page.locator('.what-if-decision'));
+    const [past] = await boxesOf(page.locator('.what-if-past'));
+    const [card] = await boxesOf(section(page, 'What if'));
+
+    expect(asItIs?.top).toBe(changed?.top);
+    expect(asItIs?.right).toBeLessThan(changed?.left ?? 0);
+    expect((card?.right ?? 0) - (changed?.right ?? 0)).toBeLessThan(24);
+    expect(past?.left).toBe(asItIs?.left);
+  });
+
+  it('has a conflict in red, and unknown bounds as one dash', async () => {
+    const conflict = await stage.open(answersOf(CONFLICT), SCALER);
+    const held = section(conflict.page, 'Conditions').locator('.badge', { hasText: 'Held True' });
+    const unread = await stage.open(answersOf(UNREAD), SCALER);
+    const legend = section(unread.page, 'Replicas').locator('.chart-legend').first();
+
+    await held.waitFor();
+    await legend.waitFor();
+    expect(await held.getAttribute('class')).toContain('tone-bad');
+    expect(await legend.innerText()).toMatch(/bounds\s*–\s*▲/);
+  });
+});
+
+describe('the health', () => {
+  it.each([1024, 1280, 1440])('has no hole in a row of cards at %i pixels', async (width) => {
+    const { page } = await stage.open({ service: () => serviceOf() }, { hash: '#/health', width });
+    const [wide] = await boxesOf(page.locator('.health > .is-wide'));
+
+    const cards = await boxesOf(page.locator('.health > :not(.is-wide)'));
+
+    expect(cards).toHaveLength(3);
+    expect(new Set(cards.map(({ top }) => top)).size).toBe(1);
+    expect(cards.at(-1)?.right).toBe(wide?.right);
+  });
+});
+
+describe('the list of scalers', () => {
+  it('has no line with only a dash on a phone', async () => {
+    const rows = fleetOf(20).map((row) => ({ ...row, state: stateOf('OK') }));
+    const { page } = await stage.open({ overview: () => overviewOf(rows) }, PHONE);
+    await page.locator('.scaler-row').first().waitFor();
+
+    expect(await page.locator('.scaler-row .cell-reason:visible').count()).toBe(0);
+  });
+
+  it('says that the command for the worst scaler is not known, and why', async () => {
+    const rows = [rowOf({ state: stateOf('NoData', { cause: 'cpu: no series' }) })];
+    const { page } = await stage.open({ overview: () => overviewOf(rows) });
+
+    await page.locator('.start-next').getByText(/^No command is known: /).waitFor();
+  });
+});
