@@ -118,6 +118,9 @@ describe('the list of scalers', () => {
     const rows = [rowOf({ state: stateOf('NoData', { cause: 'cpu: no series' }) })];
     const { page } = await stage.open({ overview: () => overviewOf(rows) });
 
-    await page.locator('.start-next').getByText(/^No command is known: /).waitFor();
+    await page
+      .locator('.start-next')
+      .getByText(/^No command is known: /)
+      .waitFor();
   });
 });

@@ -87,14 +87,17 @@ describe('what to do about the state of a scaler', () => {
     [8, 8, /^Raise spec\.maxReplicas: 8 replicas are recommended: /],
     [9, 8, /^If the metric is right, raise spec\.maxReplicas to 8 of the 9 recommended replicas: /],
     [5000, 8, /^If the metric is right, raise spec\.maxReplicas to 8 of the 5000 recommended replicas: /],
-  ])('at %i recommended replicas and a maximum of 4, is a patch to %i', async (recommended, maximum, text) => {
-    const changes = { generation: 3, recommendedReplicas: recommended };
+  ])(
+    'at %i recommended replicas and a maximum of 4, is a patch to %i',
+    async (recommended, maximum, text) => {
+      const changes = { generation: 3, recommendedReplicas: recommended };
 
-    const remedies = await remediesFor('more than the maximum', changes);
+      const remedies = await remediesFor('more than the maximum', changes);
 
-    expect(remedies).toEqual([expect.stringMatching(text)]);
-    expect(remedies.join()).toContain(`'{"spec":{"maxReplicas":${maximum}}}'`);
-  });
+      expect(remedies).toEqual([expect.stringMatching(text)]);
+      expect(remedies.join()).toContain(`'{"spec":{"maxReplicas":${maximum}}}'`);
+    },
+  );
 
   it('is the query of maxReplicasFrom, not a higher maximum, if its ceiling is below the maximum', async () => {
     const queries = [{ path: 'spec.maxReplicasFrom', query: 'vacant', graphUrl: null }];
