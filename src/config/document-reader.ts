@@ -63,7 +63,7 @@ export function isSmall({ content }: DocumentSource): boolean {
   return ('text' in content ? content.text : content.object.specText).length <= MAX_SMALL_LENGTH;
 }
 
-/** Never throws: a failure becomes a problem of the document. */
+/** Yields the documents of a source. Never throws: a failure becomes a problem of the document. */
 export function* eachSourceDocument(
   { file, content }: DocumentSource,
   options: ReadOptions,

@@ -13,7 +13,8 @@ export interface FoundFile {
   readonly path: string;
   readonly directoryDev: number;
   /**
-   * Null: the file could not be inspected because of `error`, or it is a regular file and the listing is for `reading`.
+   * The metadata. Null: it could not be read because of `error`, or the file is a regular one and the purpose is
+   * `reading`.
    */
   readonly stats: Stats | null;
   readonly error: string | null;
@@ -62,8 +63,8 @@ const VERSION_NAME = /^\.\.\d{4}(?:_\d\d){5}\.\d+$/;
 export async function listPath(path: string, { name, purpose }: ListOptions): Promise<Listing> {
   const found = await stat(path);
   if (!found.isDirectory()) {
-    // Lists no directory that could change: in a mounted ConfigMap, the file is a link to ..data/NAME, so a read never
-    // mixes two versions.
+    // `directories` is empty, because nothing has to be compared after the read: in a mounted ConfigMap, the file is a
+    // link to ..data/NAME, so its content is of one version.
     const directoryDev = (await stat(dirname(path))).dev;
     return { files: [{ name, path, directoryDev, stats: found, error: null }], directories: [] };
   }
@@ -118,7 +119,7 @@ async function listDirectory(directory: Directory, listing: GrowingListing): Pro
   }
 }
 
-/** Lists a subdirectory. If it cannot be read, that is an error of this entry only, as for an unreadable file. */
+/** Lists a subdirectory. If it cannot be read, only this entry gets an error, like an unreadable file. */
 async function listSubdirectory(
   directory: Directory & Pick<FoundFile, 'directoryDev'>,
   listing: GrowingListing,

@@ -70,7 +70,7 @@ async function readObject(
   const sent = { namespace, name, specText, ...(annotationsText === undefined ? {} : { annotationsText }) };
   const [first] = await reader.read({ file, content: { object: sent } }, read);
   const document = first ?? failedDocument(key, file, 'no document was read');
-  // The key of an object is known, even if its `spec` is invalid.
+  // Sets the key, which is known even if the `spec` is invalid.
   return { object, key, length: specText.length, document: { ...document, key } };
 }
 

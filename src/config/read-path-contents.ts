@@ -38,10 +38,10 @@ const PATH_DEADLINE_MS = 60_000;
  * Reads a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories. Names that begin with a dot
  * are skipped.
  * A mounted ConfigMap is read through its resolved `..data`, so that all files are of one version; if that link changes
- * meanwhile, all files are read again. If an entry cannot be read (it is not a regular file, a broken link or too
- * long), that is an error of this entry only.
- * `clock` measures the time limits; null: there are none. `name` stands for `path` in the names of files. Never throws.
- * Source: reliability.md C1, C2.
+ * meanwhile, all files are read again. An entry that cannot be read gets an error of its own (it is not a regular file,
+ * a broken link or too long).
+ * `clock` measures the time limits; null: there are none. `name` replaces `path` at the start of the file names. Never
+ * throws. Source: reliability.md C1, C2.
  */
 export async function readPathContents(
   path: string,
@@ -159,7 +159,7 @@ function placeOf(error: unknown): string | null {
  * Detects possible changes of files by their metadata: reading 10,000 files every 10 s would take a fifth of a core.
  */
 export interface ChangeDetector {
-  /** Remembers the metadata. To be called before the files are read, so that a change meanwhile is not missed. */
+  /** Remembers the metadata. Must be called before the files are read, so that a change meanwhile is not missed. */
   readonly note: () => Promise<void>;
   /** Returns true if files may have changed since the last `note`: their metadata differs, or is too recent to tell. */
   readonly mayHaveChanged: () => Promise<boolean>;

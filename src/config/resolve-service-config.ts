@@ -9,7 +9,10 @@ import type { SourceInput } from './source-schema.js';
 import { windowOfInterval } from '../units/bounds.js';
 import type { TlsFiles } from '../http/tls.js';
 
-/** How to connect to the API server. Null: the default (the cluster of the pod, $KUBECONFIG, ~/.kube/config). */
+/**
+ * How to connect to the API server. Null fields have the default: the cluster of the pod, $KUBECONFIG or
+ * ~/.kube/config.
+ */
 interface KubernetesConfig {
   /** The namespaces to watch; empty: all. */
   readonly namespaces: readonly string[];
@@ -39,7 +42,7 @@ export interface RecordConfig {
 
 export interface RecommendationsConfig {
   readonly days: number;
-  /** A cron expression that `readCron` accepts in the time zone. */
+  /** A cron expression that is valid in `timeZone`. */
   readonly schedule: string;
   readonly timeZone: string;
   readonly spreadMinutes: number;

@@ -28,7 +28,7 @@ interface ScalerFilesOptions {
   readonly clock: Clock;
   readonly read?: ReadOptions;
   readonly objects?: ObjectSource | undefined;
-  /** Default: a reader of this thread. */
+  /** Reads the documents. Default: `readerOfThisThread`. */
   readonly reader?: DocumentReader;
   /** Measures the time limits for a file system that does not respond. Default: there are none. */
   readonly deadlines?: Clock;
@@ -41,7 +41,7 @@ export interface LoadedScalers {
   readonly changed: boolean;
   /** The file of each scaler by `NAMESPACE/NAME`, or the name of the object if a Scaler object is in effect. */
   readonly files: ReadonlyMap<string, string>;
-  /** The verdicts on the objects of the cluster, by `NAMESPACE/NAME`. */
+  /** The results of checking the Scaler objects, by `NAMESPACE/NAME`. */
   readonly verdicts: ReadonlyMap<string, ObjectVerdict>;
   readonly isComplete: boolean;
 }

@@ -18,7 +18,7 @@ const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
 
 const AUTHENTICATION_FIELDS = ['bearerTokenFile', 'basicAuth', 'oauth2', 'sigv4', 'azure', 'google'] as const;
 
-/** Checks rules across fields, on all values that could be read. */
+/** Checks the rules that involve several fields, as far as the values of these fields could be read. */
 export function checkServiceRules(config: Loose<ServiceInput>, isBroken: IsBroken): readonly Finding[] {
   const sources = Object.entries(config.prometheus ?? {});
   const findings = sources.flatMap(([name, source]) =>
@@ -139,8 +139,8 @@ function checkResourceWindows(source: Loose<SourceInput>, path: Path): readonly 
 
 /**
  * Reports times that violate leaseDuration > renewDeadline > 1.2 x retryPeriod. The leader must stop before another
- * replica takes over, and must have time for a second attempt to renew. If one of the two fields is set, the problem is
- * at that field, otherwise at the first one. Source: reliability.md, W15.
+ * replica takes over, and must have time for a second attempt to renew. If the config sets only one of the two fields
+ * that are compared, the problem is at that field, otherwise at the first one. Source: reliability.md, W15.
  */
 function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly Finding[] {
   if (input === undefined) return [];

@@ -68,7 +68,10 @@ type AnsweredScaler = Pick<CycleInput, 'scaler' | 'now' | 'readings' | 'followUp
 
 interface Entry {
   readonly key: string;
-  /** The bucket of the state store. With sharding, the replica that owns the bucket decides the scaler. */
+  /**
+   * The bucket with the state of the scaler: a ConfigMap of the state store. With sharding, the replica that owns the
+   * bucket decides the scaler.
+   */
   readonly bucket: number;
   scaler: Scaler;
   memory: Memory;

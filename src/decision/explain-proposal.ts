@@ -100,8 +100,8 @@ function readingOf({ usage, filledUsage, target, pods }: Arithmetic): Reading {
 const MOST_DECIMALS = 12;
 
 /**
- * Returns a function that formats milli-units. Amounts of memory are rounded as far as possible: a reader must get the
- * same count from the printed numbers as from the exact ones.
+ * Returns a function that formats milli-units. It rounds amounts of memory, but only so far that a reader gets the same
+ * count from the printed numbers as from the exact ones.
  */
 function writerOf({ spec, arithmetic }: Proposed, snapshot: Snapshot): (milli: number) => string {
   const { name } = spec;
@@ -153,8 +153,8 @@ function podClauses(metric: Proposed, snapshot: Snapshot): string {
 }
 
 /**
- * Returns the clause about unready and missing pods: they are idle for a scale-up. For a scale-down, missing pods are
- * at full usage, and unready pods are not counted.
+ * Returns the clause about unready and missing pods. They are assumed to be idle for a scale-up. For a scale-down,
+ * missing pods are assumed to be fully used, and unready pods are omitted.
  */
 function asideText(metric: Proposed, snapshot: Snapshot): string {
   const { spec, result, arithmetic } = metric;

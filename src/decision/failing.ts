@@ -21,8 +21,8 @@ const EXPECTED_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPa
 const NO_FAILURES: ReadonlySet<string> = new Set(['ScalingDisabled', 'NotEvaluated']);
 
 /**
- * Returns a clause about the metrics without a value that count as 0, which otherwise look like an empty queue; empty:
- * there are none.
+ * Returns a clause about the metrics without a value that are read as 0, which otherwise look like an empty queue;
+ * empty: there are none.
  */
 export function readAsZero(decision: PastDecision | null): readonly string[] {
   const first = decision?.metrics.find((metric) => metric.readAsZero !== undefined);
@@ -31,7 +31,7 @@ export function readAsZero(decision: PastDecision | null): readonly string[] {
   return [`${first.name}: ${describeFailure(first.readAsZero)}, read as 0${moreMetrics(others.length)}`];
 }
 
-/** Returns which metrics have no value, or only that of the fallback, and why; null: there are none. */
+/** Returns which metrics have no value, or only the value of the fallback, and why; null: there are none. */
 export function missingMetrics(decision: PastDecision | null): string | null {
   const missing = (decision?.metrics ?? []).filter(
     ({ error, fallback }) => error !== null || fallback !== undefined,

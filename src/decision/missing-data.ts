@@ -73,7 +73,10 @@ function addRequests(scaler: TroubledScaler): readonly Remedy[] {
   });
 }
 
-/** Returns the queries to try. Omits metrics whose pods lack a request, because their queries have been answered. */
+/**
+ * Returns the queries that were answered without a usable value. Omits metrics whose pods lack a request, because their
+ * queries are not the cause.
+ */
 function tryQueries(scaler: TroubledScaler): readonly Remedy[] {
   return scaler.metrics.flatMap(({ metric, error }, index): readonly Remedy[] => {
     const isAnswered = error !== null && readNoAnswer(error) === null && readMissingRequest(error) === null;
@@ -101,8 +104,8 @@ interface NoAnswer {
 }
 
 /**
- * Returns what an error of a metric says about its data source; null: the data source has answered the query. Codes 400
- * and 422 are errors of the query.
+ * Returns what an error of a metric says about its data source; null: the data source has answered the query. HTTP 400
+ * and 422 are answers: the query is wrong.
  */
 function readNoAnswer(error: string | null): NoAnswer | null {
   const [, host = '', message] =

@@ -2,7 +2,7 @@ import { formatInstant, type Instant } from '../units/time.js';
 
 type Direction = 'both' | 'scale-up' | 'scale-down';
 
-/** Why and how far the scaling of a target is paused. */
+/** A pause of the scaling of a target: who has requested it, in which direction, and until when. */
 export interface Pause {
   readonly by: 'annotation' | 'document' | 'both';
   readonly direction: Direction;

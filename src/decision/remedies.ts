@@ -25,8 +25,8 @@ import type { StateName } from './state.js';
 import { countAre, countOf } from '../units/format.js';
 
 /**
- * Returns what a person can do about the state of a scaler; empty: the state needs no action. If there is a command,
- * the best one comes first. A command contains only values from the document and the state.
+ * Returns what a person can do about the state of a scaler; empty: the state needs no action. The best command comes
+ * first. A command contains only values from the document and the state.
  */
 export function remediesOf(scaler: TroubledScaler): readonly Remedy[] {
   const find = REMEDIES[scaler.state.name];
@@ -178,7 +178,9 @@ function deleteScaler(text: string, scaler: Named & Pick<OtherScaler, 'file' | '
     : { text: `${text}, remove ${key} from ${file}`, snippet: null };
 }
 
-/** Missing values come first: without them, a dry run has nothing to compare, and a scaler cannot scale. */
+/**
+ * Remedies for missing values come first: without values, a dry run has nothing to compare, and a scaler cannot scale.
+ */
 function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   const { otherScaler: other, metrics, currentReplicas } = scaler;
   const isOfDocument = valueAt(scaler.document, ['spec', 'dryRun']) === true;

@@ -386,7 +386,7 @@ const LIMIT_STATES: Readonly<Record<LimitName, StateName | null>> = {
   forbidden_window: 'Backoff',
 };
 
-/** Returns the last limit that moves the count towards the result, if it belongs to `state`; otherwise null. */
+/** Returns the last limit that moved the count towards its result, if the limit belongs to `state`; otherwise null. */
 function limitCause({ decision }: StateFacts, state: StateName): Reason | null {
   if (decision === null || decision.recommendedReplicas === null) return null;
   const { recommendedReplicas: wanted, desiredReplicas: result, limits } = decision;

@@ -40,7 +40,7 @@ export function evidenceLines({ changes, thetaU, from, to, at }: Evidence): read
   ];
 }
 
-/** Returns the fields at or below `path` that differ. Lists with different numbers of items count as one field. */
+/** Returns the fields at or below `path` that differ. A list whose number of items differs is one such field. */
 export function fieldChanges(before: unknown, after: unknown, path: string): readonly FieldChange[] {
   if (isSame(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)

@@ -131,7 +131,7 @@ export interface PodsMetric extends QueriedMetric {
 }
 
 interface TotalMetric extends QueriedMetric {
-  /** Threshold for scaling between 0 and 1 replicas; null: the metric has no part in that. */
+  /** Threshold for scaling between 0 and 1 replicas; null: the metric does not affect it. */
   readonly activation: { readonly above: Milli } | null;
   readonly onMissing: MissingPolicy;
   readonly onNaN: MissingPolicy;

@@ -38,8 +38,8 @@ export interface Failure {
   readonly class: 'failed';
   readonly reason: FailureReason;
   /**
-   * The data source that did not answer the query for a sample. Unset: the data source answered, or the query was for
-   * something else.
+   * Set only for a sample: the data source that did not answer the query. Unset: it has answered, or the failure is not
+   * that of a sample.
    */
   readonly source?: string | undefined;
   /** What happened; contains no secrets. */

@@ -94,7 +94,7 @@ export function multipleBefore(instant: Instant, seconds: number): Instant {
 }
 
 /**
- * The result is rounded to milliseconds: JSON would drop a fraction, and a stored instant would differ from its
+ * Returns an instant, rounded to milliseconds: JSON would drop a fraction, and a stored instant would differ from its
  * original.
  */
 export function addSeconds(instant: Instant, seconds: number): Instant {
@@ -127,8 +127,8 @@ const UNIT_SECONDS = [604_800, 86_400, 3600, 60, 1];
 export const DURATION_FORM = 'a duration such as 30s, 5m, 1h30m or 7d';
 
 /**
- * Returns the seconds of a Prometheus duration; null: the text is none. It consists of whole weeks, days, hours,
- * minutes and seconds, in this order. Only `0` needs no unit.
+ * Returns the seconds of a Prometheus duration; null: the text is none. A duration consists of whole weeks, days,
+ * hours, minutes and seconds, in this order. Only `0` needs no unit.
  */
 export function parseDuration(text: string): number | null {
   if (text === '0') return 0;

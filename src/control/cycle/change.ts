@@ -22,8 +22,8 @@ interface Changed {
   /** The result of the PATCH; null: nothing was changed, only checked. */
   readonly result: ScaleResult | null;
   /**
-   * The memory after the change. If an intent was stored (the change, as written before its PATCH), `stored` contains
-   * it.
+   * The memory after the change. Its `stored` contains the intent (the change as written before its PATCH) if one was
+   * stored.
    */
   readonly memory: Memory;
 }
@@ -159,8 +159,8 @@ interface ChangePorts {
   readonly cluster: Cluster;
   readonly leadership: Leadership;
   /**
-   * Stores the intent before the PATCH: otherwise a crash before the response would lose the forbidden window that the
-   * change starts.
+   * Stores the change as an intent before its PATCH: otherwise a crash before the response would lose the forbidden
+   * window that the change starts.
    */
   readonly announce: (intent: Intent) => Promise<PutResult>;
 }
@@ -316,7 +316,7 @@ function findMove(
   return { kind: 'moved', message, specReplicas, statusReplicas, resourceVersion, afterConflict };
 }
 
-/** Waits as long as a 429 demands. Throws `error` if it is none, or if the wait would end after `endMs`. */
+/** Waits for the `Retry-After` of a 429. Throws `error` if it is not a 429, or if the wait would end after `endMs`. */
 async function waitForRetry(
   clock: Clock,
   error: KubernetesError,

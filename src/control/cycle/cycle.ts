@@ -150,8 +150,8 @@ function withDoubts(observed: Observed, reasons: readonly (string | null)[]): Ob
 }
 
 /**
- * Returns the memory after the target was found with a different count. If an earlier PATCH of this process, whose
- * result is unknown, may have set that count, it does not count as set by another client.
+ * Returns the memory after the target was found with a different count. That count is treated as set by another client,
+ * unless an earlier PATCH of this process with an unknown result may have set it.
  */
 function memoryAfterMove(
   memory: Memory,

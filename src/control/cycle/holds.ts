@@ -14,8 +14,8 @@ export function whyHeld(
   order: Decision,
 ): Hold | null {
   const other = sharesTargetWith ?? otherScaler;
-  // A document in dry run is meant to run next to the autoscaler that it replaces. Between two scalers of one target,
-  // only the dry run of the document counts, because the dry run of the service ends for both at once.
+  // A document in dry run is meant to run next to the autoscaler that it replaces, so that is no conflict. Between two
+  // scalers of one target, the dry run of the service does not matter: it ends for both at once.
   const isIntended = sharesTargetWith === null ? isDryRun : spec.dryRun;
   if (other !== null && !isIntended) {
     const doubt =

@@ -44,7 +44,7 @@ function memoryAfter(settled: Settled, times: CycleTimes): Memory {
     return { ...memory, override, state: unchanged(), unresolved: result.unresolved };
   }
   if (result?.kind !== 'patched') {
-    // If the order is held, `zeroedBySelf` stays as it was, even if the target is already at 0.
+    // If the decision is held, `zeroedBySelf` stays as it was, even if the target is already at 0.
     const isInForce = order.action === 'none' && hold === null;
     const next = copyMemory(memory);
     next.override = override;
@@ -59,7 +59,7 @@ function memoryAfter(settled: Settled, times: CycleTimes): Memory {
   return { ...resolved, state: overridden(unchanged(), order, { ...result, ...times }) };
 }
 
-/** Adds what the next cycle compares with its own record. */
+/** Adds the facts of the record that the next cycle compares with its own: pause, dry run and conditions. */
 export function withRecord(memory: Memory, { pause, dryRun, conditions }: CycleRecord): Memory {
   const wasPaused = pause !== null;
   const wasDryRun = dryRun || (memory.wasDryRun ?? false);

@@ -214,7 +214,10 @@ export function keepList<T>(before: readonly T[] | undefined, list: readonly T[]
   return before;
 }
 
-/** Returns `state` itself if the hold is unchanged, as for most scalers, which have none. */
+/**
+ * Returns the state with the end and the reason of a hold on scale-downs, or `state` itself if they are unchanged: most
+ * scalers have no hold.
+ */
 function withHold(state: State, holdScaleDownUntil: Instant | null, holdReason: string | null): State {
   const isSame = state.holdScaleDownUntil === holdScaleDownUntil && state.holdReason === holdReason;
   return isSame ? state : { ...state, holdScaleDownUntil, holdReason };

@@ -6,10 +6,10 @@ import type { PodDeletionCost } from '../../scaler/spec.js';
 export const MAX_COSTS = 100;
 
 /**
- * Returns the deletion costs to set and to remove before a scale-down to `to` replicas. Kubernetes deletes pods first
- * that are not ready or have a negative cost of another client; only the further pods to delete need a cost. A pod
- * without a value, or with a cost of another client, gets no cost. Among equal values the youngest pod is first, as in
- * Kubernetes; if all values are equal, no pod gets a cost.
+ * Returns the deletion costs to set and to remove before a scale-down to `to` replicas.
+ * Kubernetes first deletes pods that are not ready or have a negative cost of another client. Only the pods to delete
+ * beyond those need a cost. A pod without a value, or with a cost of another client, gets no cost. Among equal values
+ * the youngest pod is first, as in Kubernetes; if all values are equal, no pod gets a cost.
  */
 export function planCosts(
   pods: readonly CostedPod[],

@@ -74,8 +74,9 @@ export function buildUnreadRecord(
 }
 
 /**
- * Returns the reason of the change; undefined: it is the reason of the decision. In a pause with a fixed count: `7 ->
- * 3: paused by annotation, kept at 3 (9 recommended)`. For a change in the first cycle after a pause: `resumed: ...`.
+ * Returns the reason of a change if it differs from the reason of the decision, otherwise undefined. In a pause with a
+ * fixed count: `7 -> 3: paused by annotation, kept at 3 (9 recommended)`. For a change in the first cycle after a
+ * pause: `resumed: ...`.
  */
 function changeReason({ decision, order, observed: { pause, memory } }: Settled): string | undefined {
   const { currentReplicas: from, desiredReplicas: to } = order;

@@ -69,7 +69,7 @@ export function createRecorder(parts: {
   readonly sentEvents?: Pick<SentEvents, 'remove'>;
   readonly metrics: Metrics;
   readonly log: Log;
-  /** Unset: each failure is attributed to its scaler alone. */
+  /** Attributes failures of queries to outages of data sources. Unset: each failure belongs to its scaler alone. */
   readonly outages?: Pick<Outages, 'attribute' | 'isAttributed' | 'takeAttributed' | 'forget'>;
   /** Called with each record and with the previous one of its scaler. */
   readonly onRecord?: ((record: CycleRecord, before: CycleRecord | null) => void) | undefined;

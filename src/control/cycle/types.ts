@@ -119,7 +119,10 @@ export type ScaleResult =
   /** The PATCH failed. `unresolved`: its intent, because the PATCH may have been applied; null: it was not applied. */
   | { readonly kind: 'failed'; readonly message: string; readonly unresolved: Intent | null };
 
-/** A cycle after its change. The memory in `observed` contains the stored intent of the change. */
+/**
+ * A cycle whose decision was applied, if it had to be. The memory in `observed` contains the intent of the change, as
+ * it was stored before the PATCH.
+ */
 export interface Settled extends Decided {
   /** The result of the change; null: nothing was changed. */
   readonly result: ScaleResult | null;
@@ -155,9 +158,9 @@ export interface CyclePorts {
 
 export interface Recorder {
   /**
-   * Adds a record to ledger, chart points and metrics; a change also to log and feed. Returns the ledger entry before
-   * and after. The status of a Scaler object is not written here: `control/status/status-writer.ts` reads it from the
-   * ledger.
+   * Adds a record to ledger, chart points and metrics, and a change also to the log and the event feed. Returns the
+   * ledger entry before and after. The status of a Scaler object is not written here: `control/status/status-writer.ts`
+   * reads it from the ledger.
    */
   readonly record: (record: CycleRecord) => {
     readonly before: LedgerEntry | null;

@@ -1,5 +1,5 @@
 export interface Leadership {
-  /** Returns the unique name of the term (the time from taking the Lease to losing it). Intents contain it. */
+  /** Returns the unique name of the term, the time from taking the Lease to losing it. Stored changes contain it. */
   readonly epoch: () => string;
   /** Returns whether a write may be sent now. It is called directly before each write. */
   readonly mayWrite: () => boolean;

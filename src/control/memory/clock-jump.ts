@@ -66,7 +66,7 @@ export function shiftMemory(memory: Memory, seconds: number, now: Instant): Memo
 
 type Shift = (at: Instant) => Instant;
 
-/** Does not shift `holdScaleDownUntil`, because each cycle computes it. */
+/** Shifts all times of a state except `holdScaleDownUntil`, which each cycle computes. */
 function shiftState(state: State, past: Shift): State {
   const { recommendations, failingSince, saturation, forecast, documentChangedAt } = state;
   return {

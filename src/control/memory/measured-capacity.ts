@@ -76,7 +76,7 @@ export function areAlike(one: StoredCapacities | undefined, other: StoredCapacit
   });
 }
 
-/** Returns the capacities of both. For a metric with two capacities, the later one is kept. */
+/** Merges two sets of capacities. Of two capacities for the same metric, keeps the one that was measured later. */
 export function laterCapacities(
   one: StoredCapacities | undefined,
   other: StoredCapacities | undefined,

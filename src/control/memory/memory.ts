@@ -21,21 +21,21 @@ export interface Memory {
   readonly uid: string | null;
   readonly state: State;
   /**
-   * The time assumed for the last change of replicas in a direction for which the real time is unknown; null: none. An
-   * equal time in `state` is this assumption, too.
+   * The time assumed for the last scale-up or scale-down if the real time is unknown; null: none. A time in `state` that
+   * equals it is only assumed.
    */
   readonly assumedAt: Instant | null;
-  /**
-   * The last known changes of replicas in the directions for which `state` contains the assumed time; absent: none is
-   * known.
-   */
+  /** The last known changes of replicas, for the directions whose time in `state` is assumed; absent: none is known. */
   readonly knownScales?: LastScales | undefined;
   readonly holds: ScalerHolds;
-  /** The intent of a PATCH whose result is unknown. This process, an earlier process or another replica has sent it. */
+  /**
+   * The stored intent of a PATCH whose result is unknown; null: there is none. This process, an earlier process or
+   * another replica has sent it.
+   */
   readonly unresolved: Intent | null;
-  /** Whether `unresolved` may never have been written to the state store. */
+  /** Whether `unresolved` may be missing from the state store. */
   readonly isUnannounced: boolean;
-  /** The count that an admission webhook set (`got`) instead of the requested one (`wanted`). */
+  /** The count that an admission webhook set (`got`) instead of the requested one (`wanted`); null: none. */
   readonly override: { readonly wanted: number; readonly got: number } | null;
   readonly writer: WriterWatch;
   /** Since when pods have been missing; null: all desired pods are ready. */
@@ -48,7 +48,7 @@ export interface Memory {
   readonly forecastMarks?: ForecastMarks | undefined;
   /** Only for documents with `capacity.auto`; absent: nothing was measured. */
   readonly capacities?: StoredCapacities | undefined;
-  /** The document of the last cycle that read its target; absent: no cycle has. */
+  /** The document of the last cycle that read its target; absent: there was no such cycle. */
   readonly scaler?: Scaler | undefined;
   /**
    * The conditions of the last record. It is the same list as long as no condition has changed. Absent: there is no
@@ -200,8 +200,9 @@ export function withIntent(state: State, intent: Intent, at: Instant): State {
 }
 
 /**
- * Returns the state after a decision that was not applied: with its recommendation, but without its change, also in the
- * count without a forecast. Above 0 replicas, `zeroedBySelf` becomes false, because another client may set the next 0.
+ * Returns the state after a decision that was not applied: with its recommendation, but without its change. The count
+ * without a forecast becomes `replicas`, the current count. Above 0 replicas, `zeroedBySelf` becomes false, because
+ * another client may set the next 0.
  */
 export function withoutChange(decided: State, before: State, replicas: number): State {
   const state = {

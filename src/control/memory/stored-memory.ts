@@ -169,8 +169,8 @@ function laterScales(a: LastScales, b: LastScales): LastScales {
 }
 
 /**
- * Returns since when metrics have failed: for the metrics that failed in the last decision of this process, the earlier
- * of the known and the stored time; before its first decision, all stored times.
+ * Merges since when metrics have failed: for each metric that failed in the last decision of this process, returns the
+ * earlier of the two times. Before the first decision of this process, returns the stored times.
  */
 function failingSinceOf(
   { recommendations, failingSince }: State,

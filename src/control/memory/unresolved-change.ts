@@ -11,7 +11,7 @@ const MAX_REQUEST_SECONDS = 60;
 interface LiveScale {
   readonly specReplicas: number;
   readonly resourceVersion: string;
-  /** The generation of the target with this count; null: unknown. */
+  /** The generation of the target when it had this count; null: unknown. */
   readonly generation: number | null;
 }
 
@@ -42,7 +42,8 @@ export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Me
   const { from, at, resourceVersion, generation } = unresolved;
   const isSame = live.resourceVersion === resourceVersion;
   const isAtFrom = live.specReplicas === from;
-  // The generation of this count is unknown until the watch delivers it, in a later cycle.
+  // The generation of this count is unknown until the watch delivers it. Until a later cycle, the change stays
+  // unresolved.
   const isUnsure = isAtFrom && generation !== null && live.generation === null;
   if ((isSame || isUnsure) && secondsBetween(at, now) < MAX_REQUEST_SECONDS) return memory;
   const isUntouched = isAtFrom && generation !== null && live.generation === generation;

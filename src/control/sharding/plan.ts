@@ -85,7 +85,7 @@ export function createPlanner(identity: string, times: ElectionTimes): Planner {
     nowMs: number,
   ) => {
     const claimed = new Set([...claims.values()].flat());
-    // A set: a member that has stopped leaves several buckets free at once, but its rest must double only once.
+    // A set: a member that has stopped leaves several buckets free at once, but its exclusion must double only once.
     const late = new Set<string>();
     for (const [bucket, owner] of plan) {
       const known = freeSince.get(bucket);
@@ -161,7 +161,7 @@ export function planBuckets(
   return plan;
 }
 
-/** Returns which of its claimed buckets each member may keep. A bucket with two claims counts for only one member. */
+/** Returns which of its claimed buckets each member may keep. If two members claim a bucket, only one may keep it. */
 function keptBuckets(
   members: readonly string[],
   { claims, bucketCount }: { readonly claims: Claims; readonly bucketCount: number },
@@ -185,8 +185,8 @@ function quotasOf(
 ): ReadonlyMap<string, number> {
   const least = Math.floor(bucketCount / kept.size);
   const larger = bucketCount % kept.size;
-  // Members with more than the larger share count as equal, so that their order stays the same while they release the
-  // surplus.
+  // Members with more than the larger share are ranked as equal, so that their order stays the same while they release
+  // the surplus.
   const loadOf = (buckets: readonly number[]): number => Math.min(buckets.length, least + 1);
   const ranked = [...kept].sort(([, a], [, b]) => loadOf(b) - loadOf(a));
   return new Map(ranked.map(([member], index) => [member, least + (index < larger ? 1 : 0)]));

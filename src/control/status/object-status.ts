@@ -92,7 +92,7 @@ function ofLastValid(condition: NewCondition): NewCondition {
   return { ...condition, message: 'the decisions of the last valid version are applied' };
 }
 
-/** Returns `since`, at the earliest the creation: the ledger may have times of an earlier object of the same name. */
+/** Returns `since`, or the creation if later: the ledger may have times of an earlier object of the same name. */
 function sinceIn({ createdAt }: ScalerObject, since: Instant): Instant {
   return createdAt === null ? since : latest(createdAt, since);
 }

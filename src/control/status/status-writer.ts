@@ -45,7 +45,9 @@ const PASS_MS = 2000;
 const MAX_REFRESHES_PER_PASS = 10;
 /** Limits the length of a pass: a condition that changes during a pass waits until its end, for at most about 2 s. */
 const MAX_TRANSITIONS_PER_PASS = 500;
-/** How long a namespace waits after a 403: 5 to 10 s at first, then twice as long each time, up to a minute. */
+/**
+ * How long writes in a namespace wait after a 403: 5 to 10 s at first, then twice as long each time, up to a minute.
+ */
 const FORBIDDEN_MS = { first: 5000, last: 30_000 };
 /**
  * How long the writer waits after a lost connection, a timeout or a 5xx: 1 to 2 s at first, then twice as long each
@@ -252,7 +254,7 @@ function handleFailure(
 interface RequestWindow {
   readonly size: () => number;
   readonly answered: (tookMs: number) => void;
-  /** To be called after a 429, a 5xx or no answer. */
+  /** Must be called after a 429, a 5xx or a request without a response. */
   readonly overloaded: () => void;
 }
 

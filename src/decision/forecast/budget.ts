@@ -2,7 +2,10 @@ import { PART_SECONDS, PARTS } from '../../units/bounds.js';
 import { addSeconds, type Instant, multipleBefore, secondsBetween } from '../../units/time.js';
 import type { ForecastState, LoadMinute, Recommendation, SpentPart } from '../snapshot/snapshot.js';
 
-/** Longest time since the last decision that is counted. How many replicas there were in a longer pause is unknown. */
+/**
+ * Longest time for which a decision adds pod-seconds. In a longer pause since the last decision, the counts are
+ * unknown.
+ */
 const LONGEST_STEP_SECONDS = 300;
 
 export interface Counts {

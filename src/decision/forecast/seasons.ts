@@ -10,8 +10,8 @@ const DAYS_BACK = [1, 2, 3, 4, 5, 6, 7, 14, 21, 28] as const;
 export const FEWEST_SEASONS = 3;
 
 /**
- * How far a season (the load of an earlier day around this time) extends beyond the lead time, after which a pod that
- * is started now would carry load. The highest load until then counts.
+ * The load of an earlier day is read until this long after the lead time, which is the time until a new pod carries
+ * load.
  */
 const SECONDS_AFTER_LEAD = 180;
 

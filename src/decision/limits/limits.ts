@@ -43,8 +43,8 @@ export function countAfter(
 }
 
 /**
- * Returns whether `maxReplicas` has lowered a count that a hold kept. A bound overrides a hold and is then the reason
- * of the count. Source: reliability.md, decision 16.
+ * Returns whether `maxReplicas` has lowered a count that the recovery hold or `downscaleConfirmation` kept. A bound
+ * overrides these holds, and is then the reason of the count. Source: reliability.md, decision 16.
  */
 export function isBoundOverHold(steps: readonly LimitStep[]): boolean {
   return steps.some(({ limit }) => limit === 'max_replicas') && steps.some(isHold);

@@ -87,7 +87,7 @@ function percentOf(start: number, percent: number, direction: Direction): number
 
 /**
  * Returns the changes within the period of a policy. A change in the other direction makes the policy allow more, so it
- * counts only if even its earliest possible time is within the period.
+ * is included only if even its earliest possible time is within the period.
  */
 function recentEvents(
   policy: ScalingPolicy,
@@ -113,7 +113,7 @@ function endOfPeriod(policy: ScalingPolicy, events: LimitContext['state']['scale
 /** The longest period of the HPA's default policies, which apply to a document without `behavior`. */
 const DEFAULT_POLICY_PERIOD_SECONDS = 15;
 
-/** Returns for how many seconds the limits need past changes. */
+/** Returns how many seconds of past changes the limits need. */
 export function longestPeriodSeconds(spec: ScalerSpec): number {
   const { behavior, maxScaleDownPercentPerWindow } = spec;
   const stepWindow = maxScaleDownPercentPerWindow === null ? 0 : stepWindowSeconds(spec);

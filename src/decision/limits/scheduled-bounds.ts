@@ -6,7 +6,7 @@ export interface Bounds {
   readonly minReplicas: number;
   /** At least `minReplicas`. */
   readonly maxReplicas: number;
-  /** The schedules that determine `minReplicas` and `maxReplicas`; null: the document determines it. */
+  /** The schedule that determines `minReplicas` (`ceiling`: `maxReplicas`); null: the document determines it. */
   readonly floor: BoundBy | null;
   readonly ceiling: BoundBy | null;
   /** The floor before it was lowered to `maxReplicas`; null: it was not lowered. */

@@ -60,7 +60,8 @@ function noSample(metric: PodMetric, given: Given): string {
 }
 
 /**
- * Puts missing requests before the message: a user must fix them, while missing samples appear when the pods are ready.
+ * Returns the message, preceded by the error about missing requests, if any: a user must fix those, while missing
+ * samples appear when the pods are ready.
  */
 function withCause(requests: Requests | { readonly error: string }, message: string): string {
   return 'error' in requests ? `${requests.error}; ${message}` : message;
@@ -113,7 +114,7 @@ interface FirstPass extends Requests {
   readonly groups: PodGroups;
   readonly reasons: Proposal['podReasons'];
   readonly usage: Usage;
-  /** The number of pods that are included, whether the selector lists them or not. */
+  /** The number of pods in the average, whether the selector lists them or not. */
   readonly counted: number;
 }
 

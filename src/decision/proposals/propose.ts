@@ -87,7 +87,7 @@ function isTrusted({ proposal, partial, fallback }: MetricResult): boolean {
 
 const NO_SAMPLE: Sample = errorSample('unknown', 'there is no sample for this metric');
 
-/** `saturation` is set only for a metric with `saturation`. */
+/** A proposal, with the saturation for the next decision if the metric has `saturation`. */
 interface Proposed {
   readonly proposal: Proposal;
   readonly saturation?: Saturation;
@@ -97,7 +97,7 @@ function proposeOn(spec: MetricSpec, sample: Sample, context: ProposalContext): 
   const isWatched = spec.type === 'Resource' && spec.saturation !== undefined;
   if (sample.form === 'error') {
     const proposal = noProposal(sample.failure);
-    // Without a sample, usage may have fallen below the limits.
+    // Without a sample, `since` is unknown: usage may have fallen below the limits.
     const { saturation } = context;
     return isWatched && saturation !== undefined
       ? { proposal, saturation: { ...saturation, since: null } }
@@ -117,10 +117,7 @@ function named({ name }: MetricSpec, partial: string | null, proposed: Proposal)
   return saturation === undefined ? result : { ...result, saturation };
 }
 
-/**
- * Adds the failure that the document reads as 0. There is one if `judgeSample` has replaced the sample by another one
- * with values, which it does only with a 0.
- */
+/** Adds `readAsZero` if the document reads the sample as 0: only then has `judgeSample` replaced it by other values. */
 function withZero(result: MetricResult, answer: Sample, sample: Sample): MetricResult {
   if (sample === answer || sample.form === 'error') return result;
   return { ...result, readAsZero: answer.form === 'error' ? answer.failure : NO_SERIES };

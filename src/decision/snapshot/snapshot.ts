@@ -234,7 +234,10 @@ export interface ScaleEvent {
 export interface Saturation {
   /** Since when usage has been at the limits of the pods; null: it is not, or this is unknown. */
   readonly since: Instant | null;
-  /** The served load at the last step, or later when usage was at or below the target; null: it is not known. */
+  /**
+   * The served load when pods were last added because of saturation, or later when usage was at or below the target;
+   * null: it is not known.
+   */
   readonly served: number | null;
   /**
    * The last time at which pods were added because of saturation, and their new count; null: there was none, or its
@@ -253,7 +256,7 @@ export interface ForecastState {
   /** The counts that the forecast proposed within the last `leadSeconds`; only changes are listed. */
   readonly proposals: readonly Recommendation[];
   readonly spent: readonly SpentPart[];
-  /** The last raises, latest last. */
+  /** The last raises, in order of time. */
   readonly raises: readonly Raise[];
 }
 
@@ -314,7 +317,7 @@ export interface State {
   /** Absent: the document has no forecast. */
   readonly forecast?: ForecastState | undefined;
   /**
-   * When the document last changed, for reasons only. Set while a recommendation, a scale-down proposal or
+   * When the document last changed, which is used only in reasons. Set while a recommendation, a scale-down proposal or
    * `inactiveSince` is older than that change.
    */
   readonly documentChangedAt?: Instant | undefined;

@@ -18,7 +18,7 @@ export interface Problem {
   /** Path of the field, such as `spec.metrics[0].pods.query`; empty for the whole document. */
   readonly path: string;
   readonly sourceLine: string | null;
-  /** The document, as `NAMESPACE/NAME`. Set only while the service runs; absent: none or unknown. */
+  /** The document, as `NAMESPACE/NAME`. Set only in the service; absent: none or unknown. */
   readonly scaler?: string;
 }
 

@@ -74,7 +74,7 @@ export function* withoutOtherKinds(documents: Iterable<LocatedDocument>): Genera
   if (!hasScaler) yield* others;
 }
 
-/** Never throws: an internal error becomes a problem of the document. */
+/** Reads a document. Never throws: an internal error becomes a problem of the document. */
 export function readScalerDocument(
   document: LocatedDocument,
   file: string,

@@ -48,8 +48,8 @@ function usesPods(query: string): boolean {
 }
 
 /**
- * Returns whether the query selects pods of the workload by name, such as `pod=~"web-.*"`. Pods of another workload
- * `web-api` do not count.
+ * Returns whether the query selects pods of the workload by name, such as `pod=~"web-.*"`. Pods of a workload `web-api`
+ * are not pods of `web`.
  */
 function selectsPodsOf(workload: string | undefined, query: string): boolean {
   if (workload === undefined) return false;

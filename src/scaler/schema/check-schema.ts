@@ -22,7 +22,7 @@ interface Checked<T> {
 interface CheckOptions {
   /** Formats a value for a message. It may redact secrets. */
   readonly show?: (value: unknown, path: Path) => string;
-  /** Hints for fields of other kinds of documents, by path. */
+  /** Hints about fields that belong to other kinds of documents, by path. */
   readonly hints?: ReadonlyMap<string, string>;
   /** The same as `value`, but with the members that are null. Default: `value`. */
   readonly withNulls?: unknown;

@@ -31,8 +31,9 @@ function shareHint(value: number, path: Path, field: z.core.$ZodType): string {
 }
 
 /**
- * Returns the form of an object where another value was given, as the end of a message: `: write podStart: { seconds:
- * 60 }` for `60s`, or the required fields: ` with query, drainSeconds`. If no field is required, names the first ones.
+ * Returns what an object must look like where another value was given, as the end of a message: `: write podStart: {
+ * seconds: 60 }` for `60s`, or the required fields: ` with query, drainSeconds`. If no field is required, names the
+ * first ones.
  */
 export function objectHint(value: unknown, path: Path, field: z.core.$ZodType | undefined): string {
   if (!(field instanceof z.ZodObject)) return '';
