@@ -10,7 +10,7 @@ export interface PageData {
   /** The sentence from `verdictOf`; null: no variant has figures. */
   readonly verdict: string | null;
   readonly table: PageTable;
-  /** Errors of variants, and what is omitted because of its size. */
+  /** Errors of variants, and notes about data that is omitted to limit the size of the page. */
   readonly notes: readonly string[];
   /** The lines of the recommendation; empty: none was requested. */
   readonly recommendation: readonly string[];

@@ -24,7 +24,10 @@ process.on('exit', () => {
   for (const cleanup of cleanups) cleanup();
 });
 
-/** Registers a cleanup. SIGHUP is handled only while there is one; otherwise the shell or nohup decides. */
+/**
+ * Registers a cleanup. SIGHUP is handled only while a cleanup is registered. Otherwise, it ends the process, unless
+ * nohup has disabled it.
+ */
 function guard(cleanup: () => void): () => void {
   cleanups.add(cleanup);
   process.on('SIGHUP', end);

@@ -6,7 +6,9 @@ import { milliToNumber, parseQuantity } from '../units/quantity.js';
  */
 export interface Series {
   readonly length: number;
-  /** Returns a value; null: the query returns no series at this time, which is always so after the last value. */
+  /**
+   * Returns the value at an index; null: the query returns no series at this time. Always null after the last value.
+   */
   readonly at: (index: number) => number | null;
 }
 

@@ -10,7 +10,7 @@ import { namedMetricItem, withUniqueNames } from './manifest/named-metric.js';
 import { readTarget } from './manifest/scale-target.js';
 
 /**
- * Defaults of the controller, for which a tolerance or window of 0 means unset. Source:
+ * Defaults of the controller. A tolerance or window of 0 also means the default. Source:
  * apis/datadoghq/v1alpha1/watermarkpodautoscaler_default.go.
  */
 const DEFAULTS = { tolerance: 0.1, up: 50, down: 20, upWindow: 60, downWindow: 300, modulo: 1 };

@@ -32,7 +32,7 @@ function readYamlParts(text: string, file: string): ReadValues {
 
 interface Part {
   readonly text: string;
-  /** How many lines are before the part. */
+  /** Number of lines before the part. */
   readonly line: number;
   readonly valueOf: (value: unknown) => unknown;
   /** Index of the first item of the part in the list. */

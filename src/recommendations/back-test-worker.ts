@@ -29,7 +29,7 @@ export interface WorkerAnswer {
   readonly answer: RangeAnswer;
 }
 
-// Lowers the priority of this thread. On other systems, this would lower the priority of the whole process.
+// Lowers the priority of this thread. Only on Linux: elsewhere, it would be the priority of the whole process.
 if (platform() === 'linux') setPriority(constants.priority.PRIORITY_LOW);
 
 const { scaler, range, now, sources, turns } = workerData as BackTestData;

@@ -158,7 +158,7 @@ function isChange({ outcome }: CycleRecord, before: CycleRecord | null): boolean
 const RECORD_BYTES = 4096;
 const POD_BYTES = 400;
 
-/** Returns a rough size: each sample and each result has an entry per pod. */
+/** Estimates the size in bytes: each sample and each result has an entry per pod. */
 function estimateBytes({ snapshot }: CycleRecord): number {
   if (snapshot === null) return RECORD_BYTES;
   return RECORD_BYTES + POD_BYTES * snapshot.pods.length * (1 + snapshot.samples.length);

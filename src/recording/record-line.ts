@@ -72,8 +72,9 @@ export function parseRecordLine(text: string): RecordLine | { readonly error: st
 }
 
 /**
- * The result of a repeated decision. `none`: the target could not be read, so there was no decision. `same`: at most
- * the strings in `wording` differ, and another version wrote them. `invalid`: this version rejects the snapshot.
+ * The result of a repeated decision. `none`: there was no decision, because the target could not be read. `same`: no
+ * difference, or only in strings for people that another version wrote (`wording`). `invalid`: this version rejects the
+ * snapshot.
  */
 type Replayed =
   | { readonly kind: 'none' }

@@ -253,12 +253,12 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   return created;
 }
 
-/** Returns a time in UTC, as in the output of the command line. */
+/** Returns a time in UTC, without fractions of a second. */
 export function formatTime(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** Number of colors for runs. The sixth one is the color of the demand. */
+/** Number of colors for runs. The demand has a color of its own. */
 const COLORS = 5;
 
 /** Returns the number of the color for a run, from 1 on. */

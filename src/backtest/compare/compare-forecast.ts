@@ -70,8 +70,8 @@ async function withLowerTarget(
     }
     if (more > 0) low = factor;
     else high = factor;
-    // The next factor assumes that the pod-hours are inversely proportional to the target. If it is out of bounds,
-    // bisects.
+    // The next factor assumes that the pod-hours are inversely proportional to the target. If it is not between the
+    // bounds, the middle of the bounds is tried.
     const next = factor * (1 + more);
     factor = next > low && next < high ? next : (low + high) / 2;
   }

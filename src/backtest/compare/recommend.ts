@@ -163,7 +163,7 @@ async function tryRaise(
 
 /**
  * Returns whether `mode: Raise` is worth a change: theta_U is at least halved, and the budget and the conditions hold.
- * Without it, at least `LEAST_MISSING_PODS` must be missing on average, as in the condition ForecastUseful.
+ * Without `Raise`, at least `LEAST_MISSING_PODS` must be missing on average, as in the condition ForecastUseful.
  */
 export function isWorthRaising(
   { current, changed }: Compared,

@@ -44,7 +44,7 @@ export interface Assumptions {
   readonly measures: ReadonlyMap<string, string>;
 }
 
-/** The run of a variant, or the error because of which it could not run. */
+/** The run of a variant, or an error that says why the variant could not run. */
 export type Result =
   | { readonly name: string; readonly run: Run; readonly figures: Figures; readonly error: null }
   | { readonly name: string; readonly run: null; readonly figures: null; readonly error: string };
@@ -196,8 +196,8 @@ export function roundsOf({ scaler, input: { start, end } }: Job): number {
 }
 
 /**
- * Returns the names of the variants on the Pareto front. A variant is on it if no other one is better in pod-hours or
- * under-provisioning without being worse in the other.
+ * Returns the names of the variants on the Pareto front of pod-hours and theta_U. A variant is on the front unless
+ * another one is better in one of the two and not worse in the other.
  */
 export function paretoFront(results: readonly Result[]): ReadonlySet<string> {
   const scored = results.flatMap(({ name, figures }) => (figures === null ? [] : [{ name, figures }]));

@@ -4,10 +4,10 @@ import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { markPods, OF_WORKLOAD, sumBy, sumOfTotal } from '../../promql/workload-sum.js';
 import type { LabelSelector, MetricSpec, Scaler } from '../../scaler/spec.js';
 
-/** A query for the history, and what selects the series of the workload in its answer. */
+/** A query for the history. Of its answer, only the series that have these labels and match the selector are used. */
 export interface HistoryQuery {
   readonly query: string;
-  /** Labels of the workload's series. Series with other values belong to other workloads. */
+  /** Labels of the series of the workload. Series with other values belong to other workloads. */
   readonly labels: Readonly<Record<string, string>>;
   readonly selector: LabelSelector;
 }
@@ -46,7 +46,7 @@ function keysOf(selector: LabelSelector): readonly string[] {
 
 export interface ReplicasQuery {
   readonly query: string;
-  /** Mean delay in seconds between a change of the replicas and the metric, in addition to scrapes and steps. */
+  /** Seconds from a change of the replicas until the metric contains it, without the delay of the scrape. */
   readonly lateSeconds: number;
 }
 
@@ -93,7 +93,7 @@ export function perContainerQuery(
   return `avg by (container) (max by (pod, container) (${metric}))`;
 }
 
-/** Only start times below this age of a pod are used. */
+/** Pods below this age are young. Longer start times are ignored. */
 const YOUNG_SECONDS = 3600;
 
 /**

@@ -65,7 +65,10 @@ interface HistorySettings {
 /** Step for requests and limits, which rarely change. */
 const COARSE_STEP_SECONDS = 300;
 
-/** Reads the history of each metric of the documents. Throws `BacktestError` if data without a default is missing. */
+/**
+ * Reads the history of each metric of the documents. Throws `BacktestError` if values are missing for which there is no
+ * default.
+ */
 export async function readHistory(
   scalers: readonly Scaler[],
   settings: HistorySettings,

@@ -188,7 +188,7 @@ export interface ShareContext {
 /** Returns the value of each ready pod in base units. Pods that are not ready serve nothing. */
 export function shareValues(model: ShareModel, context: ShareContext): ReadonlyMap<string, number> {
   const { measuredAt, pods } = context;
-  // For a pod that was ready when the span began, the whole span counts.
+  // A pod that was ready during the whole span has the mean load of the whole span.
   const spanStart = addSeconds(measuredAt, -model.spanSeconds);
   const meanSince = meanOf(model, context);
   const values = new Map<string, number>();

@@ -75,8 +75,8 @@ export function parsePodStart(text: string): PodStart | string {
 }
 
 /**
- * Parses `unbounded`, `max=1000`, `timeout=30s`, or both of the latter. If the text is invalid, returns the reason as
- * the predicate of a sentence.
+ * Parses `unbounded`, `max=1000`, `timeout=30s` or `max=1000,timeout=30s`. If the text is invalid, returns the reason
+ * as the predicate of a sentence.
  */
 export function parseQueue(text: string): QueueSettings | string {
   if (text.trim() === 'unbounded') return { mostDepth: Infinity, timeoutSeconds: Infinity };

@@ -134,7 +134,7 @@ function whyNotServed(
 ): string | null {
   if (!isLed) return 'no replica of the service leads, so that nothing would scale';
   const other = row?.otherScaler ?? null;
-  // Without dry run, neither of two scalers with the same target scales.
+  // Without dry run, promscaler patches nothing if two scalers have the same target.
   return other?.kind === 'Scaler'
     ? `scaler ${scalerKey(other)} also scales ${nameWorkload(context, scaler)}: delete this autoscaler first`
     : null;

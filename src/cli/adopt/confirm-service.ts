@@ -19,10 +19,7 @@ import type { ScalerName } from '../reach/service-pages.js';
 /** Maximum wait: the service sees the new generation and the deleted HPA, and decides within a sync period. */
 const CONFIRM_MS = 90_000;
 
-/**
- * Minimum number of decisions and minimum time before the wait is given up: later decisions would not be applied
- * either.
- */
+/** The switch counts as failed after this many decisions that were not applied, but not before `DECISIONS_MS`. */
 const MOST_DECISIONS = 3;
 const DECISIONS_MS = 10_000;
 
@@ -32,8 +29,8 @@ interface Confirmation {
   /** The replicas before the last decision in dry run; null: unknown. */
   readonly replicasBefore: number | null;
   /**
-   * Set by `--force`: a decision that used no metric, for example because a bound determined it, confirms the switch,
-   * too, unless it changed the replicas.
+   * Whether a decision without any metric confirms the switch, as with `--force`. Such a decision is determined by a
+   * bound, for example. It must not have changed the replicas.
    */
   readonly isForced: boolean;
 }
@@ -86,8 +83,8 @@ export async function confirmService(
 }
 
 /**
- * Returns the confirmed state, or why it is not confirmed. A failed request only delays it: a replica may be shutting
- * down.
+ * Returns the confirmed state, or why it is not confirmed. A failed request only delays the confirmation, because a
+ * replica may be shutting down.
  */
 async function tryConfirm(
   context: AdoptContext,
@@ -170,7 +167,7 @@ export function whyUnable(row: JsonObject): string | null {
   return found === undefined ? null : conditionText(found);
 }
 
-/** Returns why a metric had no complete value in the last decision, or was not used; null: no problem. */
+/** Returns why a metric had no complete value in the last decision, or why no metric was used; null: neither. */
 export function whyNoValue(row: JsonObject): string | null {
   const isUnused = objectsIn(row, 'metrics').some((metric) => metric['proposal'] === null);
   const unused = isUnused ? `no metric was used: ${textIn(row, 'reason') ?? ''}` : null;

@@ -13,7 +13,7 @@ export interface HistorySources {
   readonly byName: ReadonlyMap<string, Fetching>;
   /** Returns all data that has been read, for `--save-history`. */
   readonly saved: (range: Range) => SavedHistory;
-  /** The caller must call it at the end, also after an error. */
+  /** Must be called at the end, also after an error. */
   readonly close: () => Promise<void>;
 }
 

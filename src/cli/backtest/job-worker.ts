@@ -7,7 +7,7 @@ import { runTracedJob } from './trace-run.js';
 export interface JobRequest {
   readonly scaler: Scaler;
   readonly setting: PortableInput;
-  /** Maps numbers to the loads that the worker does not have yet. */
+  /** The loads that the worker does not have yet, by the numbers with which `setting` refers to them. */
   readonly loads: ReadonlyMap<number, LoadData>;
   readonly traceCharacters: number | null;
 }

@@ -145,7 +145,7 @@ export function parseQueueOption(text: string): QueueSettings {
   return queue;
 }
 
-/** Parses each `NAME=EXPRESSION`. NAME must be a metric of a document that has a query. */
+/** Parses each `NAME=EXPRESSION`. NAME must be a metric that has a query, in one of the documents. */
 export function parseMetrics(
   texts: readonly string[],
   metrics: readonly MetricSpec[],

@@ -244,7 +244,7 @@ const BYTES_PER_POINT = 64;
 /** Share of the free memory for worker threads. The rest is for the main thread. */
 const SHARE_OF_THREADS = 0.75;
 
-/** Returns how many worker threads run in parallel, at least 1. `points`: length of the history. */
+/** Returns how many worker threads run in parallel, at least 1. `points`: number of points of the load. */
 export function threadsFor({ processors, availableBytes }: MachineLimits, points: number): number {
   const each = THREAD_BYTES + BYTES_PER_POINT * points;
   return Math.max(1, Math.min(processors, Math.floor((availableBytes * SHARE_OF_THREADS) / each)));

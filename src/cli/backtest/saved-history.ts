@@ -140,8 +140,8 @@ export function savedClient({ answers }: SavedHistory, source: string): RangeCli
   );
   const unknown: RangeAnswer = {
     class: 'failed',
-    // `too_large` makes the caller query the two halves of the range. If the server had rejected the whole range as too
-    // large, only its halves were saved.
+    // With `too_large`, the caller queries the two halves of the range. If the server had rejected the whole range as
+    // too large, the file contains only answers for its halves.
     reason: 'too_large',
     message:
       'the file of --history has no answer to this query; save the history again with all documents and options',

@@ -33,7 +33,7 @@ export const CHECK_NAMES = [
 
 export type CheckName = (typeof CHECK_NAMES)[number];
 
-/** `skipped`: the check could not run, for a reason that the result of another check contains. */
+/** `skipped`: the check could not run. The result of another check says why. */
 export type CheckStatus = 'ok' | 'warning' | 'failed' | 'skipped';
 
 export interface CheckResult {
@@ -61,7 +61,7 @@ export function resultsOf(check: CheckName, subject: string): ResultBuilder {
   return { ok: make('ok'), warning: make('warning'), failed: make('failed'), skipped: make('skipped') };
 }
 
-/** Returns the value of the only series; null: there is no or more than one series. */
+/** Returns the value of the only series; null: there is no series, or more than one. */
 export function onlyValue(answer: Answer): number | null {
   if (answer.class !== 'value' && answer.class !== 'partial') return null;
   const [first, second] = answer.series;

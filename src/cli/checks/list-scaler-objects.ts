@@ -52,8 +52,8 @@ export async function listScalerObjects(
 }
 
 /**
- * Reads the existing Scaler objects, to which the documents would be added: those of all watched namespaces, or, if the
- * account may not list them, those of the namespaces of the documents. A cluster without the CRD has none.
+ * Reads the existing Scaler objects of all watched namespaces, or, if listing those is forbidden, of the namespaces of
+ * the documents. Empty: the cluster does not have the CRD.
  */
 export async function readOtherScalers(
   scalers: readonly Scaler[],

@@ -56,7 +56,7 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   if (former === null) return [make.ok('')];
   const source = { ...former, namespace };
   const why = `nothing scales ${nameTarget(namespace, ref)}: ${whyNotScaling(source)}`;
-  // The check of the decision warns about the pause, which has to end first.
+  // No warning here: the check `decision` warns about the pause, which must end first.
   if (spec.paused !== false) return [make.ok(`paused, and ${why}`)];
   return [
     make.failed(
@@ -66,7 +66,7 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   ];
 }
 
-/** Suggests the command and the edit of a file, because `adopt` finds only Scaler objects, not documents in files. */
+/** Returns a fix with both the command and the edit of a file, because `adopt` finds only Scaler objects. */
 function endOfDryRun(source: Omit<OtherScaler, 'target'>): string {
   const steps = takeOver(source).map(({ snippet }) => snippet.text);
   return [...steps, 'in a file, remove spec.dryRun'].join('; or ');

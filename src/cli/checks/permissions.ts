@@ -83,7 +83,8 @@ function judgeDenied(
   );
   const groups = new Map<string, DeniedPermission[]>();
   for (const one of denied) {
-    // If pods are forbidden, the whole Role is missing, or exists only in other namespaces.
+    // If pods are forbidden, the whole Role is missing, or exists only in other namespaces. One fix then covers
+    // everything.
     const fix = isPodsDenied ? roleFix(isClusterWide, one.namespaces) : fixFor(one);
     groups.set(fix, [...(groups.get(fix) ?? []), one]);
   }

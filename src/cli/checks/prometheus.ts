@@ -213,7 +213,7 @@ async function findPrefix(context: SourceContext, url: string, result: HttpReply
   const redirected = await redirectOfRoot(context, origin);
   const candidates = [
     ...(redirected === null ? [] : [`${origin}${redirected}`]),
-    // The configured URL may be a page of the UI or an API path.
+    // The configured URL may be a page of the UI or an API path, so the server without a path is tried as well.
     ...(base === origin ? [] : [origin]),
     ...PREFIXES.map((prefix) => `${base}${prefix}`),
   ];

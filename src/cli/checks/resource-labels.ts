@@ -42,8 +42,8 @@ const SPELLINGS = {
 } as const;
 
 /**
- * Prefixes of labels of the measured container, if the labels without a prefix are those of the exporter's pod. The
- * first prefix is added by the scrape, the second one is used by a standalone cAdvisor.
+ * Prefixes of labels of the measured container, in case the labels without a prefix belong to the pod of the exporter.
+ * A scrape adds `exported_`; a standalone cAdvisor uses the other prefix.
  */
 const OF_THE_CONTAINER = /^(?:exported_|container_label_io_kubernetes_)/;
 

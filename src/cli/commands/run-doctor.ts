@@ -116,7 +116,8 @@ async function readInEffect(
         ],
       };
   }
-  // Both ways usually reach the same service. The lines after the first one repeat the errors of the document.
+  // Both ways usually reach the same service, so equal reasons are joined. Further lines only repeat the errors of the
+  // document.
   const why = [...new Set(failures.map((text) => text.split(/:?\n/, 1)[0] ?? text))].join('; ');
   return { scalers: [], results: [make.skipped(`no version in effect is checked: ${why}`)] };
 }

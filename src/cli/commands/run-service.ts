@@ -208,7 +208,7 @@ async function buildService(given: {
   const { clock } = io;
   const openTransport: ServiceOptions['openTransport'] = (onRequest, onServerNames) =>
     createTransport({ connection, clock, onRequest, onServerNames, userAgent: `promscaler/${VERSION}` });
-  // In a pod, the host name is the pod name.
+  // Identifies the replica. In a pod, the host name equals the pod name.
   const instance = io.env['POD_NAME'] ?? hostname();
   const isInCluster = (io.env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
   const own = ownObjects(config, io.env, connection);

@@ -40,7 +40,10 @@ export function complete({ commands }: Completion, words: readonly string[]): Co
   return { ...at, argument, suggestions: plain(argument.values) };
 }
 
-/** Bash splits `--output=js` into three words. Other shells and kubectl pass it as one word. */
+/**
+ * Splits off the last word, with its option and `=`. Bash passes `--output=js` as three words; other shells and kubectl
+ * pass it as one.
+ */
 function splitLast(words: readonly string[]): { before: readonly string[]; begun: string; prefix: string } {
   const last = words.at(-1) ?? '';
   const before = words.slice(0, -1);

@@ -58,7 +58,7 @@ function stateIn(detail: JsonObject): ReportedState | null {
 
 /**
  * Separates the errors of a rejected document from those of an object that has no effect because a file has the same
- * name. A decision with a generation was made for the object, so the object is not unused.
+ * name. If the decision has a generation, it used the object, so all errors are those of the object in use.
  */
 function readRejections(detail: JsonObject): Pick<ExplainedStatus, 'rejections' | 'unusedObject'> {
   const problems = objectsIn(detail, 'rejections');
@@ -78,8 +78,8 @@ function readRejections(detail: JsonObject): Pick<ExplainedStatus, 'rejections' 
 }
 
 /**
- * Returns what a pause with a fixed count does. In a stored decision, only a message that starts with `paused by` shows
- * it.
+ * Returns what a pause with a fixed count does. A stored decision has no such field, but its message starts with
+ * `paused by`.
  */
 function pausedChange(
   detail: JsonObject,

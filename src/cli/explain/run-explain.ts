@@ -21,7 +21,7 @@ export interface ExplainOptions extends ReachOptions, NamingOptions {
   readonly scaler?: string | undefined;
   /** File with a snapshot, which is explained without a service; `-`: standard input. */
   readonly snapshot?: string;
-  /** Decision record that is read instead of asking a service; `-`: standard input. */
+  /** Decision record that is read instead of the service; `-`: standard input. */
   readonly file?: string;
   readonly at?: string;
   readonly output: string;

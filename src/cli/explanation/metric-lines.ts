@@ -47,7 +47,9 @@ function checkTexts(spec: MetricSpec): readonly string[] {
   ];
 }
 
-/** Returns the further queries whose answers are part of the value. */
+/**
+ * Returns a line for each additional query that the decision uses besides the query of the metric, such as `backlog`.
+ */
 function partLines(spec: MetricSpec): readonly string[] {
   if (spec.type === 'Resource' && spec.saturation !== undefined)
     return [labeled('served', oneLine(spec.saturation.servedQuery))];

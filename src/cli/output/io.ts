@@ -92,8 +92,8 @@ export function cleanStream(stream: OutputStream): OutputStream {
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
- * Returns a function that writes to a stream and ignores failures. A write is lost if the reader has closed the stream,
- * if the disk is full, or if more than 1 MiB is unread; the next write is tried again. It is for the log of the
+ * Returns a function that writes to a stream and ignores failures. Text is lost if the reader has closed the stream, if
+ * the disk is full, or if more than 1 MiB is unread; later text is still written if possible. For the log of the
  * service, which must scale even if nothing can be logged (reliability.md, F52).
  */
 export function lossyOutput(stream: Writable): (text: string) => void {

@@ -4,8 +4,8 @@ import { formatWithOffset } from '../../units/offset-time.js';
 import type { CommandIo } from './io.js';
 
 /**
- * Matches a promscaler command in a string, except after `--` as in `kubectl exec POD -- promscaler`, which starts the
- * program of the container. A test compares the names with the help.
+ * Matches a promscaler command in a string, except after `--`: in `kubectl exec POD -- promscaler`, it is the program
+ * of the container. A test compares the names with the help.
  */
 const COMMAND =
   /(?<!-- |[\w./-])promscaler (?=(?:adopt|backtest|completion|dashboard|decide|demo|doctor|explain|import|new|pause|resume|run|schema|show|status|test|validate|version)\b)/g;

@@ -120,8 +120,8 @@ const DOING = {
 } as const;
 
 /**
- * Returns whether the object is missing. Only then does the 404 name the object: if the resource is not served, it does
- * not.
+ * Returns whether the object is missing. The 404 for a missing object contains its name; the one for a resource that is
+ * not served does not.
  */
 function isMissing(error: unknown, name: string): boolean {
   return (

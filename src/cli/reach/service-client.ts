@@ -15,7 +15,10 @@ import type { Instant } from '../../units/time.js';
 
 export interface ServiceClient {
   readonly where: string;
-  /** Reads all pages. Null: of all namespaces. Behind the service proxy, tries again until the leader answers. */
+  /**
+   * Reads all pages of the scalers of a namespace; null: of all namespaces. Behind the service proxy, tries again until
+   * the leader answers.
+   */
   readonly listScalers: (namespace: string | null) => Promise<ListedScalers>;
   /** Null: the service does not report its data sources. */
   readonly readDataSources: () => Promise<ServiceStatus['dataSources'] | null>;

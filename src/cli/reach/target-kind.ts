@@ -9,7 +9,7 @@ interface UnknownKind {
   readonly version: string | null;
 }
 
-/** `ref`: null if the kind is not built in, so that the cluster must be asked. */
+/** `ref`: null if the kind is not built in and must be looked up in the cluster. */
 export type ParsedTarget =
   | { readonly name: string; readonly ref: TargetRef; readonly unknown: null }
   | { readonly name: string; readonly ref: null; readonly unknown: UnknownKind };

@@ -57,7 +57,7 @@ export function customResourceDefinition(): JsonSchema {
 }
 
 export function customResourceDefinitionYaml(): string {
-  // Version 1.1, because in it strings such as `on` are booleans unless they are quoted, and kubectl reads YAML 1.1.
+  // kubectl reads YAML 1.1, in which strings such as `on` are booleans unless they are quoted.
   return stringify(customResourceDefinition(), {
     version: '1.1',
     lineWidth: 0,
@@ -85,8 +85,9 @@ function objectSchema(): JsonSchema {
 }
 
 /**
- * The message cannot contain values: `messageExpression` is unknown before Kubernetes 1.27, and `kubectl apply` would
- * reject the whole definition.
+ * Returns a CEL expression that holds if `expression` holds for each schedule. The message of such a rule cannot name
+ * the schedule: `messageExpression` is unknown before Kubernetes 1.27, and `kubectl apply` would reject the whole
+ * definition.
  */
 function ofSchedules(expression: string): string {
   return `!has(self.schedules) || self.schedules.all(one, ${expression})`;

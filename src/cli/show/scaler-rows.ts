@@ -121,8 +121,7 @@ function forecastRows(written: Written, { forecast, metrics }: ScalerSpec): read
     target === undefined || (target.type === 'Utilization' && target.percent < rest.fillPercent);
   return Object.entries(values).map(([name, value]) => ({
     ...rowOf(written, ['spec', 'forecast', name], { value }),
-    // fillPercent only has an effect above a utilization target. Otherwise, pods are planned at the target of the
-    // metric.
+    // fillPercent only has an effect if it is above a utilization target. Otherwise, pods are planned at the target.
     ...(name === 'fillPercent' && !isFilled ? { replacedBy: ['spec', 'metrics', metric] } : {}),
   }));
 }

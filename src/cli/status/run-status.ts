@@ -71,9 +71,9 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
     }
     const isTable = format === 'text' || format === 'wide';
     const style = tableStyle({ isWide: format === 'wide', namespace }, io);
-    // A terminal with TERM=dumb cannot move its cursor.
+    // A terminal with TERM=dumb cannot move its cursor, so changed rows are printed one below the other.
     const isScreen = watch && isTable && io.stdout.isTerminal && io.env['TERM'] !== 'dumb';
-    // The error about a missing scaler already says why its document is rejected.
+    // The error about a missing scaler already says why its document is rejected, so no note repeats it.
     const key = isMissing ? `${namespace ?? ''}/${selection.name}` : null;
     const noted = {
       ...list,

@@ -41,7 +41,7 @@ export function parseBoolean(text: string | undefined): boolean | undefined {
 /** Matches an activation threshold, which KEDA names after the target: `activationLagThreshold`. */
 export const ACTIVATION = /^activation[A-Z]/;
 
-/** The replica counts of a workload that KEDA has activated or not. */
+/** The replica counts between which KEDA switches when a workload becomes active or inactive. */
 export interface ActivationStep {
   readonly minimum: number;
   /** The replicas of an inactive workload, which a document cannot express; null: they equal `minimum`. */

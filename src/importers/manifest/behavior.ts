@@ -27,7 +27,7 @@ const DOWN: Defaults = {
 
 /**
  * Reads `behavior` without the values that equal defaults. An empty `behavior` is kept, because it enables the default
- * policies. `draftPath`: where the comments are placed, unless it is where `behavior` is in the manifest.
+ * policies. `draftPath`: where the comments are placed; default: the path of `behavior` in the manifest.
  */
 export function readBehavior(given: Fields | undefined, draftPath?: Path): PlainObject | undefined {
   if (given === undefined) return undefined;

@@ -6,8 +6,8 @@ import type { ImportContext } from './context.js';
 import type { Fields } from './fields.js';
 
 /**
- * Metadata by which tools recognize their objects. Helm would reject a document with it, and Argo CD would delete the
- * object.
+ * Metadata by which tools recognize their objects. With it, Helm would reject the document, and Argo CD would delete
+ * the object.
  */
 const TOOL_KEYS: readonly RegExp[] = [
   /^kubectl\.kubernetes\.io\//,

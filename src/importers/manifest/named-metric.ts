@@ -134,7 +134,7 @@ function originOf(name: string): string {
 
 function exampleQuery({ member, name, selector, objectKind }: NamedMetric): string {
   const series = /^[A-Za-z_:][\w:]*$/.test(name) ? name : 'METRIC';
-  // As prometheus-adapter does by default, assumes that the label with the name of the object is called like its kind.
+  // Assumes that the label with the name of the object has the name of its kind, as prometheus-adapter does by default.
   const kind = (objectKind ?? '').toLowerCase();
   const scope = {
     pods: ['namespace="$namespace"', 'pod=~"$pods"'],

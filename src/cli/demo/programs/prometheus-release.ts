@@ -175,8 +175,8 @@ export async function unpackDebianPackages(
     const aptGet = ['-qq', '-c', join(work, 'apt.conf')];
     await run('apt-get', [...aptGet, 'update']);
     await run('apt-get', [...aptGet, ...command]);
-    // `apt-get download` writes to the current directory, `apt-get install --download-only` to the directory of
-    // archives.
+    // All directories are searched: `apt-get download` writes to the current one, `apt-get install --download-only` to
+    // the directory of archives.
     for (const name of (await readdir(work, { recursive: true })).sort())
       if (name.endsWith('.deb')) await run('dpkg', ['-x', join(work, name), folder]);
   } finally {
