@@ -18,7 +18,7 @@ if (root !== null) {
     session: createSession(sessionValue('promscaler.token')),
     fetch: (input, init) => fetch(input, init),
   });
-  // The browser would scroll before a list has its rows. So each list restores its scroll position itself.
+  // Each list restores its own scroll position, because the browser would scroll before the list has its rows.
   history.scrollRestoration = 'manual';
   startTicking(BROWSER_CLOCK);
   render(<Shell api={api} theme={createTheme()} />, root);

@@ -28,7 +28,7 @@ export class ApiError extends Error {
 
 const MAX_MESSAGE = 500;
 
-/** Returns the error for a status other than 200. The message is that in `body`, if promscaler has sent one. */
+/** Returns the error for a status other than 200, with the message in `body` if promscaler has sent one. */
 export function errorOfStatus(status: number, body: string): ApiError {
   const message = messageIn(body)?.slice(0, MAX_MESSAGE) ?? `promscaler answered with status ${status}`;
   if (status === 401) return new ApiError('unauthorized', message);

@@ -8,7 +8,10 @@ import type { ApiRequest } from './requests.js';
 import type { Session } from './session.js';
 
 export interface Api {
-  /** Throws `ApiError`, or the reason of `signal` when it is aborted. */
+  /**
+   * Sends a request and returns the checked answer. Rejects with an `ApiError`, or with the reason of `signal` when it
+   * is aborted.
+   */
   readonly read: <T>(request: ApiRequest<T>, signal?: AbortSignal) => Promise<T>;
   readonly live: LiveEvents;
   readonly session: Session;
@@ -24,7 +27,7 @@ export interface ApiOptions {
 }
 
 const DEADLINE_MS = 20_000;
-/** Limits an answer. An overview with 10,000 rows has about 7 MiB. */
+/** Maximum size of an answer. An overview with 10,000 rows has about 7 MiB. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 export function createApi({ base, clock, session, fetch }: ApiOptions): Api {

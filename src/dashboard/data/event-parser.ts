@@ -1,6 +1,6 @@
 /** A message of a `text/event-stream`. */
 export interface StreamMessage {
-  /** Default: `message`. */
+  /** The field `event`; default: `message`. */
   readonly type: string;
   readonly data: string;
 }
@@ -12,10 +12,13 @@ export interface EventParser {
   readonly lastId: () => string | null;
 }
 
-/** Limits a message. Those of promscaler are shorter than 64 KiB. */
+/** Maximum number of characters of a message. Messages of promscaler are shorter than 64 KiB. */
 const MAX_LENGTH = 1024 * 1024;
 
-/** Parses a `text/event-stream` by the HTML standard. `eventsource-parser` would add 1 kB to each page. */
+/**
+ * Creates a parser of `text/event-stream` as in the HTML standard. The package `eventsource-parser` would add 1 kB to
+ * each page.
+ */
 export function createEventParser(): EventParser {
   let rest = '';
   let type = '';

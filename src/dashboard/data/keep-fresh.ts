@@ -2,15 +2,15 @@ import type { LiveEvent } from '../../api/answers.js';
 import type { Api } from './api.js';
 
 export interface Freshness {
-  /** The time between two periodic loads; unset: there are none. */
+  /** The time from a load to the next periodic load; unset: there are no periodic loads. */
   readonly everyMs?: number | undefined;
-  /** All events within this time cause a single load. Default: 300 ms. */
+  /** Delay of a load after an event. All events within this time cause a single load. Default: 300 ms. */
   readonly gatherMs?: number;
-  /** Returns whether an event causes a load. A gap in the events always does. */
+  /** Returns whether an event causes a load. A gap event always causes one. Default: no other event does. */
   readonly isAffected?: ((event: LiveEvent) => boolean) | undefined;
 }
 
-/** Returns whether an event is about this scaler. */
+/** Returns a function that returns whether an event is about this scaler. */
 export function isAbout({
   namespace,
   name,
@@ -22,7 +22,7 @@ export function isAbout({
 }
 
 export interface Refresher {
-  /** Loads now, or once more after a load that is running. */
+  /** Loads now. If a load is running, loads again after it. */
   readonly refresh: () => void;
   readonly stop: () => void;
 }
@@ -37,7 +37,8 @@ const GATHER_MS = 300;
 
 /**
  * Calls `load` at the start, after events, after a reconnection of the event stream, after the user has entered a
- * token, and periodically. Only one load runs at a time. While the page is hidden, nothing is loaded.
+ * token, and periodically. Only one load runs at a time. While the page is hidden, loads after events and periodic
+ * loads wait.
  */
 export function keepFresh({
   api,

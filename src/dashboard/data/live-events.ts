@@ -25,7 +25,7 @@ export type LiveState =
   | { readonly kind: 'broken'; readonly since: number; readonly retryAt: number; readonly message: string };
 
 interface LiveEventsOptions {
-  /** Sends a request with an Authorization header, which the `EventSource` of browsers cannot do. */
+  /** Sends a request with an Authorization header. The `EventSource` of browsers cannot send this header. */
   readonly send: (
     path: string,
     headers: Readonly<Record<string, string>>,

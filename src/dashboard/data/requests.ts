@@ -9,13 +9,13 @@ import type {
 } from '../../api/answers.js';
 import type { JsonRouteId, ParametersOf } from '../../api/routes.js';
 
-/** A GET request to the API. The `path` alone determines the answer. */
+/** A GET request to the API. Requests with the same `path` have the same answer. */
 export interface ApiRequest<T> {
   /** Path relative to the page, such as `api/v1/overview?since=1`. */
   readonly path: string;
   /**
-   * Returns whether an answer has the structure that the page needs. The page always has the version of the service,
-   * but something else may answer at this address.
+   * Returns whether an answer has the structure that the page needs. The page and the service have the same version,
+   * but another server, such as a proxy, may answer.
    */
   readonly check: (value: unknown) => value is T;
 }
@@ -79,7 +79,7 @@ function requestOf<T>(
   return { path: search.size === 0 ? path : `${path}?${search.toString()}`, check };
 }
 
-/** Returns a check that these members of an answer are lists, and those are objects. */
+/** Returns a check that the members `lists` of an answer are lists, and that the members `objects` are objects. */
 function outline<T>(
   lists: readonly KeysTo<T, readonly unknown[]>[],
   objects: readonly KeysTo<T, object>[] = [],

@@ -6,13 +6,15 @@ export interface Session {
   readonly state: ReadableCell<SessionState>;
   /** Stores the token that the user has entered. */
   readonly enter: (token: string) => void;
-  /** Reports that the server has rejected a request with this token, or without one. */
+  /**
+   * Reports that the server has rejected a request. `usedToken`: the token of the request; null: the request had none.
+   */
   readonly reject: (message: string, usedToken: string | null) => void;
 }
 
 export interface SessionState {
   readonly token: string | null;
-  /** Why the user must enter a token; null: no token is needed. */
+  /** Why the user must enter a token; null: no token is needed now. */
   readonly demand: string | null;
 }
 

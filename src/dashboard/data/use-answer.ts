@@ -8,7 +8,7 @@ import type { ApiRequest } from './requests.js';
 
 /** The last answer of the API, and whether the last request succeeded. */
 export interface Loaded<T> {
-  /** The last answer; null: there is none yet for this request. */
+  /** The last answer to this request; null: there is none yet. */
   readonly value: T | null;
   /** Why the last request failed, so that `value` is outdated; null: it succeeded. */
   readonly error: ApiError | null;
@@ -21,7 +21,7 @@ interface Answered<T> {
   readonly error: ApiError | null;
 }
 
-/** Reads an answer, and reads it again when it may have changed (see `keepFresh`). */
+/** Reads an answer, and reads it again when it may have changed: see `keepFresh`. */
 export function useAnswer<T>(
   api: Api,
   request: ApiRequest<T>,

@@ -49,7 +49,7 @@ export function DataSources({ status: { dataSources } }: HealthPartProps): VNode
 
 interface ReachabilityProps {
   readonly isReachable: boolean | null;
-  /** The text that is shown for null. */
+  /** The text that is shown if `isReachable` is null. */
   readonly unknown?: string;
 }
 

@@ -4,7 +4,7 @@ import { formatCount, plural } from '../ui/numbers.js';
 import type { Tone } from '../ui/severities.js';
 import type { IconName } from '../ui/icon-paths.js';
 
-/** Whether a part of the service works, as a line of text. */
+/** Whether a part of the service works, for one line of the page. */
 export interface Verdict {
   readonly subject: string;
   readonly tone: Tone;
@@ -72,7 +72,8 @@ function ofReplicas({ leader, replicas }: ServiceStatus): Finding {
 
 function ofDocuments({ problems }: ServiceStatus): Finding {
   const errors = problems.filter(({ severity }) => severity === 'error').length;
-  // Only a warning: an earlier version of the document is in effect, or one of many scalers is missing.
+  // An error of a document is only a warning here: an earlier version of the document stays in effect, or one of many
+  // scalers is missing.
   if (errors > 0) return { tone: 'warn', text: plural(errors, 'error') };
   return problems.length > 0
     ? { tone: 'warn', text: plural(problems.length, 'warning') }

@@ -10,7 +10,7 @@ interface FieldProps {
   readonly onChange: (change: Partial<Selection>) => void;
 }
 
-/** Shows the fields for namespace, grouping, order and columns. Their code is loaded after the rows. */
+/** Shows the fields for namespace, grouping, order and columns. It is loaded after the rows. */
 export function FilterFields({ counts, groupLabel, ...field }: FilterProps): VNode {
   return (
     <>
@@ -44,7 +44,7 @@ function NamespaceField({ selection, onChange, counts }: FieldProps & { readonly
   );
 }
 
-/** What is first in each order. In the reverse order, it is last. */
+/** The label of each order, which says what is first. */
 const FIRST: Readonly<Record<SortKey, string>> = {
   name: 'Name A',
   state: 'Most urgent',

@@ -72,11 +72,14 @@ const loadStartHere = () => import('./start-here.jsx');
 const loadNoScalers = () => import('./no-scalers.jsx');
 
 const NO_NEWS: ReadonlyMap<string, string> = new Map();
-/** Minimum time between two announcements, because each interrupts the screen reader. */
+/** Minimum time between two announcements, because each announcement interrupts the screen reader. */
 const QUIET_MS = 10_000;
 const MAX_NAMED = 3;
 
-/** Announces the rows that have changed. Returns their keys, each with the time of the answer. */
+/**
+ * Announces changed rows to screen readers. Returns the keys of these rows, with the time of the answer that changed
+ * them.
+ */
 function useNews(fleet: Fleet, clock: Clock): ReadonlyMap<string, string> {
   const [news, setNews] = useState(NO_NEWS);
   const announcedMs = useRef(-Infinity);
@@ -95,7 +98,7 @@ function sentenceOf(news: Fleet['news']): string {
   return news.map((row) => `${row.name}: replicas ${replicasText(row)}`).join('. ');
 }
 
-/** Delay until the address is changed: browsers limit how often that is possible, and the user may type faster. */
+/** Delay until the address is changed: browsers limit the rate of such changes, and the user may type faster. */
 const WRITE_MS = 300;
 
 /** Returns the selection, which is stored in the address, and a function that changes it. */
@@ -109,7 +112,7 @@ function useSelection(clock: Clock): readonly [Selection, (change: Partial<Selec
     const next = readSelection(parametersOf(hash));
     const text = writeSelection(next).toString();
     if (text === written.current) return;
-    // A link or the Back button has changed the address, so the change that is still to be written is canceled.
+    // A link or the Back button has changed the address. An earlier selection must not be written over it.
     written.current = text;
     cancel.current();
     setSelection(next);

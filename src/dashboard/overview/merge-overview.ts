@@ -3,9 +3,12 @@ import type { Overview, OverviewRow } from '../../api/answers.js';
 /** All scalers, as of the last answer. */
 export interface Fleet {
   readonly facts: Omit<Overview, 'rows' | 'removed' | 'isComplete'>;
-  /** In the order of namespace and name. A row that has not changed is the same object as before. */
+  /** The rows, sorted by namespace and name. A row that has not changed is the same object as before. */
   readonly rows: readonly OverviewRow[];
-  /** The rows whose replicas or state the last answer has changed; empty after an answer with all rows. */
+  /**
+   * The rows that are new in the last answer, or have other replicas or another state; empty after an answer with all
+   * rows.
+   */
   readonly news: readonly OverviewRow[];
 }
 

@@ -6,7 +6,7 @@ const FIRST_COMMANDS = `kubectl get hpa -A -o yaml | promscaler import - > scale
 promscaler new deployment/web --max 10 > web.yaml`;
 
 interface NoScalersProps {
-  /** Whether there are scalers, but none of them matches the selection. */
+  /** Whether there are scalers that do not match the selection. */
   readonly hasOthers: boolean;
   readonly onChange: (change: Partial<Selection>) => void;
 }

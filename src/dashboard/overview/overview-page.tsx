@@ -12,7 +12,7 @@ import type { OverviewStore } from './overview-store.js';
 interface OverviewPageProps {
   readonly api: Api;
   readonly store: OverviewStore;
-  /** Null: the status is not known. */
+  /** The status of the service; null: it is not known yet. */
   readonly status: ServiceStatus | null;
 }
 

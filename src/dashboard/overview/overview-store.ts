@@ -10,7 +10,7 @@ import { mergeOverview } from './merge-overview.js';
 import type { Fleet } from './merge-overview.js';
 
 export interface OverviewState {
-  /** Null: there was no answer yet. */
+  /** All scalers; null: there was no answer yet. */
   readonly fleet: Fleet | null;
   /** Why the last request failed; null: it succeeded. */
   readonly error: ApiError | null;
@@ -19,13 +19,13 @@ export interface OverviewState {
 /** Holds the rows of all scalers, even while another page is shown. */
 export interface OverviewStore {
   readonly state: ReadableCell<OverviewState>;
-  /** Keeps the rows up to date until `stop` of the result is called. */
+  /** Keeps the rows up to date until `stop` of the returned object is called. */
   readonly start: () => Refresher;
 }
 
-/** Interval of periodic loads: a cycle without a change of the replicas causes no event, but may change a metric. */
+/** Interval of periodic loads. They are needed because a cycle may change the value of a metric without an event. */
 const EVERY_MS = 10_000;
-/** Long, because a thousand scalers may change within a second. */
+/** How long events are gathered before a load. A thousand scalers may change within a second. */
 const GATHER_MS = 500;
 
 export function createOverviewStore(api: Api): OverviewStore {

@@ -9,7 +9,7 @@ export function sparklineLabel({ replicas }: OverviewRow): string {
   return `Replicas in the last two hours: ${range}, from ${formatCount(first)} to ${formatCount(last)}`;
 }
 
-/** Returns for example `4 to 6`, or only `4` if both counts are equal or the desired one is unknown. */
+/** Returns for example `4 to 6`, or only `4` if the desired replicas are equal or unknown. */
 export function replicasText({ current, desired }: Pick<OverviewRow, 'current' | 'desired'>): string {
   if (desired === null || desired === current) return formatCount(current);
   return `${formatCount(current)} to ${formatCount(desired)}`;

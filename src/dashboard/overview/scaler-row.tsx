@@ -24,7 +24,7 @@ interface ScalerRowProps {
   readonly newsAt: string | null;
 }
 
-/** Returns the attributes of the table row at this position. The header is row 1 for screen readers. */
+/** Returns the attributes of a table row. `aria-rowindex` starts at 2, because the header is row 1. */
 export function placeOf(
   index: number,
   top: number,
@@ -37,7 +37,7 @@ export function placeOf(
   };
 }
 
-/** Shows a scaler. It renders only if something has changed, because scrolling would otherwise render all rows. */
+/** Shows a scaler. It renders only if its props have changed: otherwise scrolling would render all rows. */
 export class ScalerRow extends Component<ScalerRowProps> {
   override shouldComponentUpdate(next: ScalerRowProps): boolean {
     const { row, index, top, newsAt, columns } = this.props;
@@ -185,7 +185,7 @@ function ReasonCell({ row: { state } }: CellProps): VNode {
   );
 }
 
-/** Shows how long a state will last; nothing if its end has passed. */
+/** Shows how long a state will last; nothing if the end of the state has passed. */
 function Until({ ms }: { readonly ms: number }): VNode | null {
   return useNow((nowMs) => ms > nowMs) ? (
     <span class="muted">

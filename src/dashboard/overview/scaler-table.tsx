@@ -16,13 +16,13 @@ interface ScalerTableProps {
   readonly onChange: (change: Partial<Selection>) => void;
   /** Maps the key of a row that has changed to the time of the change. */
   readonly news: ReadonlyMap<string, string>;
-  /** Whether everything above the table is shown, so that its position is final. */
+  /** Whether everything above the table is rendered, so that the table does not move anymore. */
   readonly isPlaced: boolean;
 }
 
 interface ColumnHead {
   readonly title: string;
-  /** Null: the table cannot be sorted by the column. */
+  /** The order that the column sets; null: the table cannot be sorted by the column. */
   readonly sort: SortKey | null;
   /** Width of the column as a track of a CSS grid. */
   readonly width: string;
@@ -126,7 +126,7 @@ interface SortHeaderProps {
   readonly onChange: (change: Partial<Selection>) => void;
 }
 
-/** Shows the header of a column. On a narrow page the headers are hidden, and a list above the rows sets the order. */
+/** Shows the header of a column. On a narrow page, headers are hidden, and a field above the rows sets the order. */
 function SortHeader({ name, head: { title, sort }, selection, onChange }: SortHeaderProps): VNode {
   const isWide = useMedia(WIDE);
   const isSorted = sort !== null && selection.sort === sort;
@@ -186,8 +186,8 @@ function SectionRow({ section, index, top, cells, selection, onChange }: Section
 }
 
 /**
- * Returns the number of the DOM element for a row. When a row is no longer visible, its element is reused for another
- * row, which is faster than creating an element. The element of the focused row is not reused.
+ * Returns the number of the DOM element for a row. The element of a row that is no longer visible is reused for another
+ * row, because that is faster than creating an element. The element of the focused row is not reused.
  */
 function slotOf(index: number, slots: number, focused: number | null): number {
   const slot = index % slots;
@@ -212,7 +212,7 @@ function useRowFocus(
 ): RowFocus {
   const [focused, setFocused] = useState<number | null>(null);
   const wanted = useRef<number | null>(null);
-  // A layout effect, because it runs before the next key is handled. An effect after painting may run too late.
+  // This is a layout effect, because it must run before the next key is handled. `useEffect` may run later.
   useLayoutEffect(() => {
     if (wanted.current === null) return;
     const link = linkOf(body, wanted.current);
@@ -220,7 +220,7 @@ function useRowFocus(
     link?.focus({ preventScroll: true });
     link?.closest('[role=row]')?.scrollIntoView({ block: 'nearest' });
   }, [focused, body]);
-  // When the height of the window has changed, each row has another element, so the focus is set again.
+  // When the height of the window has changed, each row gets another element, and the focus must be moved to it.
   useLayoutEffect(() => {
     if (focused !== null) linkOf(body, focused)?.focus({ preventScroll: true });
   }, [slots, focused, body]);

@@ -8,7 +8,9 @@ export const SORT_KEYS = ['name', 'state', 'replicas', 'metric', 'since', 'chang
 
 export type SortKey = (typeof SORT_KEYS)[number];
 
-/** Returns whether an order starts with the largest value: viewers look for large counts and late changes. */
+/**
+ * Returns whether an order starts with the largest value by default: viewers look for high counts and recent changes.
+ */
 export function isLargestFirst(sort: SortKey): boolean {
   return sort !== 'name' && sort !== 'state';
 }
@@ -28,13 +30,13 @@ export function readGroup(text: string | null): Group | null {
 /** What the viewer has selected: filters, order and layout. The address of the page contains it. */
 export interface Selection {
   readonly search: string;
-  /** Null: all namespaces. */
+  /** The namespace of the shown rows; null: all namespaces. */
   readonly namespace: string | null;
   /** Severities of the shown rows; empty: all. */
   readonly severities: readonly Severity[];
   readonly sort: SortKey;
   readonly isDescending: boolean;
-  /** Null: rows that are sorted by state are grouped by severity; in other orders, rows are not grouped. */
+  /** How rows are grouped. Null: by severity if they are sorted by state, otherwise not at all. */
   readonly group: Group | null;
   /** Keys of the collapsed sections. */
   readonly closed: readonly string[];
@@ -73,7 +75,7 @@ function listIn(parameters: URLSearchParams, name: string): readonly string[] {
   return (parameters.get(name) ?? '').split(',').filter((part) => part !== '');
 }
 
-/** Writes the selection as parameters of the address, without those that have their default value. */
+/** Returns the selection as parameters of the address. Defaults are omitted. */
 export function writeSelection(selection: Selection): URLSearchParams {
   const { search, namespace, severities, sort, isDescending, group, closed, columns } = selection;
   const parameters = new URLSearchParams();
@@ -113,7 +115,10 @@ function hasWords(row: OverviewRow, words: readonly string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-/** Sorts rows. Equal rows stay in the order of namespace and name. Rows without a value are always last. */
+/**
+ * Sorts rows. Rows with equal values stay in the order of namespace and name. Rows without a value are last in both
+ * directions.
+ */
 function sortRows(rows: readonly OverviewRow[], { sort, isDescending }: Selection): readonly OverviewRow[] {
   const sign = isDescending ? -1 : 1;
   if (sort === 'name') return isDescending ? rows.toReversed() : rows;
@@ -127,16 +132,15 @@ function sortRows(rows: readonly OverviewRow[], { sort, isDescending }: Selectio
   return keyed.map(({ row }) => row);
 }
 
-/** Returns the rows that cannot follow their load, the worst first. */
+/** Returns the rows of scalers that cannot follow their load, the worst first. */
 export function worstFirst(rows: readonly OverviewRow[]): readonly OverviewRow[] {
   return rows.filter(({ state }) => state.severity === 'cannot-follow').sort(byUrgency);
 }
 
 /**
- * Compares two rows by severity.
- * If both scalers cannot follow their load, the one with the higher load in percent of its target is first, then the
- * one whose state is older. The percents are whole, as the rows show them. An unknown load counts as `UNKNOWN_PERCENT`.
- * The order within other severities does not depend on the load, because rows would jump.
+ * Compares two rows by severity. Rows of scalers that cannot follow their load are compared by load in percent of the
+ * target (higher first), rounded as the rows show it, and then by the start of the state (earlier first). An unknown
+ * load counts as `UNKNOWN_PERCENT`. Within other severities, the load is not compared, because rows would jump.
  */
 function byUrgency(a: OverviewRow, b: OverviewRow): number {
   const { severity } = a.state;
@@ -146,8 +150,8 @@ function byUrgency(a: OverviewRow, b: OverviewRow): number {
 }
 
 /**
- * Returns the load in percent of the target, at least 100. A missing workload ranks above other unknown loads, because
- * it serves nothing.
+ * Returns the load in percent of the target, at least 100. The unknown load of a missing workload is higher than other
+ * unknown loads, because the workload serves nothing.
  */
 export function overloadOf({ metric, state }: OverviewRow): number {
   const ratio = ratioOf(metric);
@@ -155,7 +159,10 @@ export function overloadOf({ metric, state }: OverviewRow): number {
   return Math.max(100, Math.round(ratio * 100));
 }
 
-/** Percent that an unknown load counts as: above a load that the pods can still serve, below one that they cannot. */
+/**
+ * The assumed percentage of an unknown load: above a load that the pods can still serve, below a load that they cannot
+ * serve.
+ */
 const UNKNOWN_PERCENT = 130;
 
 function timeOf(text: string | null): number {
@@ -165,7 +172,7 @@ function timeOf(text: string | null): number {
 const VALUES: Readonly<Record<Exclude<SortKey, 'name' | 'state'>, (row: OverviewRow) => number | null>> = {
   replicas: ({ current }) => current,
   metric: ({ metric }) => ratioOf(metric),
-  // `since` is ascending in time, so that the longest state has the smallest value.
+  // The start of the state: the state that lasts longest has the smallest value.
   since: ({ state: { since } }) => (since === null ? null : Date.parse(since)),
   changed: ({ changedAt }) => (changedAt === null ? null : Date.parse(changedAt)),
 };
@@ -178,7 +185,7 @@ export function ratioOf(metric: OverviewRow['metric']): number | null {
 
 export interface SectionLine {
   readonly key: string;
-  /** Null: the section is that of a namespace or label. */
+  /** The severity of the rows in the section; null: the section is for a namespace or a label value. */
   readonly severity: Severity | null;
   readonly title: string;
   readonly rows: number;
@@ -209,7 +216,10 @@ export function linesOf(rows: readonly OverviewRow[], selection: Selection): rea
   });
 }
 
-/** The section of rows without the label. No label has this value, because label values contain no spaces. */
+/**
+ * The section of rows without the label. It cannot be mistaken for a label value, because label values contain no
+ * spaces.
+ */
 const NO_LABEL = 'no label';
 
 export function lineKey(line: Line): string {

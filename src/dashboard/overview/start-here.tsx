@@ -22,14 +22,14 @@ interface StartHereProps {
   readonly api: Api;
   /** The scalers that cannot follow their load, the worst first. */
   readonly rows: readonly OverviewRow[];
-  /** Null: the status is not known. */
+  /** The status of the service; null: it is not known yet. */
   readonly status: ServiceStatus | null;
 }
 
-/** Shows a scaler that cannot follow its load, with the cause and the next command. At first, it is the worst one. */
+/** Shows a scaler that cannot follow its load, with the cause and the next command. It starts with the worst scaler. */
 export function StartHere({ api, rows, status }: StartHereProps): VNode | null {
   const id = useId();
-  // The key of the scaler that the viewer has selected; null: the worst one is shown.
+  // The key of the scaler that the viewer has selected; null: the worst scaler is shown.
   const [chosen, setChosen] = useState<string | null>(null);
   const index = Math.max(
     0,
@@ -75,7 +75,7 @@ export function StartHere({ api, rows, status }: StartHereProps): VNode | null {
   );
 }
 
-/** Returns why this scaler is first. */
+/** Returns why `row` is the first of the rows, `next` being the second. */
 function whyFirst(row: OverviewRow, next: OverviewRow | undefined): string {
   if (row.state.name === 'NoTarget') return 'its target cannot be read';
   if (ratioOf(row.metric) === null) return 'the longest without a known load';
@@ -127,7 +127,7 @@ interface CauseProps extends Omit<StartHereProps, 'api'> {
 
 function Cause({ row, rows, status }: CauseProps): VNode {
   const { state, metric } = row;
-  // If a data source does not answer, its scalers are counted in the line below the header, so not here again.
+  // If a data source does not answer, the line below the header already counts its scalers.
   const isSourceDown = status?.dataSources.some(({ failingSince }) => failingSince !== null) === true;
   const ratio = ratioOf(metric);
   const isCounted = isSourceDown && state.cause?.startsWith('Prometheus: ') === true;
@@ -159,7 +159,7 @@ interface NextCommandsProps {
   readonly row: OverviewRow;
 }
 
-/** Shows the first two remedies: usually a command, and a second one that may be an edit of the document. */
+/** Shows the first two remedies: usually a command, and another one that may be an edit of the document. */
 function NextCommands({ api, row: { namespace, name } }: NextCommandsProps): VNode {
   const { value, error } = useAnswer(api, scalerRequest(namespace, name), {
     everyMs: EVERY_MS,

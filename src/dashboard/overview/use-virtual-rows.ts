@@ -5,19 +5,23 @@ import { visibleRange, type Layout, type RowRange } from './visible-range.js';
 interface VirtualRows extends RowRange, Omit<Layout, 'headings'> {}
 
 interface VirtualRowsOptions {
-  /** The element whose height is that of all rows together. */
+  /** The element that contains all rows and has their total height. */
   readonly body: RefObject<HTMLElement | null>;
-  /** A hidden element, as high as a row, and as wide as a heading is high: both depend on the font size. */
+  /**
+   * A hidden element that measures heights, which depend on the font size: its height is that of a row, its width is
+   * the height of a heading.
+   */
   readonly probe: RefObject<HTMLElement | null>;
   readonly rows: number;
   readonly headings: Layout['headings'];
 }
 
-/** Returns which rows must be drawn at the current scroll position. */
+/** Returns the rows to draw at the current scroll position, and the measured heights. */
 export function useVirtualRows({ body, probe, rows, headings }: VirtualRowsOptions): VirtualRows {
   const [view, setView] = useState<VirtualRows>({ first: 0, end: 0, rowHeight: 0, headingHeight: 0 });
   useLayoutEffect(() => {
-    // Measured only when the layout changes, because measuring while scrolling would compute the layout each time.
+    // Measured only when the layout changes: measuring while scrolling would force the browser to compute the layout
+    // each time.
     let [rowHeight, headingHeight, bodyTop] = [0, 0, 0];
     const follow = (): void => {
       const layout = { rowHeight, headings, headingHeight };
@@ -53,8 +57,8 @@ export function useVirtualRows({ body, probe, rows, headings }: VirtualRowsOptio
 const positions = new Map<string, number>();
 
 /**
- * Restores the scroll position of a list as soon as it `isReady`, which means that it has its full height. A list that
- * is new starts at its top and is not moved later, because the user may already have scrolled.
+ * Restores the scroll position of a list when `isReady` says that it has its full height. A new list starts at its top
+ * and is not moved later, because the user may already have scrolled.
  */
 export function useScrollMemory(key: string, isReady: boolean): void {
   useLayoutEffect(() => {

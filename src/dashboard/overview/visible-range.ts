@@ -20,14 +20,14 @@ interface Viewport extends Layout {
   readonly rows: number;
 }
 
-/** How many rows are drawn above and below the window, so that they exist before they are scrolled into it. */
+/** How many rows are drawn above and below the window, so that scrolling finds them ready. */
 const OVERSCAN = 5;
 /** The range moves by multiples of this number of rows, so that scrolling renders less often. */
 const STEP = 4;
 
 /**
- * Returns the rows to draw: those in the window, and some above and below. Their number depends only on the height of
- * the window, so that each row that leaves the range can be replaced by one that enters it.
+ * Returns the rows to draw: those in the window, and some above and below. The number of rows depends only on the
+ * height of the window, so that a row that enters the range can reuse the element of a row that leaves it.
  */
 export function visibleRange({ offset, height, rows, ...layout }: Viewport): RowRange {
   const { rowHeight, headings, headingHeight } = layout;
@@ -39,14 +39,14 @@ export function visibleRange({ offset, height, rows, ...layout }: Viewport): Row
   return { first, end: Math.min(rows, first + size) };
 }
 
-/** Returns the distance in pixels from the first line to this line. */
+/** Returns the distance in pixels from the top of the first line to the top of this line. */
 export function topOf(line: number, { rowHeight, headings, headingHeight }: Layout): number {
   const next = headings.findIndex((heading) => heading >= line);
   const above = next === -1 ? headings.length : next;
   return line * rowHeight - above * (rowHeight - headingHeight);
 }
 
-/** Returns the line at this distance in pixels from the first line. */
+/** Returns the line at this distance in pixels from the top of the first line. */
 function lineAt(distance: number, layout: Layout): number {
   const { rowHeight, headings, headingHeight } = layout;
   const next = headings.findIndex((heading) => topOf(heading, layout) + headingHeight > distance);

@@ -29,7 +29,7 @@ export interface ScalerContentProps {
   readonly detail: ScalerDetail;
 }
 
-/** Shows a scaler. First, it shows why the scaler has its count. */
+/** Shows a scaler. The first card says why the scaler has its count. */
 export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
   const { namespace, name } = detail;
   const moment = useMoment();
@@ -44,7 +44,7 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
     },
     [selectMoment, changes],
   );
-  // Their code is loaded separately, because they are usually below the visible part of the page.
+  // The code of these sections is loaded separately, because they are usually below the visible part of the page.
   const conditions = usePart(loadConditions, true);
   const documents = usePart(loadDocument, true);
   const timeline = usePart(loadTimeline, true);
@@ -83,7 +83,9 @@ interface ChartsProps extends ScalerContentProps, ChartState {
   readonly onSelect: (second: number | null) => void;
 }
 
-/** A component of its own, because it renders again as time passes, unlike the rest of the page. */
+/**
+ * Shows the charts. It is a component of its own, because it renders every few seconds, unlike the rest of the page.
+ */
 function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsProps): VNode {
   const { data, note, range, isChosen, setRange, zoom, setZoom } = charts;
   const hover = useMemo(() => createCell<number | null>(null), []);
@@ -131,10 +133,15 @@ const loadConditions = () => import('./status/conditions-section.jsx');
 const loadTimeline = () => import('./status/timeline-section.jsx');
 const loadDocument = () => import('./status/document-section.jsx');
 
-/** The right edge of the charts moves in steps of this time, because a redraw every second would not be visible. */
+/**
+ * The right edge of the charts moves in steps of this length: nobody would see the difference of a redraw every second.
+ */
 const STEP_MS = 5000;
 
-/** Returns the changes. Before the oldest decision, they are derived from the points of the charts. */
+/**
+ * Returns the changes of the decisions. For times before the oldest decision, returns changes derived from the points
+ * of the charts.
+ */
 function useChanges(api: Api, { namespace, name }: ScalerDetail, data: ChartData): ChartLinks['changes'] {
   const request = decisionsRequest(namespace, name, { changes: 'true', limit: 100 });
   const { value } = useAnswer(api, request, {

@@ -13,7 +13,10 @@ interface ConnectionProps {
   readonly lastRound: string | null;
 }
 
-/** Shows whether the page receives changes; nothing while the viewer must sign in: no connection is lost then. */
+/**
+ * Shows whether the page receives changes. Shows nothing while the viewer must enter a token, because no connection is
+ * lost then.
+ */
 export function Connection({ api, lastRound }: ConnectionProps): VNode | null {
   const state = useCell(api.live.state);
   const { demand } = useCell(api.session.state);

@@ -14,7 +14,7 @@ interface ServiceLineProps {
   readonly error: string | null;
 }
 
-/** Limits the lines, which would otherwise hide the page. */
+/** Maximum number of lines: more would hide the page. */
 const MOST_LINES = 2;
 const STEP_MS = 10_000;
 

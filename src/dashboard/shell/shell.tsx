@@ -78,7 +78,7 @@ const loadKeys = () => import('./keys.jsx');
 
 interface HeaderProps extends ShellProps {
   readonly route: Route;
-  /** In RFC 3339; null: unknown. */
+  /** Time of the last round of decisions, in RFC 3339; null: unknown. */
   readonly lastRound: string | null;
 }
 

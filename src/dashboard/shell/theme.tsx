@@ -46,7 +46,7 @@ export function ThemeButton({ theme }: { readonly theme: Cell<Theme> }): VNode {
   );
 }
 
-/** A value that is kept when the page is reloaded. If the browser forbids storage, it is kept only until then. */
+/** A value that is kept when the page is reloaded. If the browser forbids storage, a reload loses the value. */
 interface StoredValue {
   readonly read: () => string | null;
   /** Null removes the value. */

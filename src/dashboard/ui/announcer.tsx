@@ -4,12 +4,12 @@ import { useCell } from '../data/use-cell.js';
 
 const announcement = createCell('');
 
-/** Makes a screen reader read a sentence when it has finished the current one. */
+/** Makes a screen reader read a sentence after the one that it is reading. */
 export function announce(sentence: string): void {
   announcement.set(sentence);
 }
 
-/** The element from which announcements are read. A page must contain it only once. */
+/** The element from which screen readers read announcements. A page must contain it only once. */
 export function Announcer(): VNode {
   return (
     <div class="visually-hidden" role="status" aria-live="polite">

@@ -1,4 +1,4 @@
-/** SVG paths of lines on a grid of 16 x 16. */
+/** SVG paths of the lines of icons, on a grid of 16 x 16. */
 export const ICON_PATHS = {
   error: 'M8 1.8a6.2 6.2 0 1 0 0 12.4A6.2 6.2 0 0 0 8 1.8ZM5.8 5.8l4.4 4.4M10.2 5.8l-4.4 4.4',
   warning: 'M8 2 14.4 13.4H1.6ZM8 6.4v3.2M8 11.5v.1',

@@ -9,8 +9,8 @@ interface PageHeadingProps {
 }
 
 /**
- * Shows the heading of a page and sets the title of the window. The heading of a new page gets the focus, so that a
- * screen reader reads it.
+ * Shows the heading of a page and sets the title of the window. When the page changes, the heading takes the focus from
+ * elements outside of `main`, so that a screen reader reads it.
  */
 export function PageHeading({ title, context, children }: PageHeadingProps): VNode {
   const heading = useRef<HTMLHeadingElement>(null);

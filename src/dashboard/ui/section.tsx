@@ -24,7 +24,7 @@ export function Section({ title, aside, isWide, children }: SectionProps): VNode
 }
 
 interface FoldSectionProps extends SectionProps {
-  /** Whether the content is shown on a narrow page without a click. */
+  /** Whether the section is expanded on a narrow page, too. */
   readonly isOpen?: boolean;
 }
 

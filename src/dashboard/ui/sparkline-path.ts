@@ -1,5 +1,5 @@
 interface Box {
-  /** The value at the bottom edge; default: the lowest value. */
+  /** The value at the bottom edge, unless a value is lower; default: the lowest value. */
   readonly least?: number | undefined;
   readonly width: number;
   readonly height: number;
@@ -15,8 +15,8 @@ interface SparklineShape {
 const MARGIN = 2;
 
 /**
- * Returns the shape of a line and of its maximum. The lowest value is at the bottom, and the maximum, or a larger
- * value, at the top. If all values are equal and there is no maximum, the line is in the middle.
+ * Returns the line of the values and the height of the line for `maximum`. The lowest number is at the bottom, the
+ * highest at the top. If all values are equal and there is no maximum, the line is in the middle.
  */
 export function sparklineOf(
   values: readonly (number | null)[],

@@ -2,11 +2,11 @@ import type { VNode } from 'preact';
 import { sparklineOf } from './sparkline-path.js';
 
 interface SparklineProps {
-  /** The oldest value first. Null: unknown, which is shown as a gap. */
+  /** The values, oldest first. Null: unknown, which is shown as a gap. */
   readonly values: readonly (number | null)[];
   /** The maximum, which is shown as a dashed line; null: unknown. */
   readonly maximum: number | null;
-  /** The value at the bottom edge; default: the lowest value. */
+  /** The value at the bottom edge, unless a value is lower; default: the lowest value. */
   readonly least?: number;
   readonly width: number;
   readonly height: number;

@@ -8,7 +8,7 @@ interface WaitingProps {
   readonly onRetry: () => void;
 }
 
-/** Shows that an answer is loading, or why there is none. */
+/** Shows that an answer is loading, or why the request failed. */
 export function Waiting({ error, onRetry }: WaitingProps): VNode {
   if (error === null)
     return (

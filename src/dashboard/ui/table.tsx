@@ -20,7 +20,7 @@ export interface TableRow {
 
 /**
  * Shows a small table. On a narrow page, each row is a block in which each value has the title of its column. Browsers
- * do not treat such blocks as a table, so the roles are set explicitly.
+ * would not expose such blocks as a table to screen readers, so the roles are set explicitly.
  */
 export function Table({ caption, columns, rows }: TableProps): VNode {
   return (

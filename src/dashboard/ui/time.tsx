@@ -8,7 +8,7 @@ const FORMATS = {
   clock: formatLocal,
   /** For example `in 3 min`. */
   distance: formatDistance,
-  /** For example `3 min ago`. A time in the future counts as now, because the clock of the viewer may be behind. */
+  /** For example `3 min ago`. A time in the future is shown as now, because the clock of the viewer may be behind. */
   ago: (ms: number, nowMs: number) => formatDistance(Math.min(ms, nowMs), nowMs),
 } as const;
 
@@ -19,7 +19,7 @@ interface TimeProps {
   readonly show?: keyof typeof FORMATS;
 }
 
-/** Shows a time in the time zone of the viewer. On hover, shows it with that zone and in UTC. */
+/** Shows a time in the time zone of the viewer. On hover, also shows the name of the time zone, and the time in UTC. */
 export function Time({ at, show = 'clock' }: TimeProps): VNode {
   const ms = at === null ? null : parseTime(at);
   return ms === null ? <span>{UNKNOWN}</span> : <TimeText ms={ms} format={FORMATS[show]} />;

@@ -1,4 +1,4 @@
-/** Returns an RFC 3339 time as Unix time in ms; null: the text is not such a time. */
+/** Returns an RFC 3339 time as Unix time in ms; null: the text is not a time. */
 export function parseTime(text: string): number | null {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? null : ms;
@@ -67,7 +67,7 @@ export function formatShort(ms: number, nowMs: number): string {
 }
 
 /**
- * Returns how long ago a time was, in its largest unit, such as `3 min`. A time in the future counts as now, because
+ * Returns how long ago a time was, in its largest unit, such as `3 min`. A time in the future counts as `0 s`, because
  * the clock of the viewer may be behind.
  */
 export function formatAge(ms: number, nowMs: number): string {
@@ -85,7 +85,10 @@ export function formatSince(ms: number, nowMs: number): string {
   return `${isRecent ? formatShort(ms, ms) : DAY.format(ms)} (${formatAge(ms, nowMs)})`;
 }
 
-/** Returns whether the next round is overdue. 30 s are added, because an answer may be a refresh interval old. */
+/**
+ * Returns whether the next round is overdue: the last round was more than three periods and 30 s ago. The 30 s allow
+ * for the age of the answer.
+ */
 export function isOverdue(lastAt: string, periodSeconds: number, nowMs: number): boolean {
   return nowMs - Date.parse(lastAt) > 1000 * (3 * periodSeconds + 30);
 }

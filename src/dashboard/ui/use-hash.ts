@@ -18,7 +18,7 @@ export function parametersOf(hash: string): URLSearchParams {
   return new URLSearchParams(mark === -1 ? '' : hash.slice(mark + 1));
 }
 
-/** Replaces the parameters of the current page in the address without a new entry in the browser history. */
+/** Replaces the parameters in the address of the current page, without a new entry in the browser history. */
 export function replaceParameters(parameters: URLSearchParams): void {
   const path = location.hash.split('?', 1)[0] ?? '';
   const query = parameters.size === 0 ? '' : `?${parameters.toString()}`;

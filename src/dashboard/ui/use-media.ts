@@ -14,7 +14,7 @@ export function useMedia(query: string): boolean {
 }
 
 /**
- * From this width on, the rows of tables are lines; on narrower pages, each row is a block. The style sheets use the
- * same width.
+ * Media query of wide pages, on which the rows of tables are lines. On narrower pages, each row is a block. The style
+ * sheets use the same width.
  */
 export const WIDE = '(min-width: 62rem)';

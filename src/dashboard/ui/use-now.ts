@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Clock } from '../../units/clock.js';
 import { createCell } from '../data/cell.js';
 
-/** The time of the page in ms. All ages and countdowns use it, so that they never contradict each other. */
+/** The time of the page in ms. All ages and countdowns use this one time, so that they never contradict each other. */
 const now = createCell(0);
 
 const TICK_MS = 1000;

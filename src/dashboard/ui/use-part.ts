@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
 
 /**
- * Loads a part of the code of the page when it is wanted. If that fails, the part stays missing until the page is
- * reloaded, because browsers cache the failure.
+ * Loads a part of the code of the page when `isWanted` is true. If loading fails, the part stays missing until the page
+ * is reloaded, because browsers cache the failure.
  */
 export function usePart<T extends object>(
   load: () => Promise<T>,

@@ -5,9 +5,12 @@ import type { Change } from '../model/changes.js';
 const SYNC_KEY = 'promscaler';
 const FONT = '12px system-ui, sans-serif';
 const MIN_DRAG_PIXELS = 5;
-/** The value of uPlot for a logarithmic scale. Its enum exists only in its types, so it cannot be used here. */
+/**
+ * The value of uPlot for a logarithmic scale. The enum of uPlot exists only in its types, so its value is repeated
+ * here.
+ */
 const LOGARITHMIC: object = { distr: 3 };
-/** Distances of the lines of an axis. Without these, half a replica would have a line. */
+/** Allowed distances between the grid lines of an axis. uPlot would also draw a line at half a replica. */
 const STEPS: Readonly<Record<'bytes' | 'counts', readonly number[]>> = {
   bytes: Array.from({ length: 60 }, (_, power) => 2 ** power),
   counts: Array.from({ length: 20 }, (_, index) => (index % 2 === 0 ? 1 : 5) * 10 ** Math.floor(index / 2)),
@@ -92,7 +95,7 @@ function seriesOf(style: SeriesStyle, token: (name: string) => string): uPlot.Se
     stroke: token(style.color),
     width: style.width,
     dash: [...style.dash],
-    // A single value between two gaps has no line, so a point shows it.
+    // Points are shown where a line cannot be drawn: at a single value between two gaps.
     points: { show: style.width > 0 ? isSparse : false, size: 5 },
     ...(style.isStepped && stepped !== undefined ? { paths: stepped } : {}),
   };
@@ -113,7 +116,7 @@ function axisWidth(values: readonly string[] | null): number {
 
 /**
  * Returns a function that resolves a design token to its color in the current theme, because a canvas cannot use
- * tokens. The browser resolves a token only as the color of an element.
+ * tokens. It sets the token as the color of `element`: the browser resolves tokens only in styles.
  */
 function tokensOf(element: HTMLElement): (name: string) => string {
   return (name) => {
@@ -131,7 +134,10 @@ const SECONDS = new Intl.DateTimeFormat('en-US', {
 });
 const DAY = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric' });
 
-/** Returns labels for Unix times, in the time zone of the viewer: a date at midnight, otherwise the time. */
+/**
+ * Returns the axis labels for times in Unix seconds, in the time zone of the viewer: a date at midnight, otherwise the
+ * time.
+ */
 function axisTimes(seconds: readonly number[], stepSeconds: number): string[] {
   return seconds.map((second) => {
     const at = new Date(second * 1000);

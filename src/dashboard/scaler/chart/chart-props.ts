@@ -4,7 +4,7 @@ import type { Change } from '../model/changes.js';
 export interface SeriesStyle {
   readonly label: string;
   readonly color: string;
-  /** Width in CSS pixels; 0: there is no line, because the series is only the edge of a band. */
+  /** Width of the line in CSS pixels; 0: no line is drawn, because the series is only the edge of an area. */
   readonly width: number;
   readonly dash: readonly number[];
   readonly isStepped: boolean;
@@ -23,7 +23,7 @@ export interface ChartLinks {
   /** Unix time in seconds. */
   readonly now: number;
   readonly changes: readonly Change[];
-  /** The selected time in Unix seconds; null: the last decision is selected. */
+  /** The selected time in Unix seconds; null: the last decision. */
   readonly selected: number | null;
   readonly onZoom: (window: TimeWindow) => void;
   readonly onPick: (second: number) => void;
@@ -32,16 +32,16 @@ export interface ChartLinks {
 
 export interface TimeChartProps extends ChartLinks {
   readonly height: number;
-  /** The first column contains the times; the others are in the order of `styles`. */
+  /** The first column contains the times; the other columns are in the order of `styles`. */
   readonly columns: readonly (readonly (number | null)[])[];
   readonly styles: readonly SeriesStyle[];
   /** Color of the area between the first two of `styles`. */
   readonly area: string;
-  /** The largest value of the axis; null: it follows from the values. */
+  /** The largest value of the axis; null: it is computed from the values. */
   readonly top: number | null;
   /** Whether the axis is logarithmic; default: no. */
   readonly isLog?: boolean;
   readonly format: (value: number) => string;
-  /** Whole counts, or bytes with binary units such as 1Ki; null: any numbers. */
+  /** Grid lines only at whole counts, or at powers of 2 for bytes; null: at any number. */
   readonly steps: 'bytes' | 'counts' | null;
 }

@@ -25,7 +25,9 @@ const STYLES: readonly SeriesStyle[] = [
   { label: 'load', color: '--chart-1', width: 2, dash: [], isStepped: false },
 ];
 const NO_CHANGES: ChartLinks['changes'] = [];
-/** The request starts at a multiple of this time, so that it rarely changes while the window moves. */
+/**
+ * `since` of the request is rounded to a multiple of this, so that the request rarely changes while the window moves.
+ */
 const SINCE_SECONDS = 900;
 
 /** Shows the measured load, the forecast for the same times, and the forecast for the next hour. */

@@ -19,7 +19,7 @@ export interface LimitStripProps {
   readonly hover: ReadableCell<number | null>;
 }
 
-/** Shows below the charts, with the same time axis, which limit has determined the replicas. */
+/** Shows which limit has determined the replicas, below the charts and with the same time axis. */
 export function LimitStrip({ api, detail: { namespace, name }, links, hover }: LimitStripProps): VNode {
   const { window, now: present, selected, onPick } = links;
   const { value } = useAnswer(api, decisionsRequest(namespace, name, { limit: 100 }), {

@@ -51,7 +51,7 @@ interface MetricChartProps extends MetricStripsProps {
 
 function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProps): VNode {
   const { metric: name, unit, value, target } = metric;
-  // The values and not the object are dependencies: each answer has a new object with the same tolerances.
+  // The dependencies are the two numbers, not the object: each answer has a new object with the same tolerances.
   const { down, up } = tolerances;
   const columns = useMemo(() => {
     const edge = (side: 'low' | 'high') =>

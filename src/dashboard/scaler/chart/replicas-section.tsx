@@ -116,7 +116,10 @@ interface ReadoutProps {
   readonly selected: number | null;
 }
 
-/** Shows the legend with values: those under the pointer, else at the selected time, else the last ones. */
+/**
+ * Shows the legend with the values at the pointer; without a pointer, at the selected time; without a selection, the
+ * last values.
+ */
 function Readout({ data, hover, selected }: ReadoutProps): VNode {
   const second = useCell(hover) ?? selected;
   const read = readerAt(data, second);
@@ -159,7 +162,7 @@ function ChangeButtons({ changes, selected, onSelect }: ChangeButtonsProps): VNo
   );
 }
 
-/** Makes the chart a slider over time for screen readers. The arrow keys work without the focus. */
+/** Makes the chart a slider over time for screen readers. The left and right arrow keys also work without the focus. */
 function Slider({ data, links, onSelect, children }: ReplicasSectionProps): VNode {
   const { changes, selected, window } = links;
   const end = Math.min(window.to, links.now);
@@ -202,7 +205,7 @@ function Slider({ data, links, onSelect, children }: ReplicasSectionProps): VNod
   );
 }
 
-/** Returns the time that a key selects; null: the last decision; undefined: the key selects nothing. */
+/** Returns the time in Unix seconds that a key selects; null: the last decision; undefined: the key selects nothing. */
 function targetOf(
   key: string,
   changes: readonly Change[],

@@ -5,7 +5,7 @@ import { chartOptions } from './chart-options.js';
 import type { TimeChartProps, TimeWindow } from './chart-props.js';
 import { pinchWindow, type Fingers } from '../model/ranges.js';
 
-/** Draws a chart over time with uPlot. A canvas says nothing to screen readers, so the parent describes it. */
+/** Draws a chart over time with uPlot. Screen readers cannot read a canvas, so the parent describes the chart. */
 export function TimeChart(props: TimeChartProps): VNode {
   const container = useRef<HTMLDivElement>(null);
   const chart = useRef<uPlot | null>(null);
@@ -56,12 +56,12 @@ function dataOf({ columns }: TimeChartProps): uPlot.AlignedData {
 }
 
 const DRAG_PIXELS = 4;
-/** How far a click may be from a change: half of the width of its mark, and some more for a finger. */
+/** How far a click may be from a change: half of the width of its mark, and a few pixels more for a finger. */
 const NEAR_PIXELS = 8;
 
 /**
- * A click selects the change whose mark is there, otherwise the time; a drag zooms. Returns a function that removes the
- * listeners.
+ * Calls `onPick` after a click that is not a drag, with the time of the change at the pointer, otherwise with the time
+ * at the pointer. Returns a function that removes the listeners.
  */
 function pickOnClick(chart: uPlot, latest: { readonly current: TimeChartProps }): () => void {
   let startX: number | null = null;
@@ -83,7 +83,10 @@ function pickOnClick(chart: uPlot, latest: { readonly current: TimeChartProps })
   };
 }
 
-/** Returns a string that changes with the theme, so that the canvas is drawn again: style sheets do not apply to it. */
+/**
+ * Returns a string that changes with the theme. The canvas must then be drawn again, because style sheets do not apply
+ * to it.
+ */
 function useTheme(): string {
   const [theme, setTheme] = useState(readTheme);
   useEffect(() => {
@@ -127,7 +130,10 @@ interface Gesture {
   readonly start: Fingers;
 }
 
-/** Zooms when two fingers move apart; one finger scrolls the page. Returns a function that removes the listeners. */
+/**
+ * Zooms in when two fingers move apart. One finger scrolls the page as usual. Returns a function that removes the
+ * listeners.
+ */
 function zoomOnPinch(
   element: HTMLElement,
   read: () => TimeWindow,

@@ -11,7 +11,7 @@ interface ArithmeticProps {
   readonly scaler: { readonly namespace: string; readonly name: string };
   /** Time of the decision in RFC 3339; null: the last decision. */
   readonly at: string | null;
-  /** Time of the last decision. If it changes, the snapshot has changed. */
+  /** Time of the last decision. When it changes, the snapshot is loaded again. */
   readonly decidedAt: string;
 }
 

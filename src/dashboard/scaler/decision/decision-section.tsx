@@ -73,7 +73,7 @@ function LastDecision({ api, detail }: DecisionSectionProps): VNode {
   );
 }
 
-/** Loads the buttons after the decision is shown, because nobody needs them before. */
+/** Loads the buttons after the decision is shown, because they are not needed earlier. */
 function Actions(props: DecisionActionsProps): VNode | null {
   const { part } = usePart(loadActions, true);
   return part === null ? null : <part.DecisionActions {...props} />;

@@ -60,7 +60,10 @@ interface MetricNameProps {
   readonly graphUrl: string | null | undefined;
 }
 
-/** Shows the name of a metric. The link is that of the current document, so the names must be the same. */
+/**
+ * Shows the name of a metric. The link is from the current document, so it is shown only if the document still has this
+ * metric.
+ */
 function MetricName({ metric: { name, error, partial }, identity, graphUrl }: MetricNameProps): VNode {
   const [trouble, tone] = error === null ? [partial, 'tone-warn'] : [error, 'tone-bad'];
   const isSame = isNameOf(identity, name);
@@ -91,12 +94,15 @@ function valueText({ name, error, current }: MetricResult): ComponentChildren {
   return formatMetric(value ?? null, { name, unit: 'total' });
 }
 
-/** Also compares the part after the slash, because the identity of a ContainerResource metric is CONTAINER/NAME. */
+/** Returns whether a metric has this name. The identity of a ContainerResource metric is CONTAINER/NAME. */
 function isNameOf(identity: string, name: string): boolean {
   return identity === name || identity.endsWith(`/${name}`);
 }
 
-/** Returns the target; unknown if the metric has another name, because the document has changed since the decision. */
+/**
+ * Returns the target; unknown if the document has changed since the decision and now has another metric at this
+ * position.
+ */
 function targetText({ name }: MetricResult, target: MetricTargets[number] | undefined): string {
   if (target === undefined || !isNameOf(target.metric, name)) return UNKNOWN;
   return formatMetric(target.target, { name, unit: target.unit });

@@ -38,7 +38,10 @@ export function listChanges(entries: readonly DecisionEntry[]): readonly Change[
     .sort((a, b) => a.second - b.second);
 }
 
-/** Returns the change of an entry, or null. A change that several cycles repeat has the time of the first one. */
+/**
+ * Returns the change of an entry; null: there was none. A change that several cycles repeat has the time of the first
+ * cycle.
+ */
 function changeOf({ firstAt, outcome, decision }: DecisionEntry): Change | null {
   const isApplied = outcome.kind === 'patched' || outcome.kind === 'replaced';
   const from = outcome.from ?? decision?.currentReplicas ?? null;
@@ -52,8 +55,8 @@ function changeOf({ firstAt, outcome, decision }: DecisionEntry): Change | null 
 }
 
 /**
- * Returns changes for which there is no decision: differences of the current replicas between two points before `until`
- * (Unix seconds). The time of a change is that of the later point.
+ * Returns changes from the points of the chart, for times before `until` (Unix seconds), for which there are no
+ * decisions. A change is a difference of the current replicas between two points; its time is that of the later point.
  */
 export function changesInData(
   { at, currentReplicas }: Pick<ChartData, 'at' | 'currentReplicas'>,
@@ -67,7 +70,10 @@ export function changesInData(
   });
 }
 
-/** Returns the previous (-1) or next (1) change from a time in Unix seconds; null: there is none. */
+/**
+ * Returns the last change before (-1) or the first change after (1) a time in Unix seconds; null: there is none.
+ * `second` null: a time after all changes.
+ */
 export function nextChange(
   changes: readonly Change[],
   second: number | null,

@@ -39,7 +39,7 @@ export const NO_CHART_DATA: ChartData = {
   metrics: [],
 };
 
-/** Converts a history. Points without a valid time, and points that are not later than the one before, are dropped. */
+/** Converts a history. Drops points without a valid time, and points that are not later than the previous point. */
 export function readHistory(history: History): ChartData {
   const seconds = history.at.map((time) => Date.parse(time) / 1000);
   const kept: number[] = [];
@@ -50,16 +50,16 @@ export function readHistory(history: History): ChartData {
     last = second;
   });
   const at = kept.map((index) => seconds[index] ?? 0);
-  // A replica of an earlier version does not send all columns.
+  // A replica with an earlier version does not send all columns; missing columns are empty.
   return mapColumns({ ...NO_CHART_DATA, ...history, at }, at, (values) =>
     kept.map((index) => values[index] ?? null),
   );
 }
 
 /**
- * Puts the points of `earlier` in front of those of `later`. If there are more than `maxGapSeconds` between them, a
- * point without values interrupts the lines. If `later` has points, its metrics are used; where
- * `earlier` lacks one of these metrics, the line has a gap.
+ * Puts the points of `earlier` in front of those of `later`. If there are more than
+ * `maxGapSeconds` between them, a point without values interrupts the lines. The metrics are those of `later`, if it
+ * has points; where `earlier` lacks one of these metrics, the line has a gap.
  */
 export function joinHistories(earlier: ChartData, later: ChartData, maxGapSeconds: number): ChartData {
   const [start] = later.at;
@@ -76,7 +76,10 @@ export function joinHistories(earlier: ChartData, later: ChartData, maxGapSecond
   });
 }
 
-/** Returns a copy with other columns. `columnOf`: returns the same column of other data. */
+/**
+ * Returns a copy with the times `at`, in which `change` replaces each column. `columnOf` returns the corresponding
+ * column of other data; undefined: the other data has no such column.
+ */
 function mapColumns(
   data: ChartData,
   at: readonly number[],
@@ -103,7 +106,7 @@ function isSameMetric(a: MetricColumns, b: MetricColumns): boolean {
   return a.type === b.type && a.metric === b.metric && a.unit === b.unit;
 }
 
-/** Returns the points since a time, and the point before them, at which the lines start. */
+/** Returns the points since a time (Unix seconds), and one point before it, so that lines start at the left edge. */
 export function pointsSince(data: ChartData, since: number): ChartData {
   const first = data.at.findIndex((second) => second >= since);
   const start = Math.max(0, (first === -1 ? data.at.length : first) - 1);
@@ -122,15 +125,15 @@ export function pointAt({ at }: ChartData, second: number): number | null {
   return low === 0 ? null : low - 1;
 }
 
-/** Returns a function that reads a column at `second`. Null: the last point. */
+/** Returns a function that reads a column at `second` (Unix seconds; null: at the last point). */
 export function readerAt(data: ChartData, second: number | null): (column: Values) => number | null {
   const index = second === null ? data.at.length - 1 : pointAt(data, second);
   return (column) => (index === null ? null : (column[index] ?? null));
 }
 
 /**
- * Returns the largest value of the axis of replicas. A ceiling or recommendation far above the counts is cut off,
- * because the counts would otherwise be a flat line at the bottom.
+ * Returns the largest value of the axis of replicas. A maximum or recommendation that is more than twice the counts is
+ * cut off: otherwise the counts would be a flat line at the bottom.
  */
 export function replicasTop(data: ChartData): number {
   const peak = Math.max(

@@ -5,8 +5,8 @@ import { formatWithOffset } from '../../../units/offset-time.js';
 type Named = Pick<ScalerDetail, 'namespace' | 'name' | 'doctor'>;
 
 /**
- * Returns the command that explains the decision in effect at `at` (RFC 3339), which it names as the page does, with the
- * offset of the viewer; null: the last decision.
+ * Returns the command that explains the decision in effect at `at` (RFC 3339; null: the last decision). The command
+ * contains the time with the UTC offset of the viewer, like the page.
  */
 export function explainCommand(scaler: Named, at: string | null): string {
   const name = quoteForShell(`${scaler.namespace}/${scaler.name}`);
@@ -16,17 +16,23 @@ export function explainCommand(scaler: Named, at: string | null): string {
   );
 }
 
-/** Returns a command as a plugin of kubectl if the service runs in a cluster. */
+/**
+ * Returns the command for the kubectl plugin (`kubectl promscaler ...`) if the service runs in a cluster, otherwise
+ * unchanged.
+ */
 export function asPlugin(command: string, scaler: Pick<ScalerDetail, 'doctor'>): string {
   return isInCluster(scaler) ? command.replace(/^promscaler /, 'kubectl $&') : command;
 }
 
-/** Returns whether the service runs in a cluster. Its command for `doctor` is then a `kubectl exec`. */
+/** Returns whether the service runs in a cluster: its `doctor` command then starts with `kubectl`. */
 export function isInCluster({ doctor }: Pick<ScalerDetail, 'doctor'>): boolean {
   return doctor?.startsWith('kubectl ') === true;
 }
 
-/** Returns a file name in which every other character than letters, digits, dots and hyphens is replaced. */
+/**
+ * Returns a file name for the snapshot of a scaler. Characters other than letters, digits, underscores, dots and
+ * hyphens become hyphens.
+ */
 export function snapshotFileName(name: Pick<Named, 'namespace' | 'name'>, at: string): string {
   const safe = (text: string): string => text.replace(/[^\w.-]/g, '-');
   return `${safe(name.namespace)}-${safe(name.name)}-${safe(at)}.json`;

@@ -4,8 +4,8 @@ import { BUILT_IN, PRESETS } from '../../../scaler/schema/presets.js';
 import type { PresetValues } from '../../../scaler/schema/presets.js';
 
 /**
- * A field of `spec`. `isWritten`: whether the document or `defaults` of the service config sets it; if not, the value
- * is a default.
+ * A field of `spec`. `isWritten` false: neither the document nor `defaults` of the service config sets the field, and
+ * the value is the built-in default.
  */
 export interface EffectiveField {
   readonly path: string;
@@ -103,8 +103,8 @@ function isSet(value: unknown): boolean {
 }
 
 /**
- * Returns whether the scale-up limit applies. Next to `behavior`, it does only if the document or its preset sets one
- * of its fields.
+ * Returns whether the scale-up limit applies. If the document has `behavior`, the limit applies only if the document or
+ * its preset sets a field of the limit.
  */
 function hasScaleUpLimit(spec: PlainObject, values: PresetValues): boolean {
   const isSet = [spec['scaleUpLimitFactor'], spec['scaleUpLimitMinimum']].some(
@@ -118,7 +118,7 @@ function hasScaleUpLimit(spec: PlainObject, values: PresetValues): boolean {
   );
 }
 
-/** Returns the fields of a document. Recursion is safe, because the service has checked its depth. */
+/** Returns the fields of a value. Recursion is safe, because the service has limited the depth of the document. */
 function flatten(value: unknown, path: string): readonly EffectiveField[] {
   if (Array.isArray(value))
     return value.flatMap((item: unknown, index) => flatten(item, `${path}[${index}]`));

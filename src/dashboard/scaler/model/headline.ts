@@ -6,12 +6,18 @@ interface Verdict {
   readonly name: ScalerState['name'];
   /** When the state ends, in RFC 3339; null: it does not end automatically. */
   readonly until: string | null;
-  /** What a user must do so that the state ends; null: nothing, or it is unknown. */
+  /**
+   * What ends the state, as a clause after "until", such as `spec.paused is removed`; null: it ends automatically, or that
+   * is unknown.
+   */
   readonly end: string | null;
   readonly result: string;
 }
 
-/** Returns the parts of the headline of a decision. `facts`: null for a past decision, for which they are unknown. */
+/**
+ * Returns the parts of the headline of a decision. `facts` is null for a past decision, because only the current facts
+ * are known.
+ */
 export function verdictOf(
   state: ScalerState,
   decision: PastDecision | null,
@@ -22,14 +28,17 @@ export function verdictOf(
   return { name, until, end: endOf(state, facts), result: resultText(decision, outcome, cause) };
 }
 
-/** Returns the result, such as `stays at 10, not 17: maxReplicas is 10`. Omits a limit that `cause` has. */
+/** Returns the result, such as `stays at 10, not 17: maxReplicas is 10`. Omits the limit if `cause` contains it. */
 export function resultText(decision: PastDecision | null, outcome: Outcome, cause: string | null): string {
   if (decision === null) return 'no decision';
   const { change, limit } = headlineOf(decision, outcome);
   return limit === null || (cause ?? '').includes(limit) ? change : `${change}: ${limit}`;
 }
 
-/** Returns what the metrics measured. The rest of the reason, the result and its limits, is shown next to it. */
+/**
+ * Returns the part of the reason about what the metrics measured. The result and its limits are removed, because they
+ * are shown next to it.
+ */
 export function measuredOf(reason: string): string {
   return reason.replace(/(?:^|: )(?:stays at \d+|\d+ -> \d+)(?:[,;].*)?$/, '');
 }
@@ -37,7 +46,8 @@ export function measuredOf(reason: string): string {
 type EndingFacts = Pick<ScalerDetail, 'conflictingWriter' | 'otherScaler' | 'pause' | 'document'>;
 
 /**
- * Returns what a user must do to end a conflict, a pause or a dry run; null: it ends automatically, or that is unknown.
+ * Returns what ends a conflict, a pause or a dry run, as a clause such as `spec.paused is removed`; null: the state
+ * ends automatically, or that is unknown.
  */
 export function endOf({ name, until }: ScalerState, facts: EndingFacts | null): string | null {
   if (until !== null || facts === null) return null;

@@ -5,7 +5,7 @@ const POD_GROUPS = ['ready', 'unready', 'missing', 'ignored'] as const;
 export interface PodGroup {
   readonly name: (typeof POD_GROUPS)[number];
   readonly count: number;
-  /** The pods of each reason, the reason with the most pods first. Ready pods have no reason. */
+  /** The pods by reason; the reason with the most pods is first. Ready pods have no reason. */
   readonly parts: readonly { readonly reason: string | null; readonly pods: readonly string[] }[];
 }
 

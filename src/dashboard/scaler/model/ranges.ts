@@ -21,14 +21,17 @@ export const RANGES: readonly Range[] = [
 
 const LEAST_SECONDS = 120;
 
-/** Returns for how many seconds a forecast is shown: a third of the past, at most an hour; 0: there is none. */
+/**
+ * Returns how many seconds of the future are shown for a forecast: a third of the shown past, at most an hour; 0: the
+ * document has no forecast.
+ */
 export function secondsAhead(pastSeconds: number, { spec }: Readonly<Record<string, unknown>>): number {
   return isPlainObject(spec) && isPlainObject(spec['forecast']) ? Math.min(3600, pastSeconds / 3) : 0;
 }
 
 /**
- * Returns the time at which the charts start, in Unix seconds. If the viewer has not selected a range, it is that of
- * the oldest point, because a short history would be a thin line at the edge.
+ * Returns the time at which the charts start, in Unix seconds. If the viewer has not selected a range, the charts start
+ * at the oldest point: otherwise a short history would be a thin line at the right edge.
  */
 export function startOf(
   { seconds }: Range,
@@ -43,10 +46,7 @@ export function startOf(
   return Math.max(start, Math.min(oldest, now - LEAST_SECONDS));
 }
 
-/**
- * Returns the shorter one of the first two ranges, or the longer one if the shorter one does not contain the oldest
- * point. Times are in Unix seconds.
- */
+/** Returns the first range if it contains the oldest point, otherwise the second range. Times are in Unix seconds. */
 export function firstRange(oldest: number | null, now: number): Range {
   const [short = FIRST, long = FIRST] = RANGES;
   return oldest !== null && now - oldest > short.seconds ? long : short;
@@ -61,12 +61,12 @@ interface Span {
 /** The positions of two fingers, from 0 (left edge) to 1 (right edge). */
 export type Fingers = readonly [number, number];
 
-/** Minimum distance of the fingers at the start. Without it, the zoom factor would have no limit. */
+/** Minimum distance of the fingers at the start, which limits the zoom factor. */
 const MIN_DISTANCE = 0.05;
 
 /**
- * Returns the part of `window` for which the times below both fingers stay the same. Null: the fingers were too close
- * to each other, or have not moved apart.
+ * Returns the part of `window` to show, such that each finger stays at the time at which it started. Null: the fingers
+ * started too close to each other, or have not moved apart.
  */
 export function pinchWindow(window: Span, start: Fingers, now: Fingers): Span | null {
   const [fromLeft, fromRight] = start.toSorted((a, b) => a - b);

@@ -2,9 +2,9 @@ import type { ScalerDetail, ScalerEventList } from '../../../api/answers.js';
 import type { IconName } from '../../ui/icon-paths.js';
 import type { Change } from './changes.js';
 
-/** A change of the replicas, or a Kubernetes Event. Several equal ones in a row are one item. */
+/** A change of the replicas, or a Kubernetes Event. Consecutive equal changes or Events are one item. */
 export interface TimelineItem {
-  /** Time of the first one in RFC 3339. */
+  /** Time of the first change or Event in RFC 3339. */
   readonly firstAt: string;
   readonly lastAt: string;
   readonly count: number;
@@ -13,20 +13,23 @@ export interface TimelineItem {
   readonly text: string;
   readonly isWarning: boolean;
   readonly icon: IconName;
-  /** Unix seconds of the last change, so that it can be selected; null: the item is an Event. */
+  /** Time of the last change in Unix seconds, which the user can select; null: the item cannot be selected. */
   readonly second: number | null;
 }
 
 type LastScales = Pick<ScalerDetail, 'lastScaleUp' | 'lastScaleDown'>;
 
-/** Events with this reason are omitted: they report a change, which the list shows with more details. */
+/**
+ * Events with this reason report a change. They are omitted for times in which the list shows changes, which have more
+ * details.
+ */
 const RESCALE = 'SuccessfulRescale';
 const MOST = 20;
 
 /**
- * Returns at most 20 changes and Events, the newest first. Equal ones in a row are merged. The times of the last
- * changes are still known when their decisions are not: after a restart, or if the document was deleted and added
- * again.
+ * Returns at most 20 changes and Events, newest first. Consecutive equal ones are merged.
+ * `lastScaleUp` and `lastScaleDown` add changes whose decisions are no longer known: after a restart, or if the
+ * document was deleted and added again.
  */
 export function buildTimeline(
   changes: readonly Change[],
@@ -61,7 +64,10 @@ export function buildTimeline(
   return folded.slice(0, MOST);
 }
 
-/** Empty: the change is unknown, or it is one of the changes or Events. */
+/**
+ * Returns the item for the time of the last scale-up or scale-down; empty: the time is unknown, or
+ * `changes` or `events` contain the change.
+ */
 function itemOfLast(
   icon: 'up' | 'down',
   at: string | null,

@@ -3,7 +3,7 @@ import { BUILT_IN } from '../../../scaler/schema/presets.js';
 import { toleranceNumber } from '../../../units/quantity.js';
 import type { Tolerances } from '../../../decision/proposals/arithmetic.js';
 
-/** Returns the tolerances of a document: those of `behavior`, otherwise that of the spec, otherwise the default. */
+/** Returns the tolerance of each direction: from `behavior`, otherwise from `spec.tolerance`, otherwise the default. */
 export function readTolerances(document: Readonly<Record<string, unknown>>): Tolerances {
   const spec = memberOf(document, 'spec');
   const all = readTolerance(spec?.['tolerance']) ?? BUILT_IN.tolerance;

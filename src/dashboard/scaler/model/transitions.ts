@@ -3,15 +3,15 @@ import type { DecisionEntry } from './answers.js';
 type Condition = DecisionEntry['conditions'][number];
 
 export interface Transition {
-  /** Time of the first decision with the new status. */
+  /** Time of the first decision with the new status or reason. */
   readonly at: string;
   readonly from: Condition | null;
   readonly to: Condition;
 }
 
 /**
- * Maps the type of a condition to the changes of its status or reason, the newest first. `entries`: decisions, also the
- * newest first. `from`: null for the oldest decision, because nothing is known before it.
+ * Maps the type of a condition to the changes of its status or reason. Changes and `entries` are newest first. `from`
+ * is null for the first known status.
  */
 export function listTransitions(
   entries: readonly DecisionEntry[],

@@ -13,7 +13,10 @@ interface ScalerName {
 
 const PERIOD_MS = 15_000;
 
-/** Reads the points in the memory of the service, and then only new ones. Without a history, there are none. */
+/**
+ * Reads the points in the memory of the service, and afterwards only new points. If the service has none, `data` is
+ * empty and there is no error.
+ */
 export function useRecentHistory(
   api: Api,
   { namespace, name }: ScalerName,
@@ -56,12 +59,12 @@ export function useRecentHistory(
   return state;
 }
 
-/** Delay after an event, because the points of a round are available shortly after its events. */
+/** Delay of a load after an event, because the points of a round are available shortly after its events. */
 const SOON_MS = 300;
 
 /**
- * Reads the last hours or days from Prometheus. `data`: null if `range` is null, while it is read, and if it cannot be
- * read (`error`).
+ * Reads the last hours or days from Prometheus. `data` is null if `range` is null, while the history is read, and if
+ * reading it failed (`error`).
  */
 export function useLongHistory(
   api: Api,
@@ -95,10 +98,10 @@ export function useLongHistory(
   return state;
 }
 
-/** The selected time. It is the parameter `at` of the address, in RFC 3339; null: the last decision is selected. */
+/** The selected time, which is the parameter `at` of the address. `at` is in RFC 3339; null: the last decision. */
 export interface Moment {
   readonly at: string | null;
-  /** The same time in Unix seconds. */
+  /** `at` in Unix seconds; null: the last decision. */
   readonly second: number | null;
   readonly select: (second: number | null) => void;
 }

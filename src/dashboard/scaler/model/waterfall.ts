@@ -4,8 +4,8 @@ import { OUTCOME_NAMES } from './changes.js';
 import type { LimitStep, Outcome, PastDecision } from './answers.js';
 
 /**
- * A bar: `total` from 0 to `to`, `step` from `from` to `to`. `until`: when its limit ends, in RFC 3339; null: never, or
- * unknown.
+ * A bar: a `total` from 0 to `to`, or a `step` from `from` to `to`. `until`: when the limit of the step ends, in RFC
+ * 3339; null: never, or unknown.
  */
 export interface WaterfallRow {
   readonly kind: 'total' | 'step';
@@ -24,8 +24,8 @@ export interface Waterfall {
 }
 
 /**
- * Returns the steps from the largest proposal through each limit to the result, and then what prevented the result. If
- * there is no recommendation, the first step is the current count, which schedules and bounds may change.
+ * Returns the steps from the largest proposal through each limit to the result, and then a step if the result was not
+ * applied. Without a recommendation, the first bar is the current count, which schedules and bounds may still change.
  */
 export function buildWaterfall(decision: PastDecision, outcome: Outcome | null): Waterfall {
   const { currentReplicas: current, desiredReplicas: desired } = decision;
@@ -81,7 +81,10 @@ function limitRow({ limit, from, to, reason, until }: LimitStep): WaterfallRow {
   return { kind: 'step', label: LIMIT_LABELS[limit], from, to, reason, until };
 }
 
-/** Returns what replaced the result: a pause with its own count, a dry run, or a rejected or lost PATCH. */
+/**
+ * Returns the step from the result to the count that the target has instead; empty: the result was applied. Causes are
+ * a pause, a dry run, or a rejected or lost PATCH.
+ */
 function outcomeRows(
   { kind, from, to, message }: Outcome,
   { desiredReplicas: desired, currentReplicas: current }: PastDecision,

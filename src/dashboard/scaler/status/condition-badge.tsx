@@ -3,10 +3,10 @@ import { isFailing } from '../../../decision/failing.js';
 import { Badge } from '../../ui/icon.jsx';
 import type { Condition } from '../model/answers.js';
 
-/** A hold for these reasons is the state `Conflict`: the scaler cannot follow its load. */
+/** Reasons of `Held` that are red: the state is then `Conflict`, in which the scaler cannot follow its load. */
 const CONFLICTS: ReadonlySet<string> = new Set(['ConflictingScaler', 'ScaleOverridden']);
 
-/** Shows a condition. Only a failure and a hold are colored, as the state that they cause. */
+/** Shows a condition. A failure and a hold have the color of the state that they cause; other conditions have none. */
 export function ConditionBadge({ condition }: { readonly condition: Condition }): VNode {
   const { type, status, reason } = condition;
   const text = `${type} ${status}`;

@@ -9,8 +9,8 @@ interface CommandTextProps {
 }
 
 /**
- * Shows a text that the user can copy. Only shell commands look like commands. Their lines break only between words,
- * not within an option.
+ * Shows a text that the user can copy. A shell command has its own style, and its lines break only between words, not
+ * within an option.
  */
 export function CommandText({ code, text, kind = 'command' }: CommandTextProps): VNode {
   return (
@@ -27,7 +27,9 @@ export function CommandText({ code, text, kind = 'command' }: CommandTextProps):
   );
 }
 
-/** Splits a word that is longer than a line after `/`, `,` and the `=` of a long value. */
+/**
+ * Splits a word after `/`, `,` and the `=` of a long value, so that a word that is longer than a line can break there.
+ */
 function partsOf(word: string): readonly VNode[] {
   return word.split(/(?<=[/,])|(?<==)(?=.{10})/).map((part, index) => (
     <span key={index} class="word">
@@ -37,8 +39,8 @@ function partsOf(word: string): readonly VNode[] {
 }
 
 /**
- * Copies a string and returns what has happened, as a sentence. Without access to the clipboard, selects the element
- * that shows the string: browsers give access only to pages with HTTPS or on localhost.
+ * Copies a string to the clipboard. If that fails, selects the element that shows the string: browsers give access to
+ * the clipboard only on pages with HTTPS or on localhost. Returns a sentence about what was done.
  */
 export async function copyText(text: string, shown: HTMLElement | null): Promise<string> {
   const { clipboard } = navigator as { readonly clipboard?: Clipboard };

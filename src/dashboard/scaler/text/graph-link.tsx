@@ -7,7 +7,7 @@ interface GraphLinkProps {
   readonly metric?: string;
 }
 
-/** Links to a query in the UI of Prometheus. A URL that is neither http nor https is not shown. */
+/** Shows a link to a query in the UI of Prometheus; nothing if the URL is neither http nor https. */
 export function GraphLink({ url, metric }: GraphLinkProps): VNode | null {
   if (!/^https?:\/\//.test(url ?? '')) return null;
   return (

@@ -10,7 +10,7 @@ interface HeadlineProps {
   readonly state: ScalerState;
   readonly decision: PastDecision | null;
   readonly outcome: Outcome;
-  /** The scaler, if the state is its current one; null: the state is a past one. */
+  /** The scaler, if `state` is its current state; null: it is a past state. */
   readonly detail: ScalerDetail | null;
 }
 
@@ -26,7 +26,7 @@ export function Headline({ state, decision, outcome, detail }: HeadlineProps): V
   );
 }
 
-/** Shows a time. If it is in the future, also shows how long it is until then. */
+/** Shows a time. If the time is in the future, also shows how far it is from now. */
 function Until({ at }: { readonly at: string }): VNode {
   const isComing = useNow((nowMs) => Date.parse(at) > nowMs);
   return (

@@ -11,7 +11,7 @@ import { useSteps } from '../../ui/use-now.js';
 import { asPlugin, isInCluster } from '../model/commands.js';
 import { CommandText, copyText } from './command-text.jsx';
 
-/** Shows what a user can do about the state, with commands to copy. The page runs no command. */
+/** Shows what a user can do about the state, with commands to copy. The page itself runs no command. */
 export function WhatToDo({ detail }: { readonly detail: ScalerDetail }): VNode | null {
   const remedies = useRemedies(detail);
   if (remedies.length === 0) return null;
@@ -29,7 +29,10 @@ export function WhatToDo({ detail }: { readonly detail: ScalerDetail }): VNode |
 
 const MINUTE_MS = 60_000;
 
-/** Returns what a user can do, with commands as the page writes them; empty: nothing, or the scaler is unknown. */
+/**
+ * Returns what a user can do about the state; empty: nothing, or `detail` is null. In a cluster, commands are for the
+ * kubectl plugin.
+ */
 export function useRemedies(detail: ScalerDetail | null): readonly Remedy[] {
   const pauseUntil = formatWithOffset(useSteps(MINUTE_MS) + 31 * MINUTE_MS);
   if (detail === null) return [];

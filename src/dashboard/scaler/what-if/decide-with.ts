@@ -20,7 +20,7 @@ export interface DocumentProblem {
 }
 
 export interface WhatIf {
-  /** Null: the document has an error. */
+  /** The decision; null: the document has an error, or the snapshot cannot be read. */
   readonly decision: PastDecision | null;
   readonly problems: readonly DocumentProblem[];
   /** What this decision does not take into account. */
@@ -28,9 +28,8 @@ export interface WhatIf {
 }
 
 /**
- * Decides on a snapshot of the API with another document. Problems that the document of the snapshot also has are not
- * reported, because the service has accepted them, possibly by rules about its data sources that the page does not
- * know.
+ * Decides on a snapshot of the API with another document. Problems of the snapshot's own document are not reported
+ * again. The service has accepted them, possibly because it knows its data sources, which the page does not know.
  */
 export function decideWith(snapshotJson: SnapshotAnswer, document: unknown): WhatIf {
   const known = new Set(parseScaler(snapshotJson.scaler).problems.map(keyOf));
@@ -63,12 +62,15 @@ function unreadable(message: string): DocumentProblem {
   return { severity: 'error', code: 'snapshot', message, path: '' };
 }
 
-/** The cast is safe, because a decision has the same JSON form in the API. */
+/** Converts a decision to the form of the API. The cast is safe, because the API sends the same JSON. */
 function toPast(decision: ReturnType<typeof decide>): PastDecision {
   return decisionToJson(decision) as unknown as PastDecision;
 }
 
-/** Returns the samples for the metrics. A metric with a new query has no sample, because the snapshot contains none. */
+/**
+ * Returns the samples for the metrics. A metric with a new query gets `NOT_QUERIED`, because the snapshot has no answer
+ * to the query.
+ */
 function samplesFor(metrics: readonly MetricSpec[], { scaler, samples }: Snapshot): readonly Sample[] {
   const known = scaler.spec.metrics;
   const isUnchanged =
@@ -85,15 +87,15 @@ function samplesFor(metrics: readonly MetricSpec[], { scaler, samples }: Snapsho
 
 const NOT_QUERIED: Sample = errorSample('missing', 'this snapshot has no answer to this query');
 
-/** Returns whether the query of `maxReplicasFrom` is a new one, so that the snapshot contains no value for it. */
+/** Returns whether `maxReplicasFrom` differs from that in the snapshot, so that the snapshot has no value for it. */
 function isOtherCeiling({ spec }: Scaler, { scaler }: Snapshot): boolean {
   const { maxReplicasFrom } = spec;
   return maxReplicasFrom !== null && !isSame(maxReplicasFrom, scaler.spec.maxReplicasFrom);
 }
 
 /**
- * Returns whether the snapshot contains the answers that a metric needs: its query and its additional queries must not
- * be new. A removed additional query does not matter.
+ * Returns whether the sample of metric `b` has all answers that metric `a` needs: the queries of
+ * `a` must not differ from those of `b`. Metric `a` may lack an additional query of `b`.
  */
 function isSameQuery(a: MetricSpec, b: MetricSpec): boolean {
   if (a.type !== b.type || a.source !== b.source) return false;

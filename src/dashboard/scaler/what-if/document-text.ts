@@ -12,17 +12,17 @@ declare global {
   }
 }
 
-/** What problems call the text instead of a file name. */
+/** The name of the text in problems, in place of a file name. */
 const FILE = 'document';
 
 interface ReadText {
-  /** Null: the text is not YAML, or contains more than one document. */
+  /** The parsed document; null: the text is not YAML, or does not contain exactly one document. */
   readonly value: unknown;
   /** Problems as `promscaler validate` prints them, without those of the document in effect. */
   readonly problems: readonly string[];
 }
 
-/** Parses a document in YAML, of which JSON is a part. `known`: the document in effect. */
+/** Parses a document in YAML or JSON. `known`: the document in effect, whose problems are not reported again. */
 export function readDocumentText(text: string, known: unknown): ReadText {
   const documents = [...eachYamlDocument(text, FILE)];
   const [only] = documents;

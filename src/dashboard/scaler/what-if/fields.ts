@@ -8,7 +8,9 @@ import { isPlainObject, valueAt } from '../../../scaler/plain-json.js';
 import { PRESETS } from '../../../scaler/schema/presets.js';
 import { defaultsInEffect } from '../model/effective-fields.js';
 
-/** An input. `placeholder`: the default in effect, if any. `choices`: the allowed values; null: any text. */
+/**
+ * An input. `placeholder`: the default in effect; empty: there is none. `choices`: the allowed values; null: any text.
+ */
 export interface Field {
   readonly path: Path;
   readonly label: string;
@@ -22,9 +24,9 @@ export interface FieldGroup {
 }
 
 /**
- * Returns the inputs of the form in groups. Fields that cannot change the decision on this snapshot, and lists of
- * objects, have no input and can only be edited as text. The inputs of targets are those of `base`, so that an input
- * remains while it is empty.
+ * Returns the inputs of the form in groups. Fields that cannot change a decision on the same snapshot, and lists of
+ * objects other than policies, have no input and can only be edited as text. The inputs of targets are from `base`, the
+ * original document, so that an input stays when the user empties it.
  */
 export function listFields(document: unknown, base: unknown): readonly FieldGroup[] {
   const spec = valueAt(document, ['spec']);
@@ -114,7 +116,10 @@ function nameOf(body: unknown): string | null {
   return names.find((name) => typeof name === 'string') ?? null;
 }
 
-/** Returns the paths of the numbers of a metric that have an input: target values in either form, and other numbers. */
+/**
+ * Returns the paths of the numbers of a metric that have an input: targets (in `target` or as a short form), and a few
+ * other numbers.
+ */
 function targetPaths(body: unknown): readonly (readonly string[])[] {
   const members = TARGET_TYPES.map((type) => MEMBER_OF_TARGET[type]);
   const inTarget = members.map((member) => ['target', member]);
@@ -127,7 +132,7 @@ function targetPaths(body: unknown): readonly (readonly string[])[] {
   return [...inTarget, ...flat, ...parts].filter((path) => valueAt(body, path) !== undefined);
 }
 
-/** Returns the inputs for the existing policies, and for a new one. */
+/** Returns the inputs for the existing policies, and for one new policy. */
 function policyFields(path: Path, policies: unknown): readonly Field[] {
   const count = Array.isArray(policies) ? policies.length : 0;
   return Array.from({ length: count + 1 }, (_, index) =>
@@ -140,7 +145,7 @@ function policyFields(path: Path, policies: unknown): readonly Field[] {
   ).flat();
 }
 
-/** Returns whether a problem is about a field, or about something within it. */
+/** Returns whether the path of a problem is that of a field, or of a value within the field. */
 export function isAtField(problemPath: string, fieldPath: string): boolean {
   return (
     problemPath === fieldPath ||
@@ -153,8 +158,8 @@ export function isAtField(problemPath: string, fieldPath: string): boolean {
 export type Path = readonly (string | number)[];
 
 /**
- * Returns a copy of a document with another value at `path`. If the value is undefined, the field is removed, and so
- * are objects and lists that become empty.
+ * Returns a copy of a document with `value` at `path`. If `value` is undefined, removes the field, and objects and
+ * lists that become empty.
  */
 export function withValue(document: unknown, path: Path, value: unknown): unknown {
   const [step, ...rest] = path;
@@ -180,7 +185,10 @@ function isGone(next: unknown, value: unknown): boolean {
   return Array.isArray(next) ? next.length === 0 : isPlainObject(next) && Object.keys(next).length === 0;
 }
 
-/** Returns the value for the text of an input: undefined for an empty one, a number in YAML syntax, or a string. */
+/**
+ * Returns the value for the text of an input: undefined for an empty text, a number for a decimal number, otherwise a
+ * string.
+ */
 export function readInput(text: string): unknown {
   const trimmed = text.trim();
   if (trimmed === '') return undefined;

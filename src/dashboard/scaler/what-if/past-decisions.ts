@@ -68,13 +68,13 @@ export async function readPastInputs(
   for (let start = 0; start < items.length; start += AT_ONCE) {
     const found = await Promise.all(items.slice(start, start + AT_ONCE).map(read));
     inputs.push(...found.filter((input) => input !== null));
-    // If a snapshot is dropped, all older ones are, too.
+    // If a snapshot was dropped, all older snapshots were dropped, too.
     if (found.at(-1) === null) break;
   }
   return inputs;
 }
 
-/** Returns null if the service does not have the snapshot anymore. */
+/** Returns the answer; null: the service no longer has the snapshot. */
 async function orNull<T>(reading: Promise<T>): Promise<T | null> {
   try {
     return await reading;

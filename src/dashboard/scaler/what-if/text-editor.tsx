@@ -9,12 +9,12 @@ export interface TextEditorProps {
   readonly onChange: (document: unknown) => void;
 }
 
-/** Edits the document as text. Valid text replaces the document at once; for other text, problems are shown. */
+/** Edits the document as text. Valid text replaces the document at once; invalid text only shows its problems. */
 export function TextEditor({ document, snapshot, onChange }: TextEditorProps): VNode {
   const id = useId();
   const [edited, setEdited] = useState<{ readonly text: string; readonly document: unknown } | null>(null);
   const [problems, setProblems] = useState<readonly string[]>([]);
-  // If the form has changed the document, the text is written again from the document.
+  // If the form has changed the document, the text is generated from the document again.
   const text = edited !== null && edited.document === document ? edited.text : writeDocumentText(document);
   const edit = (next: string): void => {
     const read = readDocumentText(next, snapshot.scaler);

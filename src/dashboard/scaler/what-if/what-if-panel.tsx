@@ -22,7 +22,7 @@ export interface WhatIfPanelProps {
   readonly detail: ScalerDetail;
 }
 
-/** Shows a form for the document, and what the changed document would decide next to what the service has decided. */
+/** Shows a form for the document, and compares the decision of the changed document with that of the service. */
 export function WhatIfPanel({ api, snapshot, detail }: WhatIfPanelProps): VNode {
   const [base, setBase] = useState<unknown>(snapshot.scaler);
   const [document, setDocument] = useState<unknown>(snapshot.scaler);
