@@ -45,7 +45,8 @@ client.defaults.headers = { common: {} } as typeof client.defaults.headers;
 
 /**
  * Sends a request and returns the response, whatever its status. The body may be compressed and must be read with
- * `readBody`. Follows no redirects and ignores variables such as HTTPS_PROXY. Errors contain the credentials of the request, so callers must not log an error but pass it to `failureWithoutAnswer`.
+ * `readBody`. Follows no redirects and ignores variables such as HTTPS_PROXY. Errors contain the credentials of the
+ * request, so callers must not log an error but pass it to `failureWithoutAnswer`.
  */
 export async function sendHttp({ agents, body, headers, ...request }: HttpRequest): Promise<IncomingMessage> {
   mustBeHttp(request.url);

@@ -90,9 +90,9 @@ export function drain(agent: HttpAgent): void {
 }
 
 /**
- * Returns a function that returns the HTTPS agent for the files of
- * `tls`. When the files change, it creates a new agent and drains the previous one. It rejects with a `CredentialError`
- * if the files were never valid; `setting` names them in the message.
+ * Returns a function that returns the HTTPS agent for the files of `tls`. When the files change, it creates a new agent
+ * and drains the previous one. It rejects with a `CredentialError` if the files were never valid; `setting` names them
+ * in the message.
  */
 export function createTlsAgent(
   tls: TlsFiles | null,

@@ -5,9 +5,8 @@ import { signatureOf } from './signatures.js';
 import { listVariables } from './variables.js';
 
 /**
- * How the result depends on the pods.
- * `pods`: the result for the pods of two workloads together is the union of their separate results. `constant`: not at
- * all. `other`: in any other way.
+ * How the result depends on the pods. `pods`: the result for the pods of two workloads together is the union of their
+ * separate results. `constant`: not at all. `other`: in any other way.
  */
 type Scope = 'pods' | 'constant' | 'other';
 

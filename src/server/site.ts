@@ -63,8 +63,8 @@ const SITE_POLICY =
 const FOREVER = 'public, max-age=31536000, immutable';
 
 /**
- * Serves the files of the dashboard. Paths are looked up in
- * `site` and never in the file system. Requests for other paths are passed to `next`.
+ * Serves the files of the dashboard. Paths are looked up in `site` and never in the file system. Requests for other
+ * paths are passed to `next`.
  */
 export function showSite(site: Site | null): RequestHandler {
   return (request, response, next) => {

@@ -18,9 +18,9 @@ interface TargetGroup {
 }
 
 /**
- * Creates the server that Prometheus scrapes. Its pages are `/cadvisor`, `/state` (kube-state-metrics),
- * `/queues` and `/pods/NAMESPACE/NAME`. For http_sd, `/sd` lists all targets, and for example `/sd/cadvisor` only the
- * targets of that kind. All targets have the label `job`; targets of pods also have `namespace` and `pod`.
+ * Creates the server that Prometheus scrapes. Its pages are `/cadvisor`, `/state` (kube-state-metrics), `/queues` and
+ * `/pods/NAMESPACE/NAME`. For http_sd, `/sd` lists all targets, and for example `/sd/cadvisor` only the targets of that
+ * kind. All targets have the label `job`; targets of pods also have `namespace` and `pod`.
  */
 export function makeExporterServer(controllers: WorkloadControllers, faults: ExporterFaults): Server {
   return createServer((request, response) => {

@@ -38,8 +38,8 @@ export interface Metrics {
   readonly countMissedRounds: (rounds: number) => void;
   readonly observeQuery: (query: QueryObservation) => void;
   /**
-   * Adds to the counters of series in responses of a source.
-   * `known`: their labels were parsed in an earlier response; `read`: they were parsed in this one.
+   * Adds to the counters of series in responses of a source. `known`: their labels were parsed in an earlier response;
+   * `read`: they were parsed in this one.
    */
   readonly countSeries: (source: string, series: { readonly known: number; readonly read: number }) => void;
   readonly countOverLimitQuery: (source: string, namespace: string) => void;

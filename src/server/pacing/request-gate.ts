@@ -98,9 +98,8 @@ export class RequestGate extends Duplex {
 
   override _read(): void {
     this.#isWanted = true;
-    // The stream calls
-    // `_read` before it passes on the previous input. Only a microtask later is it known whether the input was a complete request, in which case `hold`
-    // was called.
+    // The stream calls `_read` before it passes on the previous input. Only a microtask later is it known whether the
+    // input was a complete request, in which case `hold` was called.
     queueMicrotask(() => this.#advance());
   }
 

@@ -78,8 +78,8 @@ export interface Runtime {
    */
   source: LoadSource | null;
   /**
-   * Maps the name of a pod to the totals at the time when the pod became ready
-   * (`from`), and at the time when it stopped being ready (`to`; null: it is still ready).
+   * Maps the name of a pod to the totals at the time when the pod became ready (`from`), and at the time when it
+   * stopped being ready (`to`; null: it is still ready).
    */
   readonly meters: Map<string, { readonly from: PodTotals; readonly to: PodTotals | null }>;
 }

@@ -16,8 +16,8 @@ export interface PodTiming {
 export interface WorkloadSpec {
   readonly name: string;
   /**
-   * `rolling`: pods have random names, and a rolling update creates new pods first (`maxSurge`).
-   * `ordered`: pods are named `NAME-0`, `NAME-1` and so on, and are replaced one by one.
+   * `rolling`: pods have random names, and a rolling update creates new pods first (`maxSurge`). `ordered`: pods are
+   * named `NAME-0`, `NAME-1` and so on, and are replaced one by one.
    */
   readonly order: 'rolling' | 'ordered';
   readonly replicas: number;

@@ -102,8 +102,8 @@ function expressionText(expression: JsonObject): string {
 }
 
 /**
- * Maps apiVersion and kind to the fields that field selectors support, besides
- * `metadata.name` and `metadata.namespace`.
+ * Maps apiVersion and kind to the fields that field selectors support, besides `metadata.name` and
+ * `metadata.namespace`.
  */
 const FIELDS: Readonly<Record<string, readonly string[]>> = {
   'v1/Pod': [

@@ -84,7 +84,10 @@ function formatLoad(load: number | null, { metric }: ForecastLoads): string {
   return formatMetric(rounded, { name: metric, unit: 'total' });
 }
 
-/** Returns for example `Now 12. The forecast expects at most 31 within the next hour, at 09:12 (earlier days: 24 to 33).` */
+/**
+ * Returns for example
+ * `Now 12. The forecast expects at most 31 within the next hour, at 09:12 (earlier days: 24 to 33).`
+ */
 function summaryOf(value: ForecastLoads, at: readonly number[], now: number): string {
   const current = value.load.findLast((load) => load !== null) ?? null;
   const expectedAt = (index: number): number => value.expected[index] ?? -1;

@@ -7,8 +7,8 @@ interface Verdict {
   /** When the state ends, in RFC 3339; null: it does not end automatically. */
   readonly until: string | null;
   /**
-   * What ends the state, as a clause after "until", such as `spec.paused is removed`; null: it ends automatically, or that
-   * is unknown.
+   * What ends the state, as a clause after "until", such as `spec.paused is removed`; null: it ends automatically, or
+   * that is unknown.
    */
   readonly end: string | null;
   readonly result: string;

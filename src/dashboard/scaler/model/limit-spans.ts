@@ -9,8 +9,8 @@ export interface LimitSpan {
 }
 
 /**
- * Returns the time ranges in which a limit was the last limit to change the result, oldest first.
- * `entries` are newest first. A range ends with the next decision; the last range ends at `now` (Unix seconds).
+ * Returns the time ranges in which a limit was the last limit to change the result, oldest first. `entries` are newest
+ * first. A range ends with the next decision; the last range ends at `now` (Unix seconds).
  */
 export function limitSpans(entries: readonly DecisionEntry[], now: number): readonly LimitSpan[] {
   const spans: LimitSpan[] = [];

@@ -27,9 +27,9 @@ const RESCALE = 'SuccessfulRescale';
 const MOST = 20;
 
 /**
- * Returns at most 20 changes and Events, newest first. Consecutive equal ones are merged.
- * `lastScaleUp` and `lastScaleDown` add changes whose decisions are no longer known: after a restart, or if the
- * document was deleted and added again.
+ * Returns at most 20 changes and Events, newest first. Consecutive equal ones are merged. `lastScaleUp` and
+ * `lastScaleDown` add changes whose decisions are no longer known: after a restart, or if the document was deleted and
+ * added again.
  */
 export function buildTimeline(
   changes: readonly Change[],
@@ -65,8 +65,8 @@ export function buildTimeline(
 }
 
 /**
- * Returns the item for the time of the last scale-up or scale-down; empty: the time is unknown, or
- * `changes` or `events` contain the change.
+ * Returns the item for the time of the last scale-up or scale-down; empty: the time is unknown, or `changes` or
+ * `events` contain the change.
  */
 function itemOfLast(
   icon: 'up' | 'down',

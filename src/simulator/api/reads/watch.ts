@@ -128,8 +128,8 @@ export class Watches {
   }
 
   /**
-   * Returns the changes after the revision `from`. If `sendInitialEvents` is true, or it is unset and
-   * `from` is at most 0, sends an ADDED event for each object and returns no changes. Null: the history does not reach back to `from`,
+   * Returns the changes after the revision `from`. If `sendInitialEvents` is true, or it is unset and `from` is at most
+   * 0, sends an ADDED event for each object and returns no changes. Null: the history does not reach back to `from`,
    * and the watch has ended.
    */
   #catchUp(stream: Stream, from: number): readonly Change[] | null {

@@ -91,8 +91,8 @@ const METRIC: Message = {
 };
 
 /**
- * Maps apiVersion and kind to the fields that are decoded. Only the kinds and fields are included that `kubectl
- * create`, `autoscale` and `create token` send as protobuf. Source: generated.proto of k8s.io/api and
+ * Maps apiVersion and kind to the fields that are decoded. Only the kinds and fields are included that
+ * `kubectl create`, `autoscale` and `create token` send as protobuf. Source: generated.proto of k8s.io/api and
  * k8s.io/apimachinery.
  */
 const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([

@@ -180,9 +180,8 @@ function changed(
 }
 
 /**
- * Returns the object with the fields of
- * `read` that a request to this path may change. Its identity stays. If the resource has the subresource `status`, only
- * requests to this subresource change the status.
+ * Returns the object with the fields of `read` that a request to this path may change. Its identity stays. If the
+ * resource has the subresource `status`, only requests to this subresource change the status.
  */
 function merge(current: KubeObject, read: JsonObject, { resource, subresource }: Addressed): KubeObject {
   const shown = toWire(resource, current);
