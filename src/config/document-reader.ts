@@ -86,9 +86,8 @@ export interface DocumentObject {
 }
 
 /**
- * Returns the document of a Scaler object. Each object has the limits of a file: 1 MiB and 1,000 keys. (The limit of 64
- * levels applies to all documents.) Problems have the path of the field but no line. Throws `SyntaxError` if `specText`
- * is not JSON.
+ * Returns the document of a Scaler object. Reports a `spec` that exceeds a limit of files: 1 MiB, or 1,000 keys in an
+ * object. Problems have the path of the field but no line. Throws `SyntaxError` if `specText` is not JSON.
  */
 export function readObjectDocument(
   { namespace, name, specText, annotationsText }: DocumentObject,

@@ -2,7 +2,7 @@ import { parentPort } from 'node:worker_threads';
 import type { ReadDocument, ReadOptions } from '../scaler/read/read-scalers.js';
 import { type DocumentSource, eachSourceDocument } from './document-reader.js';
 
-/** A source to read; null: the next documents of the current source. */
+/** A source to read; null requests the next documents of the current source. */
 export type WorkerRequest = { readonly source: DocumentSource; readonly options: ReadOptions } | null;
 
 export interface WorkerAnswer {

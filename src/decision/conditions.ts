@@ -146,8 +146,8 @@ function scalingLimited(context: LimitContext, limited: LimitedCount): Condition
 }
 
 /**
- * Returns the condition for a lowered count. If the count does not rise, no limit of scale-ups is the cause, but a
- * schedule that has lowered `maxReplicas` below the count.
+ * Returns the condition for a count that was lowered. A limit of scale-ups can be the cause only if the count rises.
+ * Otherwise a schedule has lowered `maxReplicas` below the current count.
  */
 function tooHigh(
   { current, spec, bounds }: LimitContext,

@@ -1,7 +1,7 @@
 import type { Instant } from '../units/time.js';
 import type { LimitName } from './result/limit-names.js';
 
-/** A limit of a decision, also as the API writes it. */
+/** A limit of a decision. In answers of the API, `until` is a string. */
 interface Step {
   readonly limit: LimitName;
   readonly from: number;

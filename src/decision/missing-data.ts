@@ -91,7 +91,7 @@ export function queryAt({ queries = [] }: TroubledScaler, path: string): Snippet
   return query === null ? null : { kind: 'query', text: query, ...(graphUrl === null ? {} : { graphUrl }) };
 }
 
-/** Returns the command that runs `doctor` for a scaler, in the environment of the service if that is known. */
+/** Returns the command that runs `doctor` for a scaler where the service runs, or locally if that is unknown. */
 export function doctor(scaler: TroubledScaler): Snippet {
   return command(scaler.doctor ?? `promscaler doctor ${keyOf(scaler)} --config promscaler.yaml`);
 }

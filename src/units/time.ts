@@ -39,7 +39,8 @@ function parseWholeSeconds(text: string): Instant | null {
   const month = twoDigits(text, 5);
   const day = twoDigits(text, 8);
   const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)];
-  // Leap days, and years that `Date.UTC` would change, are left to the general parser. A comparison with NaN is false.
+  // Leap days, and years that `Date.UTC` would change, are left to the general parser. If a digit is missing, a
+  // number is NaN, for which each comparison is false.
   const isValid = year >= 1000 && day >= 1 && day <= (DAYS[month - 1] ?? 0);
   return isValid && hour <= 23 && minute <= 59 && second <= 59
     ? instantFromMs(Date.UTC(year, month - 1, day, hour, minute, second))

@@ -102,8 +102,8 @@ async function decideAndAct(input: CycleInput, ports: CyclePorts, first: Observe
 
 /**
  * Returns the decision to apply: the decision itself or, in a pause with a fixed count, a change to that count. The
- * fixed count overrides the bounds, and the change counts for windows and policies. A fixed 0 sets `zeroedBySelf` even
- * if the target is already at 0, so that the target is scaled up again after the pause.
+ * fixed count overrides the bounds; windows and policies include the change. A fixed 0 sets `zeroedBySelf` even if the
+ * target is already at 0, so that the target is scaled up again after the pause.
  */
 function orderOf(decision: Decision, { pause, memory }: Observed, now: Instant): Decision {
   const replicas = pause?.replicas ?? null;

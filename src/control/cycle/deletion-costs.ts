@@ -94,7 +94,8 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     );
     const failure = failures.find((error) => error !== null);
     if (failure === undefined) return true;
-    // The request was aborted after COSTS_MS, which the caller logs, or at the end of the term, which is no failure.
+    // Logs nothing if the request was aborted: after COSTS_MS, the caller logs it, and at the end of the term, it is no
+    // failure.
     if (signal.aborted) return false;
     logFailure(scaler, failure.kind, failure.message + (failure.kind === 'forbidden' ? PERMISSION_FIX : ''));
     return false;
@@ -136,7 +137,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     try {
       return podCosts.hasOwn(scaler.namespace);
     } catch (error) {
-      // The cycle itself reports pods that cannot be listed, so this failure is not logged again.
+      // Pods that cannot be listed are not logged here, because the cycle itself reports them.
       if (!(error instanceof KubernetesError)) logFault(scaler, error);
       return false;
     }

@@ -155,7 +155,9 @@ export function isEventReason(reason: string): reason is EventReason {
 /** The reason of `ScalingActive` while a fallback replaces a metric. */
 const FALLBACK = 'FallbackActive';
 
-/** What was reported before a cycle. Its `conditions` also contain those that the last record left unchanged. */
+/**
+ * What was reported before a cycle. `conditions` are all current ones, also those that only earlier records reported.
+ */
 type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'>;
 
 /**

@@ -33,7 +33,8 @@ export function watchLoopLag(clock: Clock): LoopLag {
 
 /**
  * Above this lag, the process must not write: the event loop may be blocked again between the check and the request.
- * Followers take over leaseDuration - renewDeadline after the last moment to write. Source: reliability.md, W18.
+ * From the last moment to write, only leaseDuration - renewDeadline remain until followers take over. Source:
+ * reliability.md, W18.
  */
 const MAX_LAG_MS = 1000;
 const STEADY_WAIT_MS = 3000;

@@ -10,7 +10,7 @@ import { errorMessage } from '../../units/failure.js';
 
 export interface Term {
   readonly epoch: string;
-  /** Whether the last renewal is less than renewDeadline ago, on both clocks. */
+  /** Whether the last renewal is less than renewDeadline ago, on the monotonic and on the wall clock. */
   readonly isValid: () => boolean;
   /** Returns the seconds since the last successful renewal was sent, on the monotonic clock. */
   readonly sinceRenewalSeconds: () => number;

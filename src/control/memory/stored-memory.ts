@@ -24,8 +24,8 @@ import { areAlike, hasAuto, laterCapacities } from './measured-capacity.js';
 
 /**
  * Returns the memory after a read of the state store. The first read restores the stored state. If there is no entry,
- * the target counts as scaled when the ConfigMap was created, and without a usable store as scaled now. A later read
- * merges the state that another replica has written: it keeps the later of two times, and the events of both. Source:
+ * the last scaling is assumed when the ConfigMap was created, or now if the store is unusable. A later read merges the
+ * state that another replica has written: it keeps the later of two times, and the events of both. Source:
  * reliability.md, D7 and W11.
  */
 export function restoreMemory(
@@ -186,8 +186,8 @@ function failingSinceOf(
 }
 
 /**
- * Returns the failing metrics of an entry by `metricKey`. An entry has short keys instead of long names; entries of
- * earlier releases have the names.
+ * Returns since when the metrics of an entry have failed, by `metricKey`. Entries have short forms of these keys;
+ * entries of earlier releases have the keys themselves.
  */
 function knownFailing({ failingSince }: StoredEntry, { metrics }: ScalerSpec): State['failingSince'] {
   if (failingSince.size === 0) return failingSince;

@@ -18,7 +18,10 @@ export interface OwnLease {
    * Returns why the Lease is lost; null: it is held.
    */
   readonly found: (lease: SeenMember | null) => string | null;
-  /** Returns whether the last successful write was sent less than renewDeadline ago, on both clocks. */
+  /**
+   * Returns whether the last successful write was sent less than renewDeadline ago, on the monotonic and on the wall
+   * clock.
+   */
   readonly isValid: () => boolean;
   /** Returns when the last successful write since `forget` was sent; null: there was none. */
   readonly since: () => Moment | null;

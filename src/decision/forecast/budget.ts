@@ -23,7 +23,10 @@ export interface Counts {
   readonly foreseen: number;
 }
 
-/** Returns what the forecast added and prevented since the last decision, in pod-seconds. */
+/**
+ * Returns the pods that the forecast added, and the missing pods that it prevented, since the last decision, in
+ * pod-seconds.
+ */
 export function stepOf(
   { before, now }: { readonly before: Instant; readonly now: Instant },
   { current, reactive, observed, needed, ready, carrying, foreseen }: Counts,

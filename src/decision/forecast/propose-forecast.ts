@@ -11,8 +11,8 @@ import { FEWEST_SEASONS } from './seasons.js';
 const FEWEST_MINUTES = 5;
 
 /**
- * The load of a day must rise to this multiple of its level. The pods for a smaller rise already run, and additional
- * pods for each small rise would add up.
+ * The load of a day must rise to this multiple of its level. Smaller rises are ignored: the running pods carry them,
+ * and additional pods for each of them would add up.
  */
 const LEAST_RISE = 1.25;
 

@@ -33,7 +33,9 @@ const WORTH = 10;
 const FEWEST_DAYS = 3;
 const FEWEST_WEEKDAYS = 2;
 
-/** What the forecast added and prevented since the last decision, in pod-seconds. */
+/**
+ * The pods that the forecast added, and the missing pods that it prevented, since the last decision, in pod-seconds.
+ */
 interface Step {
   readonly added: number;
   readonly prevented: number;

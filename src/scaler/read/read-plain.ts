@@ -3,7 +3,7 @@ import { type Finding, type Path, finding } from '../problems/finding.js';
 
 /**
  * Returns a copy without members that are null, because null means unset, as in Kubernetes. Nulls in lists stay.
- * Reports keys named `__proto__`, and more than 64 levels.
+ * Reports keys named `__proto__`, and nesting of more than 64 levels.
  */
 export function readPlain(value: unknown): {
   readonly value: unknown;
