@@ -25,9 +25,9 @@ interface BackgroundReaderOptions {
 }
 
 /**
- * Creates a reader that reads small sources in this thread and large ones in a worker, so that no document delays
- * rounds, probes and the renewal of the Lease. The worker starts with the first large source (50 ms) and stops with
- * `close`. A worker that exceeds its time or memory is terminated, and the source that it was reading gets a problem.
+ * Creates a reader that reads small sources in this thread and large ones in a worker. So no document delays rounds,
+ * probes or the renewal of the Lease. The worker starts with the first large source (50 ms) and stops with `close`. If
+ * it exceeds its time or memory, it is terminated, and the source it was reading gets a problem.
  */
 export function createBackgroundReader(options: BackgroundReaderOptions): DocumentReader {
   const here = readerOfThisThread(options.clock);

@@ -38,10 +38,10 @@ export interface NextSet {
 }
 
 /**
- * Returns the scalers in effect after a reload. The last valid version stays in effect for an invalid document, for the
- * documents of an unreadable file, and for all documents of a path that is unreadable or exceeds the limits. A scaler
- * is removed only if its document is missing from a readable path. With `mayBeAbsent`, an empty or absent path without
- * documents in effect is no problem. Source: reliability.md C3-C6, decisions 10 and 14.
+ * Returns the scalers in effect after a reload. An invalid document is replaced by its last valid version. So are the
+ * documents of a file that cannot be read, and all documents of a path that cannot be read or exceeds the limits. A
+ * scaler is removed only if its document is missing from a readable path. With `mayBeAbsent`, an empty or absent path
+ * without documents in effect is no problem. Source: reliability.md C3-C6, decisions 10 and 14.
  */
 export function nextSet(
   paths: readonly ReadPath[],
@@ -112,7 +112,7 @@ function keptFiles(
   last: DocumentSet,
 ): { readonly files: ReadonlySet<string>; readonly paths: ReadonlySet<string> } {
   const unreadable = paths.flatMap(({ contents }) => contents.files.filter(({ text }) => text === null));
-  // If a directory cannot be read, its files count as unreadable, too.
+  // The files of a directory that cannot be read are unreadable, too.
   const within = Array.from(last.values(), ({ file }) => file).filter((file) =>
     unreadable.some(({ name }) => file.startsWith(`${name}/`)),
   );

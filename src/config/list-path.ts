@@ -37,8 +37,8 @@ interface ListOptions {
   /** Replaces `path` at the start of the file names. */
   readonly name: string;
   /**
-   * `signing`: lists the metadata of files, but not the files in a version of a ConfigMap, which never change.
-   * `reading`: lists all files, but saves the system call for the metadata of regular files.
+   * `signing`: for a hash of the metadata, so without the files of a mounted ConfigMap's version, which never change.
+   * `reading`: for reading all files, so without the metadata of regular files, which would take a system call each.
    */
   readonly purpose: 'signing' | 'reading';
 }

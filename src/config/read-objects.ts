@@ -140,8 +140,8 @@ function nextActive(
 }
 
 /**
- * Returns the unreadable file that takes precedence over the object with this name, because the last readable version
- * of the file has a document with that name. Null: there is none. A path that is empty or absent blocks no object.
+ * Returns the unreadable file that takes precedence over the object, because its last readable version has a document
+ * with the same name. Null: there is none. A path that is empty or absent blocks no object.
  */
 function brokenFileOf({ set, keptFiles }: NextSet, key: string): string | null {
   const active = set.get(key);

@@ -172,8 +172,8 @@ export interface ChangeDetector {
 const CONTENTS_INTERVAL_MS = 600_000;
 
 /**
- * Minimum age of a timestamp that proves that a file is unchanged. A file with a younger timestamp may change again
- * without getting a new one, because timestamps have a resolution of up to 2 s (FAT).
+ * Minimum age of a timestamp for a file that counts as unchanged. A younger file may change again without a new
+ * timestamp, because file systems have a resolution of up to 2 s (FAT).
  */
 const RESOLUTION_MS = 3000;
 

@@ -49,7 +49,7 @@ export interface LoadedScalers {
 /** What is in effect in place of a rejected document. `unknown`: the document has no readable name. */
 export type RejectionEffect = 'last-valid' | 'none' | 'file' | 'unknown';
 
-/** Returns a function that, for an error in a document, returns what is in effect in place of that document. */
+/** Returns a function that returns, for a problem of a rejected document, what is in effect instead. */
 export function rejectionEffects({ scalers, verdicts }: LoadedScalers): (error: Problem) => RejectionEffect {
   const present = new Set(scalers.map(scalerKey));
   return (error) => {

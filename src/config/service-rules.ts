@@ -116,7 +116,7 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
 
 /**
  * Reports a cpu query whose window is unknown, because the name of a recording rule does not show its window. Without
- * it, the usage of a pod younger than the window would count as complete.
+ * the window, promscaler cannot know whether the usage of a young pod is complete.
  */
 function checkWindowIsKnown(source: Loose<SourceInput>, query: string, path: Path): readonly Finding[] {
   const takesWindow = listVariables(query).some(({ name }) => name === 'window');
@@ -263,7 +263,7 @@ function checkReceiver(receiver: Loose<ReceiverInput>, path: Path, isBroken: IsB
   const findings: Finding[] = [];
   const report = (message: string): void =>
     void findings.push({ ...finding('wrong-settings', path, `${formatPath(path)} ${message}`), at: 'key' });
-  // An invalid `url` or `urlFile` is already reported, and would count as unset here.
+  // An invalid `url` or `urlFile` is already reported. Here it would look like an unset one.
   const isKnown = !isBroken([...path, 'url']) && !isBroken([...path, 'urlFile']);
   if (isKnown && (url === undefined) === (urlFile === undefined)) report('must have either url or urlFile');
   if (format === 'slack' && url !== undefined)

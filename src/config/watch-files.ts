@@ -23,8 +23,8 @@ interface WatchOptions {
 
 /**
  * Calls `onChange` when `hasChanged` resolves to true. `hasChanged` is called shortly after an event of the file
- * system, and every 10 s, because not every file system reports that `..data` of a ConfigMap was replaced. Resolves
- * when `signal` is aborted, even while a file system does not respond.
+ * system. It is also called every 10 s, because some file systems send no event when `..data` of a ConfigMap is
+ * replaced. Resolves when `signal` is aborted, even while a file system does not respond.
  */
 export async function watchFiles(options: WatchOptions): Promise<void> {
   await Promise.race([watchUntilAborted(options), untilAborted(options.signal)]);

@@ -15,8 +15,8 @@ import type { Shards } from './election/leadership.js';
 
 export interface Controller {
   /**
-   * Replaces the set of scalers. A scaler with the same name and target keeps its state. A scaler is decided within
-   * seconds, regardless of its period, if it is new or changed, or if its conflict with another scaler of the target
+   * Replaces the set of scalers. A scaler with the same name and target keeps its state. A new or changed scaler is
+   * decided within seconds, regardless of its period. So is a scaler if its conflict with another scaler of the target
    * has changed.
    * `all`: the scalers of all replicas, which differ from `scalers` only with sharding. Their targets are watched, too,
    * so that the caches are full when this replica takes over one of them. Default: `scalers`.
@@ -204,11 +204,11 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
     return due;
   };
 
-  /** Never rejects: if it did, the entry would count as running forever and never be decided again. */
+  /** Never rejects: if it did, the entry would stay marked as running and never be decided again. */
   const runEntry = async (entry: Entry, answered: AnsweredScaler): Promise<void> => {
     const { scaler } = answered;
     try {
-      // The scaler was removed, or another term began, while the cycle waited for its answers: they are dropped.
+      // The scaler was removed, or another term began, while the cycle waited for its answers. The answers are dropped.
       if (!entry.isCurrent) return;
       const { bucket } = entry;
       const sharesTargetWith = shared.get(entry.key) ?? null;

@@ -11,7 +11,8 @@ export interface Round {
 }
 
 /**
- * A start up to this long ago counts as now, because the clock advances between the choice of `startMs` and the call.
+ * A start up to this long ago is treated as now, because the clock advances between the choice of `startMs` and the
+ * call.
  */
 const START_MS = 1000;
 
@@ -57,7 +58,10 @@ interface EarlyRound {
  * which an edit waits for its status.
  */
 const MIN_INTERVAL_MS = 3000;
-/** Delay before an early round. The documents of a reload all arrive within one event-loop iteration. */
+/**
+ * Delay before an early round. It can be short, because the documents of a reload all arrive within one event-loop
+ * iteration.
+ */
 const DEBOUNCE_MS = 50;
 
 export function createEarlyRound(clock: Clock, run: () => void): EarlyRound {

@@ -100,8 +100,8 @@ function readingOf({ usage, filledUsage, target, pods }: Arithmetic): Reading {
 const MOST_DECIMALS = 12;
 
 /**
- * Returns a function that formats milli-units. It rounds amounts of memory, but only so far that a reader gets the same
- * count from the printed numbers as from the exact ones.
+ * Returns a function that formats milli-units. Amounts of memory are rounded, but never so far that the printed numbers
+ * give another count than the exact ones.
  */
 function writerOf({ spec, arithmetic }: Proposed, snapshot: Snapshot): (milli: number) => string {
   const { name } = spec;

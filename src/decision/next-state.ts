@@ -14,9 +14,9 @@ import {
 } from './snapshot/snapshot.js';
 
 /**
- * Returns the recommendations of earlier decisions. For the first decision of a scaler, the current count serves as a
- * recommendation made now, so that nothing scales down during the first window. An empty list does not mean that the
- * decision is the first. Source: algorithm.md, point 26.
+ * Returns the recommendations of earlier decisions. The first decision of a scaler has none: the current count is
+ * returned as a recommendation made now, so that nothing scales down during the first window. An empty list does not
+ * mean that the decision is the first. Source: algorithm.md, point 26.
  */
 export function seedRecommendations({ state, now, target }: Snapshot): readonly Recommendation[] {
   return state.recommendations ?? [{ at: now, replicas: target.specReplicas }];
@@ -109,8 +109,8 @@ function zeroedBySelf({ state, target }: Snapshot, { desired }: Outcome): boolea
 }
 
 /**
- * Returns since when each metric without a value has failed. The time at 0 replicas does not count: metrics normally
- * have no value without pods, and a workload that scales up from 0 must not use its fallback immediately.
+ * Returns since when each metric without a value has failed. The time at 0 replicas is excluded: metrics normally have
+ * no value without pods, and a workload that scales up from 0 must not use its fallback immediately.
  */
 function failingSince(
   { now, state, target }: Snapshot,

@@ -125,8 +125,8 @@ interface KubectlPause {
 }
 
 /**
- * Returns the kubectl command for a pause. It removes the annotations that it does not set, because a `paused-until` in
- * the past would make the pause ineffective, and an old `paused-replicas` would set the count.
+ * Returns the kubectl command for a pause. It removes the annotations that it does not set: a `paused-until` in the
+ * past would make the pause ineffective, and an old `paused-replicas` would set the count.
  */
 export function pauseWithKubectl(scaler: Pausable, pause: KubectlPause): Snippet {
   return annotate(scaler, { paused: 'true', ...pause });

@@ -371,7 +371,7 @@ function pending({ decision, outcome, conditions }: StateFacts): Reason | null {
   return isEvaluated ? null : { cause: 'no metric was evaluated yet' };
 }
 
-/** The state while a limit keeps the count from the recommendation; null: the rules of the bounds decide. */
+/** The state while a limit keeps the count away from the recommendation; null: the rules of the bounds decide. */
 const LIMIT_STATES: Readonly<Record<LimitName, StateName | null>> = {
   untrusted_metric: 'PartialData',
   stabilization: 'Stabilizing',

@@ -141,7 +141,7 @@ interface TotalMetric extends QueriedMetric {
   readonly freshness: Freshness | null;
   /** Unset: the query alone determines the value. */
   readonly backlog?: Backlog;
-  /** PromQL with variables that returns the load that one pod carries. Unset: the target is that load. */
+  /** PromQL with variables that returns the load that one pod carries. Unset: the target is used. */
   readonly capacityQuery?: string;
   /** Unset: the load that one pod carries is not measured. */
   readonly autoCapacity?: AutoCapacity;

@@ -79,8 +79,8 @@ export function skippedAt(
 }
 
 /**
- * Returns the clock change that skips the local time `local`, as the first instant after it. Searches between the
- * lowest and the highest of the candidates.
+ * Returns the first instant after the clock change that skips the local time `local`, by a binary search between the
+ * lowest and the highest candidate.
  */
 function clockChangeAfter(local: number, candidates: readonly number[], timeZone: string): number {
   let before = Math.min(...candidates);

@@ -11,7 +11,7 @@ interface Around {
   readonly next: Occurrence | null;
 }
 
-/** Limits the exceptions that are skipped one after the other. A document has fewer. */
+/** Limits the successive exceptions that are skipped. A document has fewer. */
 const MAX_SKIPPED = 1000;
 
 interface Recurrence {

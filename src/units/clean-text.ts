@@ -9,8 +9,8 @@ const UNSAFE =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}\p{Cs}]/gu;
 
 /**
- * Replaces by U+FFFD each character that a terminal would execute, or that makes a string look like another one. It is
- * for text from documents, servers and other clients, wherever a person reads it. All other characters stay.
+ * Replaces by U+FFFD each character that a terminal would execute, or that makes two different strings look the same.
+ * It is for text from documents, servers and other clients, wherever a person reads it. All other characters stay.
  */
 export function cleanText(text: string): string {
   return text.replace(UNSAFE, '\ufffd');

@@ -31,8 +31,8 @@ export type UnusableReason =
 export type FailureReason = (typeof FAILURE_REASONS)[number] | UnusableReason | 'unknown';
 
 /**
- * Why a metric has no value. The same type is used from the query to the API (sample, result of the metric, condition,
- * log line, outage), so that the reason and the data source are kept.
+ * Why a metric has no value. Sample, result of the metric, condition, log line, outage and API all use this type, so
+ * that the reason and the data source are kept.
  */
 export interface Failure {
   readonly class: 'failed';

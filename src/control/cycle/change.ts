@@ -113,8 +113,8 @@ function whyGivenUp({ leadership, now, isCurrent, signal }: CycleInput, memory: 
   if (signal.aborted || !isCurrent()) return NOT_WANTED;
   const why = leadership.whyNoWrites();
   if (why !== null) return why;
-  // Uses the time when the round started, not the present time: a change that was unresolved then still counts as
-  // unresolved, even after a long wait for a slot.
+  // Uses the time when the round started, not the present time. So a change that was unresolved then stays unresolved,
+  // even after a long wait for a slot.
   return isUnderWay(memory, leadership.epoch(), now)
     ? 'another replica, or this replica in an earlier term, has announced a change whose result is not known yet'
     : null;
@@ -178,10 +178,10 @@ const OUTCOME_UNKNOWN = 'the result of an earlier change is not known yet';
 /**
  * Sets the replicas of a target in three steps: reads the target live, stores the intent, and sends one merge-patch.
  * The uid and resourceVersion that were read are the preconditions of the PATCH.
- * Patches nothing if the live count differs from `from`, if this process is not the leader, more than 5 s after the
- * read, or while an earlier change with a different precondition may still be applied. After a conflict, or after a 429
- * and its `Retry-After`, starts again with the read. If the intent cannot be stored, a scale-up continues without it,
- * but a scale-down does not.
+ * Patches nothing if the live count differs from `from`, if this process is not the leader, or more than 5 s after the
+ * read. The same applies while an earlier change with a different precondition may still be applied. After a conflict,
+ * or after a 429 and its `Retry-After`, starts again with the read. If the intent cannot be stored, a scale-up
+ * continues without it, but a scale-down does not.
  * Throws if `to` is not a valid count or outside of `bounds`, which is a defect of promscaler. Source: reliability.md,
  * W3, W4, W6, W10, W11, W12.
  */
@@ -271,8 +271,8 @@ async function prepare(
 
 /**
  * Returns true if there is no unresolved change, or if it has the same precondition as this change: the API server then
- * applies at most one of the two. Otherwise the unresolved change may have been applied and then reverted by another
- * client, and replacing its intent would lose the forbidden window that it started.
+ * applies at most one of the two. Otherwise the unresolved change may have been applied, and then reverted by another
+ * client. Replacing its intent would lose the forbidden window that it started.
  */
 function isExcluded(pending: Intent | null, resourceVersion: string): boolean {
   return pending === null || pending.resourceVersion === resourceVersion;

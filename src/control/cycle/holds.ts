@@ -14,8 +14,9 @@ export function whyHeld(
   order: Decision,
 ): Hold | null {
   const other = sharesTargetWith ?? otherScaler;
-  // A document in dry run is meant to run next to the autoscaler that it replaces, so that is no conflict. Between two
-  // scalers of one target, the dry run of the service does not matter: it ends for both at once.
+  // It is no conflict if a document in dry run has another autoscaler next to it: it is meant to replace that
+  // autoscaler. Between two scalers of one target, the dry run of the service does not matter, because it ends for both
+  // at once.
   const isIntended = sharesTargetWith === null ? isDryRun : spec.dryRun;
   if (other !== null && !isIntended) {
     const doubt =

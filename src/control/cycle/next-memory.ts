@@ -21,7 +21,7 @@ interface CycleTimes {
   readonly endedAt: Instant;
 }
 
-/** Returns the memory after a cycle. A decision that was not applied does not count as a change. */
+/** Returns the memory after a cycle. If the decision was not applied, the memory contains no change. */
 export function nextMemory(settled: Settled, times: CycleTimes): Memory {
   const memory = memoryAfter(settled, times);
   const { snapshot } = settled.observed;

@@ -196,8 +196,8 @@ function keepFacts(
 }
 
 /**
- * Adds the time of the last change of the document to the state, so that a reason can say that a stored result comes
- * from an earlier version.
+ * Adds the time of the last change of the document to the state. A reason can then say that a stored result comes from
+ * an earlier version.
  */
 function afterDocumentChange({ state, scaler: before }: Memory, scaler: Scaler, now: Instant): State {
   const isSame = before === undefined || isSameSpec(before, scaler);

@@ -101,8 +101,8 @@ function withoutOrder({ recommendedReplicas, desiredReplicas, metrics }: Decisio
 }
 
 /**
- * Returns the comparison with the other autoscaler of the target. Undefined unless only the dry run holds the decision,
- * and all metrics have full values: otherwise the decision does not predict what promscaler will do after the dry run.
+ * Returns the comparison with the other autoscaler of the target. Undefined unless the dry run alone holds the decision
+ * and all metrics have full values: only then does the decision predict what promscaler will do after the dry run.
  */
 function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | null): Shadow | undefined {
   const theirReplicas = other?.desiredReplicas;
@@ -113,8 +113,8 @@ function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | nu
 }
 
 /**
- * Returns whether the count was calculated. While a metric has no full value, promscaler holds the current count, which
- * the HPA has set, so the comparison would always find no difference.
+ * Returns whether the count was calculated. While a metric has no full value, promscaler keeps the current count. The
+ * HPA has set that count, so the comparison would always find no difference.
  */
 function isCalculated({ metrics, action }: Decision): boolean {
   // Without metrics, either a bound sets the count, or the target stays at 0 and nothing is calculated.

@@ -23,9 +23,9 @@ import type { CycleOutput, CycleReportPorts, Recorder } from './types.js';
 const SENT: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']);
 
 /**
- * Reports a cycle to ledger, metrics, log, Events and `onCycle`. A cycle that was canceled at the end of its term is
- * reported only if it sent a change of replicas, because a canceled query is not a failure. Never throws: if it did,
- * the caller would lose the memory of the cycle.
+ * Reports a cycle to ledger, metrics, log, Events and `onCycle`. A cycle that the end of its term has canceled is
+ * reported only if it sent a change of replicas: its canceled queries are no failures. Never throws: if it did, the
+ * caller would lose the memory of the cycle.
  */
 export function reportCycle(
   output: CycleOutput,
@@ -54,8 +54,8 @@ export function reportCycle(
   } catch (error) {
     ports.log.error('failed to record cycle', { scaler: record.scaler.key, error });
   }
-  // The term may end during a cycle. The result is logged even then, but a replica that does not lead must not expose
-  // metrics of a scaler that the leader exposes, too.
+  // If the term has ended during the cycle, the result is logged, but its metrics are removed: only the leader may
+  // expose metrics of a scaler.
   if (!ports.isLeading()) ports.recorder.remove(record.scaler.key);
 }
 

@@ -5,7 +5,7 @@ import { type Instant, secondsBetween } from '../../units/time.js';
 import type { Shortfall } from '../memory/memory.js';
 import { countOf } from '../../units/format.js';
 
-/** How long missing pods count as starting. It is the HPA's default of cpu-initialization-period. */
+/** How long missing pods are reported as starting. It is the HPA's default of cpu-initialization-period. */
 export const STARTING_SECONDS = 300;
 
 export function shortfallOf(

@@ -45,7 +45,7 @@ type Verb = 'get' | 'create' | 'update';
 
 /**
  * Wraps the client with a refusal guard. If the verb was ever allowed, or the process has been a follower, the guard
- * throws the original `KubernetesError`, so that the process keeps running: the permission may return.
+ * throws the original `KubernetesError`. The process then keeps running, because the permission may return.
  */
 export function withRefusals(
   client: LeaseClient,

@@ -37,8 +37,8 @@ export function observeLease(
 const MAX_DURATIONS = 4;
 
 /**
- * Returns how long a Lease is valid without a renewal, in milliseconds: the duration that the Lease states, but at most
- * four times the configured one, so that a Lease of another client also expires. A duration of 0 counts as unset,
+ * Returns how long a Lease is valid without a renewal, in milliseconds: the duration in the Lease, but at most four
+ * times the configured one, so that a Lease of another client also expires. A duration of 0 is treated as unset,
  * because the API server accepts none. Source: reliability.md, W16.
  */
 export function durationMs(

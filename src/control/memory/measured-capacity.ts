@@ -17,7 +17,7 @@ const DRIFT_SHARE = 0.1;
  */
 const LEAST_SHARE = 0.5;
 const DAY_SECONDS = 86_400;
-/** Longest duration of a drift. After that, all days that a reading covers are days of the new pods. */
+/** Longest duration of a drift. After that, a reading covers only days on which the new pods ran. */
 const LONGEST_DRIFT_SECONDS = 3 * DAY_SECONDS;
 
 /**
@@ -93,9 +93,9 @@ export function laterCapacities(
 /**
  * Returns the capacity of a pod: the highest of the days and of the last hour; null: nothing was served.
  * A lower capacity is a drift if pods with errors or a backlog served less than 90 % of the lowest day in the last
- * hour. The value of that hour then applies until pods serve as much as before, for at most 3 days. A higher capacity
- * is a drift if it is more than 110 % of the highest day and all pods started within the last day: older pods only had
- * less load before.
+ * hour. The value of that hour then applies until pods serve as much as before, for at most 3 days.
+ * A higher capacity is a drift if it is more than 110 % of the highest day. All pods must have started within the last
+ * day, because older pods may only have had less load before.
  */
 export function measureCapacity(
   before: MeasuredCapacity | undefined,

@@ -65,7 +65,7 @@ export interface Memory {
    */
   readonly aloneSince?: Instant | undefined;
   readonly isRestored: boolean;
-  /** The text of the stored entry from which this memory was read or to which it was written; null: none. */
+  /** The text of this memory's entry in the state store, as last read or written; null: none. */
   readonly stored: string | null;
   readonly isUnsaved: boolean;
 }
@@ -80,8 +80,8 @@ export interface Shortfall {
 }
 
 /**
- * Returns the memory of a scaler whose past is unknown. The scaler counts as scaled in both directions now: both
- * forbidden windows start, and the first decision keeps the current count for a stabilization window.
+ * Returns the memory of a scaler whose past is unknown. It assumes that the target was just scaled in both directions:
+ * both forbidden windows start, and the first decision keeps the current count for a stabilization window.
  */
 export function freshMemory(now: Instant, uid: string | null): Memory {
   const state = { ...EMPTY_STATE, lastScaleUp: now, lastScaleDown: now };
@@ -226,8 +226,8 @@ const QUARTER_MS = 900_000;
 
 /**
  * Returns the number of the quarter of an hour that contains `now`. Quarters start at different times for different
- * ConfigMaps, but at the same time for all scalers of a ConfigMap, which are then stored with one write. So a service
- * makes at most 64 such writes an hour.
+ * ConfigMaps. They start at the same time for all scalers of a ConfigMap, which are then stored with one write, so a
+ * service makes at most 64 such writes an hour.
  */
 export function quarterOf(scaler: Scaler, now: Instant): number {
   return Math.floor((now + (bucketOf(scaler) * QUARTER_MS) / STATE_BUCKETS) / QUARTER_MS);
@@ -235,7 +235,7 @@ export function quarterOf(scaler: Scaler, now: Instant): number {
 
 /**
  * Sets the count without a forecast to `replicas`, which something other than a decision has set. Otherwise the
- * difference would count as a cost of the forecast.
+ * difference would be charged to the forecast.
  */
 export function rebased<S extends State>(state: S, replicas: number): S {
   const { forecast, lastScaleUp, lastScaleDown, scaleEvents } = state;

@@ -9,8 +9,8 @@ export type PodStarts = ReadonlyMap<string, number>;
 const KEPT = 100;
 
 /**
- * Longest time that counts as a start. After a longer time, the pod was probably ready before, and unready in between:
- * the Ready condition shows only its last change.
+ * Longest time that is recorded as a start. After a longer time, the pod was probably ready before, and unready in
+ * between: the Ready condition shows only its last change.
  */
 const LONGEST_SECONDS = 3600;
 

@@ -84,9 +84,9 @@ function joinTerms(first: Memory, earlier: Memory): Memory {
 }
 
 /**
- * Returns the unresolved change to keep. `lost` is the one that is not kept, because an entry has only one; null: none.
- * If the entry lacks the change of the earlier term, another replica has resolved it, unless the change was never
- * stored or the entry cannot be read.
+ * Returns the unresolved change to keep. An entry has only one, so a second one is returned as `lost`; null: there is
+ * none. If the entry lacks the change of the earlier term, another replica has resolved that change. This does not hold
+ * if the change was never stored, or the entry cannot be read.
  */
 function joinChanges(
   { uid, unresolved: stored }: Memory,

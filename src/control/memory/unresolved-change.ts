@@ -26,11 +26,11 @@ export function isUnderWay({ unresolved }: Memory, epoch: string, now: Instant):
  * Resolves a PATCH whose response was lost, or whose sender has stopped, by a live read. The live count shows
  * what happened:
  * - The resourceVersion of the precondition: the PATCH is not applied yet, and may be applied for up to 60 s.
- * - A count of the intent: it was applied, and counts for windows and policies.
+ * - A count of the intent: it was applied, and is added to windows and policies.
  * - `from` in the same generation: the `spec` is unchanged, so the PATCH was not applied and will not be.
- * - Any other count: another client set it, perhaps after this PATCH. The PATCH counts for windows and
- * policies, the other change for windows only. A 0 counts as set by promscaler only if the change started
- * from a 0 of promscaler.
+ * - Any other count: another client set it, perhaps after this PATCH. The PATCH is added to windows and
+ * policies, the change of the other client to windows only. A 0 is attributed to promscaler only if the change
+ * started from a 0 of promscaler.
  *
  * The time of the change is the latest possible one: now, or 60 s after the intent. W12 says 5 s, but the
  * server may work on a request for longer, and an earlier time would shorten the window. Source:

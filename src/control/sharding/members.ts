@@ -96,10 +96,10 @@ function findStale(members: ObservedMembers, own: string, nowMs: number): readon
 }
 
 /**
- * Returns the number of a new claim, which its Lease has as `leaseTransitions`. It is above the numbers of this member,
- * of the other members and of the leader, so that the epochs of a bucket increase from owner to owner. A Lease at the
- * largest number is ignored: only another client writes such a number, and the API server would reject a larger one.
- * After its own largest number, a member starts again with 1.
+ * Returns the number of a new claim, which its Lease has as `leaseTransitions`. It is above all numbers of members and
+ * of the leader, so that the epochs of a bucket increase from owner to owner. A Lease at the largest number is ignored:
+ * only another client writes such a number, and the API server would reject a larger one. After its own largest number,
+ * a member starts again with 1.
  */
 export function nextNumber(
   members: ObservedMembers,

@@ -199,7 +199,7 @@ export function createMembership(options: MembershipOptions): Shards {
       const isChanged = published !== null && published !== buckets.claims().join();
       const waitMs = isChanged ? URGENT_MS : times.retryPeriodSeconds * 1000;
       await alarm.sleep(Math.min(attemptMs + waitMs, endMs) - clock.monotonicMs(), signal);
-      // Waits at least this long between two writes, so that several buckets that are released at once need only one.
+      // Minimum time between two writes: several buckets that are released at once then need only one.
       const earlyMs = attemptMs + URGENT_MS - clock.monotonicMs();
       if (earlyMs > 0) await sleep(clock, earlyMs, signal);
       if (signal.aborted) return null;
@@ -263,7 +263,7 @@ export function createMembership(options: MembershipOptions): Shards {
 
   return {
     identity,
-    // As in the metrics, the owner of bucket 0 counts as the leader.
+    // The owner of bucket 0 is reported as the leader, as in the metrics.
     leader: () =>
       buckets.phaseOf(0) === 'serving'
         ? identity

@@ -3,8 +3,8 @@ import type { ElectionTimes } from '../election/election-rules.js';
 import type { ObservedMember } from './members.js';
 
 /**
- * Plans which member owns which bucket, from the view of one member. It remembers members that do not claim the buckets
- * that the plan gives them.
+ * Plans the owner of each bucket, from the view of one member. It remembers members that do not claim their planned
+ * buckets.
  */
 export interface Planner {
   /** Returns the planned owner of each bucket. */
@@ -30,8 +30,8 @@ const LEAST_RENEWALS = 2;
  */
 const JOINING_PERIODS = 3;
 /**
- * After this many retryPeriods in which nobody claimed a bucket, its planned owner counts as idle. A claim normally
- * takes one or two retryPeriods.
+ * After this many retryPeriods in which no member claimed a bucket, its planned owner is treated as idle. A claim
+ * normally takes one or two retryPeriods.
  */
 const CLAIM_PERIODS = 5;
 /**
@@ -49,9 +49,9 @@ interface Idle {
 
 /**
  * Creates the planner of a member. Another member without claims gets a share after its second renewal, as long as it
- * claims what the plan gives it. If a bucket was free for five periods and its planned owner did not claim it, that
- * member gets no other bucket for a minute, the next time for twice as long, and so on up to an hour. So even forged
- * Leases leave a bucket without an owner for a short time only. Source: reliability.md, W33, W36.
+ * claims its planned buckets. If it has not claimed a free bucket for five periods, it gets no other bucket for a
+ * minute, the next time for two minutes, and so on up to an hour. So even forged Leases leave a bucket without an owner
+ * for a short time only. Source: reliability.md, W33, W36.
  */
 export function createPlanner(identity: string, times: ElectionTimes): Planner {
   const periodMs = times.retryPeriodSeconds * 1000;
@@ -176,8 +176,8 @@ function keptBuckets(
 }
 
 /**
- * Returns how many buckets each member gets. Members with the most buckets get the larger share, so that no bucket
- * moves between two members that already have a share.
+ * Returns how many buckets each member gets. Members with the most buckets get the larger share. So no bucket moves
+ * between two members that already have their shares.
  */
 function quotasOf(
   kept: ReadonlyMap<string, readonly number[]>,

@@ -42,8 +42,8 @@ const CYCLE_CONDITIONS: ReadonlySet<string> = new Set(CONDITION_TYPES);
 
 /**
  * Returns the wanted status of an object. A condition keeps the stored `lastTransitionTime` until its status changes,
- * so that a restart does not reset it. Before the first cycle of this process, the results that an earlier process has
- * stored stay, unless no version of the document is in effect.
+ * so that a restart does not reset it. Until the first cycle of this process, the stored results of an earlier process
+ * stay, unless no version of the document is in effect.
  */
 export function buildObjectStatus({
   object,

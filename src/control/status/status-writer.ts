@@ -180,8 +180,8 @@ async function writeOne(
 }
 
 /**
- * Returns the Event for a rejected generation. Null: the generation is accepted, or the stored status already says that
- * it is rejected, so that neither a restart nor another leader repeats the Event.
+ * Returns the Event for a rejected generation. Null: the generation is accepted, or the stored status already reports
+ * the rejection. So neither a restart nor another leader repeats the Event.
  */
 function rejectionEvent({ object, wanted, verdict }: DueStatus): TargetEvent | null {
   const isRejection = ({ type, status, observedGeneration }: StatusCondition): boolean =>

@@ -77,8 +77,8 @@ export function sumOfParts(parts: readonly SpentPart[]): Omit<SpentPart, 'from'>
 
 /**
  * Returns the pod-seconds that the forecast added within three days, in percent of the pod-seconds without a forecast.
- * While less than three days are recorded, the time before counts as a time with `reactive` replicas: otherwise the
- * first increase of a new scaler would use the whole budget.
+ * If less than three days are recorded, `reactive` replicas are assumed for the time before: otherwise the first
+ * increase of a new scaler would use the whole budget.
  */
 export function spentPercent(parts: readonly SpentPart[], reactive: number): number {
   const [first] = parts;

@@ -40,7 +40,7 @@ export function carryingPods(
 
 /**
  * Returns the count that the scaler would set now if it had no forecast. It can be lower than the proposal for the
- * visible load: full pods hide load beyond their capacity, so that the count would rise step by step, while the
+ * visible load. Full pods hide load beyond their capacity, so without a forecast the count would rise step by step. The
  * additional pods of a forecast show the whole load at once.
  */
 export function advanceReactive(

@@ -45,7 +45,7 @@ export interface MinuteLoads {
 }
 
 /**
- * Returns the known loads in the range that the season at `at` needs, and at most one before and one after that range.
+ * Returns the known loads in the range that `seasonOf` needs for `at`, and at most one before and one after that range.
  */
 export function pointsAround(
   { start, values }: MinuteLoads,

@@ -30,8 +30,8 @@ interface Unscheduled {
 /**
  * Returns the bounds of the document, or instead the highest floor and the lowest ceiling of the schedules that are
  * active or ramping. A floor above the ceiling is lowered to the ceiling. During a ramp, a bound moves linearly from
- * the document's value to the schedule's value, rounded up. A ramp ends at the start of the schedule, and another one
- * starts at its end; each takes `rampSeconds`. Source: algorithm.md, step 1.
+ * the document's value to the schedule's value, rounded up. One ramp ends at the start of the schedule, and a second
+ * one starts at its end; each takes `rampSeconds`. Source: algorithm.md, step 1.
  */
 export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
   let floor: BoundBy | null = null;
@@ -67,9 +67,9 @@ export function widestBounds({ minReplicas, maxReplicas, schedules }: Unschedule
 
 /**
  * Returns the highest maximum that may have led to the current count. A count above it is lowered immediately.
- * The maximum of a schedule counts while the schedule is active, and after that until the next scale-up. If no schedule
- * allowed more than the document at the last scale-up, then the document's maximum allowed the count, and lowering that
- * maximum takes effect immediately. Source: reliability.md, decision 8.
+ * The maximum of a schedule is included while the schedule is active, and after that until the next scale-up. If no
+ * schedule allowed more than the document at the last scale-up, the document's maximum allowed the count. Lowering that
+ * maximum then takes effect immediately. Source: reliability.md, decision 8.
  */
 export function highestCeiling(
   { maxReplicas, schedules }: Omit<Unscheduled, 'minReplicas'>,

@@ -10,8 +10,8 @@ const LONGEST_WINDOW_SECONDS = 3600;
 
 /**
  * `maxScaleDownPercentPerWindow`: within one window, a scaler may remove at most this share of the highest count in the
- * window, but always 1 pod. It does not apply if the maximum of the document was lowered, but does apply to the maximum
- * of a schedule. Source: algorithm.md, step 6.6; reliability.md, D8, decisions 8 and 16.
+ * window, but always 1 pod. It applies if a schedule has lowered the maximum, but not if the document has. Source:
+ * algorithm.md, step 6.6; reliability.md, D8, decisions 8 and 16.
  */
 export const limitStep: Limit = (replicas, context) => {
   const limit = stepLimit(context);

@@ -34,7 +34,7 @@ export interface Arithmetic {
   readonly pods: number;
   /**
    * Why the current count is kept. `tolerance`: the ratio is within the tolerance. `direction`: with the assumed usage,
-   * the count would change in the other direction.
+   * the count would fall instead of rise, or rise instead of fall.
    */
   readonly keptBy: 'tolerance' | 'direction' | null;
 }

@@ -31,7 +31,7 @@ export interface JudgedMetric {
   readonly saturation?: Saturation;
 }
 
-/** Returns one proposal per metric, in the order of the document. A metric without a sample counts as failed. */
+/** Returns one proposal per metric, in the order of the document. A metric without a sample has failed. */
 export function proposeAll(snapshot: Snapshot, podFacts?: PodFacts): readonly JudgedMetric[] {
   const context = proposalContext(snapshot, podFacts);
   return snapshot.scaler.spec.metrics.map((spec, index) => {
@@ -145,8 +145,8 @@ const WRONG_FORM: Proposal = noProposal('the sample has the wrong form');
 /**
  * Applies the document's fallback to a metric that has had no proposal for `afterSeconds`. `atLeast` only raises the
  * count to the fallback, `exact` also lowers it, and `currentReplicasIfHigher` keeps a higher count. The time at 0
- * replicas does not count, so that no fallback scales up from 0, unless `afterSeconds` is 0. Source: algorithm.md, step
- * 3; the modes are the fallback behaviors of KEDA.
+ * replicas is excluded, so that no fallback scales up from 0, unless `afterSeconds` is 0. Source: algorithm.md, step 3;
+ * the modes are the fallback behaviors of KEDA.
  */
 export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): MetricResult {
   const { fallback } = snapshot.scaler.spec;

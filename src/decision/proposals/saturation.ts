@@ -27,10 +27,11 @@ export interface Stepped {
 }
 
 /**
- * Raises the proposal of a cpu metric to `factor` times the ready pods (a step), but never lowers it. There are two
- * conditions: usage has been at the limits of the pods for half of a pod start, and the served load has grown since the
- * last step, or since usage was last at or below the target. Pods that are already starting count toward the step. The
- * next step waits until they have had time to start. Source: algorithm.md, section 3, Saturation.
+ * Raises the proposal of a cpu metric to `factor` times the ready pods (a step), but never lowers it.
+ * There are two conditions: usage has been at the limits of the pods for half of a pod start, and the served load has
+ * grown. The growth is measured from the last step, or from when usage was last at or below the target. Pods that are
+ * already starting are part of the step. The next step waits until they have had time to start. Source: algorithm.md,
+ * section 3, Saturation.
  */
 export function stepOnSaturation(
   metric: ResourceMetric,

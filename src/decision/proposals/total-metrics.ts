@@ -79,8 +79,8 @@ interface Drain {
 
 /**
  * Returns the rate at which the backlog is to be processed, in addition to new work; null: the metric has no backlog.
- * The pod start time is added to the drain time, because the backlog grows until new pods are ready, and the larger
- * backlog would add more pods again and again.
+ * The pod start time is added to the drain time. Otherwise the backlog, which grows until new pods are ready, would add
+ * more pods again and again.
  */
 export function drainOf(metric: MetricSpec, sample: Sample): Drain | null {
   if (metric.type !== 'Object' && metric.type !== 'External') return null;

@@ -156,7 +156,8 @@ function stateToJson(state: State): Readonly<Record<string, unknown>> {
   return {
     lastScaleUp: instantOrNull(state.lastScaleUp),
     lastScaleDown: instantOrNull(state.lastScaleDown),
-    // Without the list, the next decision counts as the first of the scaler; an empty list does not mean that.
+    // Without the list, the next decision would be treated as the first of the scaler. An empty list does not have that
+    // effect.
     ...(recommendations === undefined ? {} : { recommendations }),
     scaleEvents: state.scaleEvents.map(eventToJson),
     ...(downscaleProposals.length === 0 ? {} : { downscaleProposals }),

@@ -86,8 +86,8 @@ function errorOfNumbers(values: readonly number[]): ErrorSample | null {
 }
 
 /**
- * Returns the sample in a form that JSON can express. JSON turns NaN and infinite numbers into null, so a sample with
- * such a number is replaced by the error that the decision uses for it.
+ * Returns the sample in a form that JSON can express. JSON turns NaN and infinite numbers into null. A sample with such
+ * a number is therefore replaced by the error that the decision uses for it.
  */
 export function writableSample(sample: Sample): Sample {
   if (sample.form === 'error') return sample;

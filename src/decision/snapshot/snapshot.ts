@@ -39,8 +39,8 @@ export interface LoadHistory {
 /** The load of one earlier day, around the current time of day. */
 export interface Season {
   /**
-   * The time on that day that is `leadSeconds` after the current time of day. A pod that was started at the current
-   * time of that day would carry load from then on.
+   * The time of that day that is `leadSeconds` after the current time of day. A pod started at the current time of day
+   * would carry load from then on.
    */
   readonly at: Instant;
   /**
@@ -82,7 +82,7 @@ export function countReady(pods: readonly Pod[]): number {
   return pods.reduce((count, pod) => count + Number(isAlive(pod) && pod.ready === true), 0);
 }
 
-/** Returns whether a pod counts as a replica. The ReplicaSet replaces pods that are terminating or terminated. */
+/** Returns whether a pod is one of the replicas. The ReplicaSet replaces pods that are terminating or terminated. */
 export function isAlive({ deleting, phase }: Pick<Pod, 'deleting' | 'phase'>): boolean {
   return !deleting && phase !== 'Succeeded' && phase !== 'Failed';
 }
@@ -220,8 +220,9 @@ export interface ScaleEvent {
   /** The difference in replicas, never 0. */
   readonly change: number;
   /**
-   * The earliest possible time of a change whose exact time is unknown, because a clock was set or only the intent of
-   * the change was found. Absent: `at` is exact. A rule uses `earliest` instead of `at` where that makes it stricter.
+   * The earliest possible time of a change whose exact time is unknown, because a clock was set, or because only the
+   * intent of the change was found. Absent: `at` is exact. A rule uses `earliest` instead of `at` where that makes it
+   * stricter.
    */
   readonly earliest?: Instant;
   /**

@@ -128,8 +128,8 @@ export function locateAll(
 const LONGEST_CAUSE = 200;
 
 /**
- * Returns the message for a document that triggers a bug of promscaler. Such a document is rejected like an invalid
- * one, so that the service can still read the others.
+ * Returns the message for a document that triggers a bug of promscaler. The document is rejected like an invalid one,
+ * so that the service can still read all other documents.
  */
 export function internalErrorMessage(cause: unknown): string {
   const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);

@@ -25,8 +25,8 @@ import { parseQuantity } from '../../units/quantity.js';
 type LooseSpec = Loose<SpecInput>;
 
 /**
- * Checks all rules across fields, on the fields that could be read. `service` says which data source is of which
- * flavor; default: all are Prometheus. Source: contract.md section 2.
+ * Checks all rules across fields, on the fields that could be read. `service` contains the flavor of each data source;
+ * default: all are Prometheus. Source: contract.md section 2.
  */
 export function checkRules(
   document: Loose<DocumentInput>,
@@ -310,8 +310,8 @@ const MOST_CPU = 256_000n;
 const DIGITS = /^\d+(?:\.\d+)?/;
 
 /**
- * Warns about a memory target that was probably meant in megabytes, such as `500m` (which is half a byte), and about a
- * CPU target that was probably meant in millicores.
+ * Warns about a memory target that was probably meant in megabytes, such as `500m` (half a byte), and about a CPU
+ * target that was probably meant in millicores.
  */
 function checkTargetUnit(metric: Loose<MetricInput>, path: Path): readonly Finding[] {
   const member = metric.resource === undefined ? 'containerResource' : 'resource';

@@ -199,7 +199,10 @@ function checkRange({ path, query }: Queried, { podStart }: LooseSpec): readonly
 /** With one pod per period, a scale-up from minReplicas to maxReplicas may take this long without a warning. */
 export const LONGEST_SCALE_UP_SECONDS = 900;
 
-/** Reports a policy of one pod per period if it is slow. It was probably meant to wait until a pod has started. */
+/**
+ * Reports a policy of one pod per period if a scale-up would be slow. The author of such a policy probably wants to
+ * wait until each pod has started.
+ */
 function checkSpeed({
   behavior,
   minReplicas = BUILT_IN.minReplicas,

@@ -43,7 +43,7 @@ function isRestricted({ matchers }: Selector): boolean {
 }
 
 /**
- * Reports a selector of another namespace than the scaler's. A regular expression (`=~`) is accepted, because it shows
+ * Reports a selector of a namespace other than the scaler's. A regular expression (`=~`) is accepted, because it shows
  * that the other namespace is intended.
  */
 function checkNamespaces(

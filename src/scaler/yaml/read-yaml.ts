@@ -57,8 +57,8 @@ interface Source {
 
 /**
  * Parses YAML 1.2 and returns its documents except empty ones. Reports with a position: syntax errors, duplicate keys,
- * keys that are not strings, aliases (even a small file of aliases can expand to gigabytes), unknown tags, more than 1
- * MiB, and documents with more than 64 levels or 20,000 tokens. `file` is the file name in problems.
+ * keys that are not strings, aliases, unknown tags, more than 1 MiB, and documents with more than 64 levels or 20,000
+ * tokens. (Even a small file of aliases can expand to gigabytes.) `file` is the file name in problems.
  */
 export function readYaml(
   text: string,
