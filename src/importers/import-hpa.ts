@@ -54,7 +54,9 @@ function readScaleRef(spec: Fields): Fields | undefined {
   return reference;
 }
 
-/** Reads the metrics in the spec and those in the annotation of autoscaling/v1, in the order of the API server. */
+/**
+ * Reads the metrics in the spec, then those in the annotation of autoscaling/v1. The API server uses the same order.
+ */
 export function readMetrics(
   spec: Fields,
   annotated: readonly Fields[],

@@ -248,7 +248,8 @@ function withoutItem(
   const itemIndex = indexInDraft(items, index);
   const item = items[itemIndex];
   if (item === undefined) return null;
-  // Replaces paths in the message by those of the manifest, because their indexes omit entries that are commented out.
+  // Indexes in the message do not count entries that are commented out, so its paths are replaced by paths in the
+  // manifest.
   const written = formatPath(['spec', list, index]);
   const message = found.message.replaceAll(written, formatPath(item.from));
   log.at(['spec', list, itemIndex]).lose(item.from, `is commented out: ${message}`);
@@ -264,8 +265,8 @@ function indexInDraft(items: readonly DraftItem[], index: number): number {
 }
 
 /**
- * Adds a note to a target that multiplies the replicas. It is kept, because the autoscaler of the manifest does the
- * same.
+ * Adds a note to a target `value` whose query returns a total, so that each decision multiplies the replicas. The
+ * target is kept, because the imported autoscaler does the same.
  */
 function noteTotal({ metrics }: Draft, { code, path, message }: Finding, log: RemarkLog): void {
   const [, , index] = path;

@@ -111,7 +111,7 @@ function readMetric(metric: Fields, { isAverage, isZeroTrusted, context }: Metri
   }
   metric.rest();
   const [onlyLow, onlyHigh] = [body.quantity('lowWatermark'), body.quantity('highWatermark')];
-  // As in the controller, a single watermark is used as both.
+  // As in the controller, a single watermark is used as low and as high watermark.
   const low = onlyLow ?? onlyHigh;
   const marks = marksOf(low, onlyHigh ?? onlyLow);
   const name = body.text('metricName') ?? '';

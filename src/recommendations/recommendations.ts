@@ -30,7 +30,7 @@ export interface RecommendationPorts {
 }
 
 export interface Recommendations {
-  /** Sets the documents that this replica decides. If a document has changed, its back-test is stopped. */
+  /** Sets the documents of this replica. If a document has changed, its back-test is stopped. */
   readonly setScalers: (scalers: readonly Scaler[]) => void;
   /** Back-tests the documents, one at a time, until `signal` is aborted. Never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;

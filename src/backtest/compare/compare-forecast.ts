@@ -2,7 +2,7 @@ import type { ForecastMode, MetricSpec } from '../../scaler/spec.js';
 import type { Figures } from './figures.js';
 import { type Backtest, type Result, runAll, type Variant } from './variant.js';
 
-/** A variant that was added to those of the user, and its result. */
+/** A variant that is added to the variants of the user, and its result. */
 export interface Added {
   readonly variant: Variant;
   readonly result: Result;

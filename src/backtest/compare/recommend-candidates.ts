@@ -155,7 +155,7 @@ export function presentSettings({ spec }: Scaler, metric: MetricSpec): TunedSett
   };
 }
 
-/** Returns the fields that must be changed for these settings; empty: they are those of the document. */
+/** Returns the fields in which the document differs from these settings, with the new values. */
 export function changedFields(
   scaler: Scaler,
   metricIndex: number,

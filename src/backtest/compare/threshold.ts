@@ -54,7 +54,10 @@ export interface Threshold {
    * which is at most 1. False for a relative condition.
    */
   readonly isMetWithin: (figures: Figures, margin: number) => boolean;
-  /** Returns whether the condition is met if the figure may be worse than that of the document by `slack`. */
+  /**
+   * Returns whether the condition is met if its limit is the figure of the document, and the figure may be worse by
+   * `slack`.
+   */
   readonly isMetNear: (figures: Figures, document: Figures, slack: number) => boolean;
   /** Returns by how much the figure is worse than that of the document; negative: it is better; NaN: it is missing. */
   readonly excess: (figures: Figures, document: Figures) => number;

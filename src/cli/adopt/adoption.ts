@@ -64,7 +64,7 @@ export async function notStarted(
     return new CommandError(
       `no scaler is in dry run next to ${nameSource(source)}. Start with ${commandFor('', source, context)}`,
     );
-  // Adopted autoscalers that were deleted are suggested, too: --report, --switch and --undo accept their names.
+  // Also suggests adopted autoscalers, which were deleted: --report, --switch and --undo accept their names.
   const adopted = (await objects.list(SCALER)).flatMap((scaler) => {
     const [from, other] = (annotationsOf(scaler)[ADOPT_ANNOTATIONS.from] ?? '').split('/');
     return from === kind.kind && other !== undefined ? [other] : [];

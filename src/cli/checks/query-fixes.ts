@@ -73,7 +73,10 @@ export function countOnce(labels: readonly string[]): string {
   return `count each series once, whichever replica is up: put max without (${replicas}) (...) around rate(...), or around the selector of a gauge, inside the sum`;
 }
 
-/** Returns the fix for series that have copies. If some copies lack the label, the fix excludes them. */
+/**
+ * Returns the fix for duplicate series, usually a matcher for a label in which the copies differ. If a copy lacks the
+ * label, the matcher excludes that copy.
+ */
 export function fixForCopies({ labels }: Duplicates): string {
   const [first] = labels;
   if (first === undefined) return 'aggregate the duplicates with max by (...) before the sum';

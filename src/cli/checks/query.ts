@@ -379,8 +379,8 @@ async function checkGuard(
 }
 
 /**
- * Returns the fault of the query; null: none. A missing capacity or served load is a fault, too, although the metric
- * has a value without it.
+ * Returns the fault of the query; null: none. A missing capacity or served load is also a fault, although the metric
+ * still has a value.
  */
 function messageOf(judged: Answer, only: Omit<MetricChecks, 'isMissingZero'>): string | null {
   if (judged.class === 'failed' || judged.class === 'invalid') return judged.message;

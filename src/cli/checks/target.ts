@@ -181,7 +181,9 @@ async function explainMissingTarget(
   ];
 }
 
-/** Returns the other documents and the HPAs of all namespaces, or of this namespace if others are forbidden. */
+/**
+ * Returns the other documents, and the HPAs of all namespaces, or only of this namespace if listing all is forbidden.
+ */
 async function listOthers(
   { scaler, allScalers, cluster }: ScalerFacts,
   { transport, signal }: ClusterContext,

@@ -266,7 +266,8 @@ function reportedState({ pause, dryRun, otherScaler: other }: ScalerView): Pause
   return {
     isDryRun: dryRun,
     isPausedByDocument: pause?.by === 'document' || pause?.by === 'both',
-    // Without dry run, neither of two documents with the same target scales. So the other one is not reported here.
+    // Without dry run, neither of two documents with the same target scales. The other document is then not reported as
+    // scaling.
     other: other === null || (other.kind === 'Scaler' && !dryRun) ? null : nameOtherScaler(other),
   };
 }

@@ -120,7 +120,7 @@ async function checkLive(
     ...context,
     scalers,
     allScalers: [...scalers, ...others],
-    // Skipped: they would check the account of the user instead of that of the service.
+    // These checks are skipped, because they would check the account of the user, not the account of the service.
     includesServiceChecks: false,
   });
   return makeReport([...results, ...ofObjects], io);

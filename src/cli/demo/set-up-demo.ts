@@ -128,7 +128,7 @@ function forward(
     if (response.headersSent) response.destroy();
     else response.writeHead(BAD_GATEWAY).end();
   });
-  // If the client closes a watch, closes the one at the API server, too.
+  // When the client closes a watch, the connection to the API server is closed as well.
   response.on('close', () => outgoing.destroy());
   incoming.on('error', () => outgoing.destroy());
   incoming.pipe(outgoing);

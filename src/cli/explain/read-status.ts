@@ -93,8 +93,8 @@ function pausedChange(
 }
 
 /**
- * Returns the reason of the outcome; null: it is that of the decision. A stored decision has only the message of its
- * outcome.
+ * Returns the reason of the outcome; null: it equals the reason of the decision. A stored decision has only the message
+ * of its outcome.
  */
 function reasonIn(
   detail: JsonObject,

@@ -60,7 +60,7 @@ export async function readInput(
   }
 }
 
-/** Returns the path itself, or for a directory those of its files that the service would read. */
+/** Returns the path itself. For a directory, returns the files in it that the service would read. */
 async function listPath(
   path: string,
   io: CommandIo,

@@ -45,8 +45,8 @@ export function connectionSettings({ kubernetes: { kubeconfig, context, url } }:
 }
 
 /**
- * Returns the namespace of the kubeconfig context. Without a kubeconfig, returns that of the pod, otherwise `default`.
- * The connection is found in the same order. Sends no request and runs no credential plugin.
+ * Returns the namespace of the kubeconfig context. Without a kubeconfig, returns the namespace of the pod, otherwise
+ * `default`. `findConnection` tries the same sources. Sends no request and runs no credential plugin.
  */
 export async function contextNamespace(
   { kubeconfig, context }: Pick<ClusterOptions, 'kubeconfig' | 'context'>,

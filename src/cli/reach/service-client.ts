@@ -23,7 +23,9 @@ export interface ServiceClient {
   /** Null: the service does not report its data sources. */
   readonly readDataSources: () => Promise<ServiceStatus['dataSources'] | null>;
   readonly readScaler: (key: ScalerName) => Promise<ReadScaler>;
-  /** Returns the error for a scaler that the service does not know or has not decided yet, with similar names. */
+  /**
+   * Returns the error for a scaler that the service does not have, or that has had no decision yet, with similar names.
+   */
   readonly explainMissing: (key: ScalerName) => Promise<CommandError>;
   /** Reads the decision that was in effect at an instant. */
   readonly readPast: (key: ScalerName, at: Instant) => Promise<PastScaler>;
@@ -60,7 +62,7 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       if (list.leader || tries >= mostTries) return list;
     }
   };
-  // Tries again if the scaler is missing, because another replica may have decided it.
+  // Tries again if the scaler is missing, because another replica may have it.
   const eachReplica = createApiClient(async (page, query) => {
     for (let tries = 1; ; tries += 1) {
       try {

@@ -76,7 +76,10 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
   }
 }
 
-/** Returns which field replaces the target: that of a measured capacity, as long as it has a value. Empty: none. */
+/**
+ * If a measured capacity replaces the target as long as it has a value, returns the path of the capacity; otherwise
+ * empty.
+ */
 function replacedTarget(memberPath: Path, metric: MetricSpec): Pick<Row, 'replacedBy' | 'replacedWhen'> {
   const isUsed = autoCapacityOf(metric)?.mode === 'Use' || 'capacityQuery' in metric;
   return isUsed ? { replacedBy: [...memberPath, 'capacity'], replacedWhen: 'while it has a value' } : {};

@@ -21,7 +21,7 @@ export interface Selection {
   readonly name: string | null;
 }
 
-/** A row of the table: a scaler that the service decides, or a document that it cannot decide. */
+/** A row of the table: a scaler of the service, or a document without a valid version. */
 export type ListedScaler = JsonObject & Pick<ScalerView, 'namespace' | 'name'>;
 
 export interface SelectionOptions extends NamingOptions {
@@ -94,7 +94,10 @@ export function failingSources(sources: StatusList['dataSources']): readonly str
   });
 }
 
-/** Returns the rows, and a row for each document that has no valid version, so that the service does not decide it. */
+/**
+ * Returns the rows of the service, and a row for each document without a valid version, which is no scaler of the
+ * service.
+ */
 export function tableRows(
   { rows, problems }: StatusList,
   { namespace, name }: Selection,
