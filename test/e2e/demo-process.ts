@@ -4,8 +4,10 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kubectlFile } from '../support/kubectl.js';
-import { CLI } from './service-process.js';
 import { waitFor } from './waiting.js';
+
+/** The built command line. The bundle does not contain the demo. */
+export const CLI = join(import.meta.dirname, '../../dist/cli/main.js');
 
 /** A demo with its own directory for temporary files. */
 export interface DemoProcess {

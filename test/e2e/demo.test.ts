@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { type DemoProcess, endOf, runLine, startDemo } from './demo-process.js';
-import { CLI } from './service-process.js';
+import { CLI, type DemoProcess, endOf, runLine, startDemo } from './demo-process.js';
 import { emptyQueries } from './dashboard-queries.js';
 import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
 import { itOnSimulator } from './fixture.js';

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { waitFor } from './waiting.js';
 
-/** The built command line, as a user starts it. */
-export const CLI = join(import.meta.dirname, '../../dist/cli/main.js');
+/** The bundle of the command line, as in the image. It starts in half the CPU time of `dist/cli/main.js`. */
+export const CLI = join(import.meta.dirname, '../../dist/bundle/main.js');
 
 /** `promscaler run` as a process. */
 export interface ServiceProcess {

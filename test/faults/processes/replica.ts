@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { resolve } from 'node:path';
 import { waitFor } from '../../e2e/waiting.js';
 
-/** The built command line: tests and scripts run in the package directory. */
-const CLI = resolve('dist/cli/main.js');
+/** The bundle of the command line: tests and scripts run in the package directory. */
+const CLI = resolve('dist/bundle/main.js');
 
 /** The built service as a process that can be killed, stopped and continued. */
 export interface Replica {
