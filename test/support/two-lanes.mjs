@@ -6,6 +6,9 @@ import { isInRealTime, isLongest, pathOf, startsProgram } from './programs-of-te
 /** The workers for tests in real time. Each uses about an eighth of a core. */
 const WAITING_WORKERS = 5;
 
+/** The other workers per core: their tests wait for programs, files and timers in a quarter of their time. */
+const WORKERS_PER_CORE = 1.5;
+
 /**
  * Runs the tests in real time next to all others, each kind with its own workers. With one queue for both, either the
  * cores are idle while tests wait, or many workers compete for the cores. Before the first test, it builds the programs
@@ -15,7 +18,11 @@ export default class TwoLanes extends Runner {
   #waiting;
 
   constructor(globalConfig, context) {
-    super(globalConfig, context);
+    const { maxWorkers } = globalConfig;
+    super(
+      { ...globalConfig, maxWorkers: maxWorkers === 1 ? 1 : Math.ceil(maxWorkers * WORKERS_PER_CORE) },
+      context,
+    );
     this.#waiting = new Runner({ ...globalConfig, maxWorkers: WAITING_WORKERS }, context);
   }
 
