@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
-import { CLI } from '../e2e/service-process.js';
 import { folderOf } from './fake-io.js';
 
+const CLI = join(import.meta.dirname, '../../dist/bundle/main.js');
 /** Writes a line once the program handles SIGINT: an earlier signal would end Node itself. */
 const REPORTS_HANDLER = `process.on('newListener', (name) => name === 'SIGINT' && setImmediate(() => process.stderr.write('ready\\n')))`;
 

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { CLI } from '../e2e/service-process.js';
 import { folderOf } from './fake-io.js';
 
+const CLI = join(import.meta.dirname, '../../dist/bundle/main.js');
 const CONFIG =
   'server: { port: 0 }\nkubernetes: { url: http://127.0.0.1:9 }\nprometheus: { default: { urls: [http://127.0.0.1:9] } }\n';
 

@@ -1,12 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { expect, it, jest } from '@jest/globals';
 import type { FaultMatch } from '../../../src/simulator/api/requests/faults.js';
-import { CLI } from '../../e2e/service-process.js';
 import { eventually } from '../../support/manual-clock.js';
 import { AdoptFixture } from './adopt-fixture.js';
 
 jest.setTimeout(60_000);
+
+const CLI = join(import.meta.dirname, '../../../dist/bundle/main.js');
 
 const PATCH: FaultMatch = { verbs: ['patch'], resource: 'scalers', subresource: '' };
 const DELETE: FaultMatch = { verbs: ['delete'], resource: 'horizontalpodautoscalers' };

@@ -77,6 +77,7 @@ async function rounds(
   const scalers = Array.from({ length: count }, (_, index) =>
     due([metric], 'shop', `w${String(index).padStart(3, '0')}`),
   );
+  source.setScalers(scalers);
   const had: Had[] = [];
   for (; round < number; round += 1) {
     sizes = [];
