@@ -168,7 +168,12 @@ class BucketSpace {
     for (const [other, { text: full, content }] of this.#entries) {
       if (this.#total + growth <= MAX_SHARED_BYTES) break;
       const isLarge = (this.#bytes.get(namespaceOfKey(other)) ?? 0) > share;
-      if (isLarge && !wanted.has(other) && !this.others.has(other) && !('problem' in content))
+      if (
+        isLarge &&
+        !wanted.has(other) &&
+        !this.others.has(other) &&
+        !('problem' in content || isLean(content))
+      )
         this.change(other, leanEntry(full));
     }
     return this.#total + growth <= MAX_SHARED_BYTES;
@@ -202,4 +207,14 @@ class BucketSpace {
 
 function entryBytes(key: string, text: string): number {
   return Buffer.byteLength(key) + Buffer.byteLength(text);
+}
+
+/** Whether `leanEntry` would remove nothing. Parsing a full ConfigMap for each write takes about 10 ms. */
+function isLean({ failingSince, forecast, capacities, scaleEvents }: StoredEntry): boolean {
+  return (
+    failingSince.size === 0 &&
+    forecast === undefined &&
+    capacities === undefined &&
+    scaleEvents.every(({ alsoAt }) => alsoAt === undefined)
+  );
 }
