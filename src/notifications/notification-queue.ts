@@ -17,7 +17,7 @@ interface NotificationQueue {
    * stay remembered.
    */
   readonly markLost: (notifications: readonly Notification[]) => void;
-  /** Returns how many failures are sent again regularly. */
+  /** Returns how many failures will be sent again every 5 minutes. */
   readonly lasting: () => number;
 }
 

@@ -85,7 +85,8 @@ const FIRST_DELAY_MS = 1000;
 const MAX_RETRY_AFTER_SECONDS = 60;
 const LAST_REQUEST_MS = 2000;
 /**
- * How long an alert lasts in Alertmanager unless it is sent again. It is sent every 300 s, so two attempts may fail.
+ * How long an alert lasts in Alertmanager unless it is sent again. A lasting failure is sent every 300 s, so two of
+ * these attempts may fail.
  */
 const ALERT_SECONDS = 900;
 const MAX_ALERT_SECONDS = 24 * 3600;

@@ -47,9 +47,9 @@ const ALERTS_PATH = '/api/v2/alerts';
 const STATUS_PATH = '/api/v2/status';
 
 /**
- * Creates the client of a receiver. Only http and https are allowed. A proxy of the environment is not used, and no
- * redirect is followed, because it would send the token to another server. Secret files are read again when they
- * change. The body of a response is not read.
+ * Creates the client of a receiver. Only http and https are allowed. It ignores variables such as HTTPS_PROXY. It
+ * follows no redirects, because a redirect would send the token to another server. Secret files are read again when
+ * they change. The body of a response is not read.
  */
 export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
   const httpAgent = new HttpAgent({ keepAlive: false });
@@ -185,8 +185,8 @@ const RESCALE_SECONDS = 300;
 const RECOMMENDATION_SECONDS = 86_400;
 
 /**
- * Returns the alert for a notification. The start and the end of an alert have the same labels. Source: postableAlert
- * of the API v2 of Alertmanager.
+ * Returns the alert for a notification. The start and the end of an alert have the same labels, by which Alertmanager
+ * identifies it. Source: postableAlert of the API v2 of Alertmanager.
  */
 function alert(notification: Notification, until: Instant): unknown {
   const { at, namespace, name } = notification;
@@ -213,7 +213,8 @@ function alert(notification: Notification, until: Instant): unknown {
   return {
     labels: { alertname: 'PromscalerFailure', severity: 'warning', ...labels, subject },
     annotations,
-    // Alertmanager keeps the start of an alert that it knows. Without an end, its `resolve_timeout` would apply.
+    // At the end, `startsAt` is omitted: Alertmanager keeps the start that it knows. Without `endsAt`, its
+    // `resolve_timeout` would apply.
     ...(failing ? { startsAt } : {}),
     endsAt: failing ? formatInstant(latest(until, addSeconds(at, 1))) : startsAt,
   };

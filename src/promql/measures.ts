@@ -85,7 +85,7 @@ export function measureOf(query: string): Measure {
   return measures.at(-1) ?? UNKNOWN;
 }
 
-/** Returns the first metric of a current state to which a query applies `rate`; null: there is none. */
+/** Returns the first gauge (see `GAUGE`) to which a query applies `rate`, with its offset; null: there is none. */
 export function rateOfGauge(query: string): { readonly metric: string; readonly from: number } | null {
   const expressions = analyzeQuery(query)?.expressions ?? [];
   for (const expression of expressions) {
@@ -233,7 +233,7 @@ function ofBinary(
   }
 }
 
-/** Returns a measure multiplied by `factor`; null: only the server knows the factor. */
+/** Returns a measure multiplied by `factor`. `factor` null: only the server knows it. */
 function scaled(measure: Measure, factor: number | null): Measure {
   const most = measure.most === null || factor === null ? null : measure.most * factor;
   return { ...measure, most };

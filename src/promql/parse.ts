@@ -112,7 +112,7 @@ function firstError(tree: Tree): SyntaxNode | null {
   return first;
 }
 
-/** Returns the name before a `(` that the parser did not expect; null: the error is another one. */
+/** Returns the name before a `(` that the parser did not expect; null: the error has another cause. */
 function unknownFunctionAt(text: string, error: SyntaxNode): string | null {
   if (!/^\s*\(/.test(text.slice(error.from))) return null;
   const before = text.slice(0, error.from).trimEnd();

@@ -165,8 +165,8 @@ export function isRate(query: string): boolean {
 const DIFFERENCES: ReadonlySet<string> = new Set(['rate', 'increase', 'delta']);
 
 /**
- * Returns whether a query compares the last sample of a window with the first one, which may be younger than the
- * window.
+ * Returns whether a query computes the difference between the last and the first sample of a window. If a series is
+ * younger than the window, its first sample is not from the start of the window.
  */
 export function isDifference(query: string): boolean {
   const expressions = readExpressions(query) ?? [];

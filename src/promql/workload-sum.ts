@@ -8,8 +8,9 @@ const TARGET_LABEL = 'promscaler_target';
 export const OF_WORKLOAD: Readonly<Record<string, string>> = { [TARGET_LABEL]: 'yes' };
 
 /**
- * Returns a query that adds the label `OF_WORKLOAD` to the series of the workload's pods. They are recognized by the
- * pod name: it is the only label that all exporters share, and pods of earlier days are no longer listed.
+ * Returns a query that adds the label `OF_WORKLOAD` to the series of the workload's pods. The label `pod` must match
+ * the pattern of the workload: it is the only label that all exporters share, and the API server no longer lists the
+ * pods of earlier days.
  */
 export function markPods(
   query: string,

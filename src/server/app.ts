@@ -52,7 +52,7 @@ export interface AppParts {
   readonly clock: Clock;
   /** Which hosts are accepted besides IP addresses and names of the cluster. */
   readonly hosts?: HostCheckOptions;
-  /** Returns how many connections were accepted so far. While there are new ones, large pages wait. */
+  /** Returns how many connections were accepted so far. While the number grows, large pages wait. */
   readonly connections?: () => number;
   /** Called with the error of a page. The client gets a message without details. */
   readonly onError: (error: unknown, path: string) => void;

@@ -53,7 +53,10 @@ export const refuseOddRequests: RequestHandler = (request, response, next) => {
 export interface HostCheckOptions {
   /** `server.allowedHosts` of the service config. The star in `*.example.com` stands for a single label. */
   readonly allowed: readonly string[];
-  /** Returns the names in the certificate of the API server, whose service proxy passes on the requested name. */
+  /**
+   * Returns the names in the certificate of the API server. Requests through its service proxy have such a name as
+   * host.
+   */
   readonly apiServerNames: () => readonly string[];
 }
 

@@ -161,8 +161,8 @@ function failureOf({ message }: Failure, signal: AbortSignal): LongAnswer {
 }
 
 /**
- * Returns the error for series of several clusters: those of another cluster would belong to another workload with the
- * same name.
+ * Returns the error if series are from several clusters, because series of another cluster belong to another workload
+ * with the same name.
  */
 function severalClusters(scaler: Scaler, clusters: readonly string[]): LongAnswer {
   const names = clusters.slice(0, MOST_NAMED).join(', ');

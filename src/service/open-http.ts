@@ -34,7 +34,10 @@ export interface HttpOptions {
   readonly log: Log;
   /** Whether the process runs in a pod, where it listens on all addresses by default. */
   readonly isInCluster?: boolean;
-  /** Default: a client that does not use variables of the environment. */
+  /**
+   * Creates the client that reads histories. Default: a client that ignores environment variables, such as
+   * AZURE_CLIENT_ID.
+   */
   readonly createRangeClient?: ((source: SourceConfig) => RangeClient) | undefined;
   readonly originOf?: ScalerPageParts['originOf'];
 }

@@ -86,8 +86,8 @@ function openElection(
 const ALL_BUCKETS = Array.from({ length: STATE_BUCKETS }, (_, bucket) => bucket);
 
 /**
- * Returns an election as shards. A standby knows only one other replica: the leader, which decides all scalers.
- * `addressOf` returns the URL of a leader.
+ * Adapts an election to the interface of shards: the leader decides all scalers, and a standby knows only one other
+ * replica, the leader. `addressOf` returns the URL of a leader.
  */
 function undivided(election: Election, addressOf: (identity: string) => string | null): Shards {
   return {

@@ -229,7 +229,7 @@ function fillForecast(
   series.expected = next === null ? kept : [...kept, { ...next, at: time }];
 }
 
-/** Sets the counts in the order of `COUNT_COLUMNS`. Properties are named, because a loop is much slower. */
+/** Sets the counts in the order of `COUNT_COLUMNS`. There is no loop over the columns, because it is much slower. */
 function fillCounts(counts: (number | null)[], { decision, snapshot }: CycleRecord): void {
   counts[0] = decision === null ? null : decision.currentReplicas;
   counts[1] = decision === null ? null : decision.desiredReplicas;
@@ -294,7 +294,7 @@ function joinByStep(points: readonly Point[], stepSeconds: number): readonly Poi
 }
 
 /**
- * Returns the first count column at the end of each of the last `steps` steps before `until`, oldest first; null:
+ * Returns the current replicas at the end of each of the last `steps` steps before `until`, oldest first; null:
  * unknown. `rings` are in order of time; if they overlap, the later one is used. Steps are counted from the epoch.
  */
 function recentCounts(

@@ -99,7 +99,7 @@ export type OutcomeKind =
 export interface Outcome {
   readonly kind: OutcomeKind;
   readonly from: number | null;
-  /** The replicas that were requested, or those in the response; null: there was no decision. */
+  /** The replicas in the response to the PATCH, otherwise the requested replicas; null: there was no decision. */
   readonly to: number | null;
   /** What happened; may be empty. Contains no secrets. */
   readonly message: string;
@@ -168,7 +168,7 @@ export interface Agreement {
   readonly rounds: number;
   /** In how many of the compared cycles promscaler and the HPA wanted the same replicas. */
   readonly same: number;
-  /** The largest difference, and of several the last one; null: there was none. */
+  /** The largest difference; of several equal differences, the last one. Null: there was none. */
   readonly largest: LargestDifference | null;
 }
 

@@ -35,7 +35,7 @@ export interface LedgerEntry {
   readonly conditions: readonly TimedCondition[];
   /** The state, for that version of the document that the cycle used. */
   readonly state: ScalerState;
-  /** The first cycle with this state, in this process or as an earlier process has stored it. */
+  /** The time of the first cycle with this state, in this process or in an earlier process that has stored the time. */
   readonly stateSince: Instant;
   /**
    * Why each metric has no value, by `TYPE/IDENTITY`; null: it has one. A cycle without queries keeps the previous

@@ -31,8 +31,8 @@ export interface Outages {
   /** Returns since when the system has not answered; null: it answers, or no request was sent yet. */
   readonly since: (system: string) => Instant | null;
   /**
-   * Calls `write` when it is known whether only this scaler fails: immediately if no system may be the cause, otherwise
-   * within 2 s.
+   * Calls `write` when it is known whether only this scaler fails (`isOwn`): immediately if no system may be the cause,
+   * otherwise within 2 s.
    */
   readonly attribute: (failure: ScalerFailure, write: (isOwn: boolean) => void) => void;
   /** Returns whether a failure was attributed to a system, and removes the attribution. */

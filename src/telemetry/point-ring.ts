@@ -67,7 +67,7 @@ const NO_ROWS = new Int32Array(0);
  */
 class TypedRing implements PointRing {
   readonly #counts: number;
-  /** The number of words in a row: time, counts, values. */
+  /** The number of 4-byte words in a row: 2 for the time, and 1 for each count and value. */
   readonly #width: number;
   #capacity = 0;
   #start = 0;

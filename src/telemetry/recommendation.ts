@@ -18,8 +18,8 @@ export interface Recommendation {
   readonly patch: string | null;
   readonly reason: string;
   /**
-   * The pod-hours saved, in percent; negative: more are needed. `lowest` and `highest` are those of single parts of the
-   * history. Null: there is no change.
+   * The pod-hours saved, in percent; negative: more are needed. `lowest` and `highest`: the lowest and the highest
+   * saving in a part of the history. Null: there is no change.
    */
   readonly saving: { readonly percent: number; readonly lowest: number; readonly highest: number } | null;
   /** Under-provisioning with the document and with the change, in percent; null: there is no change. */

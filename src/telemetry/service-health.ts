@@ -151,7 +151,7 @@ interface RunningRound {
   readonly at: Instant;
   readonly startMs: number;
   readonly latenessSeconds: number;
-  /** The number of cycles that have ended, and when the last one did. */
+  /** The number of cycles that have ended. `endMs`: when the last of them ended. */
   scalers: number;
   endMs: number;
 }

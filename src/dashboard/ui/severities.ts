@@ -12,7 +12,7 @@ interface SeverityStyle {
   readonly icon: IconName;
 }
 
-/** The most urgent severity comes first. */
+/** The style of each severity. The most urgent severity comes first. */
 export const SEVERITY_STYLES: Readonly<Record<Severity, SeverityStyle>> = {
   'cannot-follow': { text: 'Cannot follow', tone: 'bad', icon: 'error' },
   held: { text: 'Set by a person or rejected', tone: 'warn', icon: 'lock' },

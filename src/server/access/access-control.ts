@@ -12,7 +12,10 @@ export type Verdict =
 
 /** Decides what a client may see, according to its bearer token. */
 export interface AccessControl {
-  /** `namespace`: the only namespace that the request is about; null: it is about all namespaces. Never rejects. */
+  /**
+   * Returns what the client with this token may see. `namespace`: the only namespace that the request is about; null:
+   * the request is about all namespaces. Never rejects.
+   */
   readonly check: (token: string, namespace: string | null) => Promise<Verdict>;
   /** Like `check`, but for a client that another replica has authenticated. Never rejects. */
   readonly checkIdentity: (identity: Identity, namespace: string | null) => Promise<Verdict>;

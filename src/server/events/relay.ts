@@ -162,7 +162,7 @@ interface PeerStreamOptions {
 const ANSWER_MS = 5000;
 /** A connection without data for this time counts as broken, because a replica sends a comment every 15 s. */
 const SILENCE_MS = 40_000;
-/** Bytes are read at most at this rate. A replica whose stream is not read in time ends the stream. */
+/** Bytes are read at most at this rate. If the other replica sends more for long, it ends the stream. */
 const MOST_BYTES_PER_SECOND = 256 * 1024;
 /** Maximum size of the events that the other replica sends together. */
 const MOST_FRAME_BYTES = 1024 * 1024;

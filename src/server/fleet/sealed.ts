@@ -110,7 +110,7 @@ export function createResponseEncryptor({ key, nonce }: SealedBy, head: () => An
 export interface AnswerReader {
   /** Returns the authenticated bytes that a chunk completes. Throws if the answer is not from a replica. */
   readonly push: (piece: Buffer) => readonly Buffer[];
-  /** Returns the head; null: it has not arrived yet. */
+  /** Returns the status and media type of the answer; null: they have not arrived yet. */
   readonly head: () => AnswerHead | null;
   /** Returns whether the last frame has arrived. */
   readonly isWhole: () => boolean;

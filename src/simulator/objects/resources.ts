@@ -13,7 +13,7 @@ export interface Resource {
   readonly subresources: readonly ('status' | 'scale')[];
   /** Whether changes of the spec increase `metadata.generation`. */
   readonly hasGeneration: boolean;
-  /** Whether the resource is a custom one, which supports no strategic merge patches. */
+  /** Whether the resource is a custom resource. Custom resources support no strategic merge patches. */
   readonly isCustom: boolean;
   /**
    * Key of the objects in the store: `GROUP/PLURAL`. Several versions or groups of a resource may share their objects.

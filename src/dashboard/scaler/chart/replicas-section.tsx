@@ -24,7 +24,7 @@ interface ReplicasSectionProps {
   readonly hover: ReadableCell<number | null>;
   readonly range: Range;
   readonly isZoomed: boolean;
-  /** Why a part of the range is empty; null: there is no note. */
+  /** Why a part of the time range is empty; null: nothing has failed. */
   readonly note: string | null;
   readonly onRange: (range: Range) => void;
   readonly onSelect: (second: number | null) => void;

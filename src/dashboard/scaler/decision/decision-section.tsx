@@ -155,7 +155,7 @@ interface DecisionViewProps {
   readonly outcome: Outcome;
   readonly targets: MetricTargets;
   readonly queries: ScalerDetail['queries'];
-  /** Shown next to the metrics, if there are any. */
+  /** What to show below the metrics, if the decision has metrics. */
   readonly children: VNode;
 }
 

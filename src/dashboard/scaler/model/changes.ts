@@ -10,7 +10,7 @@ export interface Change {
   readonly from: number;
   readonly to: number;
   readonly isApplied: boolean;
-  /** For example `4 → 6`. If the change was not applied, the reason follows. */
+  /** For example `4 → 6`; `4 → 6, paused` if the change was not applied. */
   readonly label: string;
   /** What the metrics measured; empty: unknown. */
   readonly reason: string;

@@ -13,7 +13,7 @@ export interface EffectiveField {
   readonly isWritten: boolean;
 }
 
-/** Returns the fields that are set, in their order, and then the defaults that are in effect. */
+/** Returns the fields that are set, in the order of the document, and then the defaults that are in effect. */
 export function listEffectiveFields(document: PlainObject): readonly EffectiveField[] {
   const spec = isPlainObject(document['spec']) ? document['spec'] : {};
   const written = flatten(spec, '');
