@@ -75,7 +75,7 @@ interface Entry {
   readonly bucket: number;
   scaler: Scaler;
   memory: Memory;
-  /** The value of `wallClock.setBySeconds()`, up to which the times in `memory` have been shifted. */
+  /** The clock changes that the times in `memory` already include: a result of `wallClock.setBySeconds()`. */
   clockSetBy: number;
   /** False once the entry was removed, or replaced by another entry with the same key. */
   isCurrent: boolean;
@@ -226,7 +226,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
       };
       const output = await ports.shards.track(bucket, () => run(input, ports.cycle));
       entry.memory = output.memory;
-      // If the scaler was removed during this cycle, the cycle has recorded it again after its removal.
+      // The scaler was removed during this cycle, which then has recorded it again: its removal is repeated.
       if (!entries.has(entry.key)) ports.onRemoved(entry.key);
     } catch (error) {
       ports.onFault(scaler, error);

@@ -101,7 +101,7 @@ const MOST_DECIMALS = 12;
 
 /**
  * Returns a function that formats milli-units. Amounts of memory are rounded, but never so far that the printed numbers
- * give another count than the exact ones.
+ * give a different count than the exact ones.
  */
 function writerOf({ spec, arithmetic }: Proposed, snapshot: Snapshot): (milli: number) => string {
   const { name } = spec;

@@ -26,8 +26,8 @@ interface Change {
 
 export interface Headline {
   /**
-   * Such as `scaled up from 4 to 8, not 42`, `stays at 4, not 8` or `scales down from 8 to 6`. The other count is the
-   * recommended one, as in the cause of a state, unless the change was prevented.
+   * Such as `scaled up from 4 to 8, not 42`, `stays at 4, not 8` or `scales down from 8 to 6`. The count after `not` is
+   * the recommended one, as in the cause of a state. If the change was prevented, it is the count after that change.
    */
   readonly change: string;
   /** The limits that decided; null: no limit changed the count, or the change was prevented. */

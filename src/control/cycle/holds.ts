@@ -14,9 +14,8 @@ export function whyHeld(
   order: Decision,
 ): Hold | null {
   const other = sharesTargetWith ?? otherScaler;
-  // It is no conflict if a document in dry run has another autoscaler next to it: it is meant to replace that
-  // autoscaler. Between two scalers of one target, the dry run of the service does not matter, because it ends for both
-  // at once.
+  // It is no conflict if a document in dry run has another autoscaler next to it, which it is meant to replace. Between
+  // two scalers of one target, the dry run of the service does not matter, because it ends for both at once.
   const isIntended = sharesTargetWith === null ? isDryRun : spec.dryRun;
   if (other !== null && !isIntended) {
     const doubt =

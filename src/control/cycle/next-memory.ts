@@ -51,7 +51,8 @@ function memoryAfter(settled: Settled, times: CycleTimes): Memory {
     next.state = isInForce ? order.state : unchanged();
     return next;
   }
-  // An accepted PATCH resolves the earlier one: both had the same resourceVersion, so the earlier one was not applied.
+  // An accepted PATCH resolves an earlier one with an unknown result. Both had the same resourceVersion, so the earlier
+  // one was not applied.
   const writer = afterOwnWrite(memory.writer, result.replicas);
   const resolved = { ...memory, override, unresolved: null, writer };
   if (result.replicas === order.desiredReplicas)

@@ -32,8 +32,8 @@ import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';
 const STALE_CACHE_SECONDS = 180;
 
 /**
- * How long a dry run without its autoscaler is not reported, because it may be a hand-over: KEDA deletes an HPA within
- * a minute.
+ * Delay until the missing autoscaler of a dry run is reported. It may be missing because of a hand-over: KEDA deletes
+ * an HPA within a minute.
  */
 const HAND_OVER_SECONDS = 60;
 

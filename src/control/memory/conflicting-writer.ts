@@ -29,14 +29,17 @@ const CONFLICT_REVERSALS = 3;
 const WINDOW_SECONDS = 600;
 const OWN_MANAGER = 'promscaler';
 
-/** Updates the watch after a PATCH by promscaler. `replicas` is the count in the response; null: unknown. */
+/**
+ * Returns the state of the detection after a PATCH by promscaler. `replicas` is the count in the response; null:
+ * unknown.
+ */
 export function afterOwnWrite(watch: WriterWatch, replicas: number | null): WriterWatch {
   return watch.own === replicas ? watch : { ...watch, own: replicas };
 }
 
 /**
- * Updates the watch after a read. A count that promscaler did not set is a reversal. Each PATCH can be reversed only
- * once.
+ * Returns the state of the detection after a read. A count that promscaler did not set is a reversal. Each PATCH can be
+ * reversed only once.
  */
 export function afterRead(given: WriterWatch, { replicas, managers, now }: ReplicasRead): WriterWatch {
   const watch = isOver(given, now) ? { ...NO_REVERSALS, own: given.own } : given;

@@ -178,7 +178,7 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   };
 }
 
-/** Compares the members, not the objects: each reload creates new verdicts, most of them with the same members. */
+/** Compares the members: each reload creates new `ObjectVerdict`s, most of them with the same members. */
 function isSameVerdict(a: ObjectVerdict, b: ObjectVerdict): boolean {
   return a.specText === b.specText && a.scaler === b.scaler && a.problems === b.problems;
 }

@@ -54,7 +54,7 @@ export function addToRaises(
     timeZone,
   }: {
     readonly now: Instant;
-    /** Whether this decision raises the count. */
+    /** Whether the forecast raises the count in this decision. */
     readonly isRaised: boolean;
   } & Pick<Forecast, 'timeZone'>,
   { added, prevented }: Step,
@@ -99,8 +99,8 @@ function atThisTime(
 
 /**
  * Returns why a forecast should not increase the count now: at this time of earlier days, it added more than ten times
- * the pod-seconds that it prevented. Days with the same weekday are judged if there are at least two, otherwise the
- * days of the last week if there are at least three. Null: it may increase the count, or too little is known.
+ * the missing pod-seconds that it prevented. Days with the same weekday are judged if there are at least two, otherwise
+ * the days of the last week if there are at least three. Null: it may increase the count, or too little is known.
  */
 export function whyNotWorth(raises: readonly Raise[], now: Instant, { timeZone }: Forecast): string | null {
   const known = atThisTime(raises, now, timeZone).filter(({ days }) => days >= 1);

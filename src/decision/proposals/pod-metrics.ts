@@ -36,7 +36,7 @@ export function proposeFromPods(
   if ('error' in requests) return noProposal(requests.error, seen);
   const { byPod } = requests;
   const usage = sumUsage(names, useValues, byPod);
-  return proposeFromUsage(metric, { groups, reasons, usage, byPod, counted: names.length }, context);
+  return proposeFromUsage(metric, { groups, reasons, usage, byPod, included: names.length }, context);
 }
 
 function proposeFromUsage(metric: PodMetric, pass: FirstPass, context: ProposalContext): Proposal {
@@ -114,8 +114,8 @@ interface FirstPass extends Requests {
   readonly groups: PodGroups;
   readonly reasons: Proposal['podReasons'];
   readonly usage: Usage;
-  /** The number of pods in the average, whether the selector lists them or not. */
-  readonly counted: number;
+  /** The number of pods of the first pass, whether the selector lists them or not. */
+  readonly included: number;
 }
 
 interface Counted {
@@ -155,7 +155,7 @@ function usageOfSettled(metric: PodMetric, { sample, context }: Given): FirstPas
   const requested = isUtilization ? settled.requested(metric.name, containerOf(metric)) : 0n;
   if (requested === null) return null;
   const usage = { pods, used: sum.total, requested };
-  return { groups, reasons: NO_REASONS, usage, byPod: null, counted: pods };
+  return { groups, reasons: NO_REASONS, usage, byPod: null, included: pods };
 }
 
 function countPods(metric: PodMetric, useValues: UseValues, { sample, context }: Given): Counted {
@@ -233,7 +233,7 @@ function onePass(ratio: number, pods: number, { target, tolerances }: ProposalCo
  */
 function secondPass(
   { target }: PodMetric,
-  { usage, groups, byPod, counted }: FirstPass,
+  { usage, groups, byPod, included }: FirstPass,
   ratio: number,
   { target: { specReplicas }, tolerances }: ProposalContext,
 ): Result {
@@ -245,7 +245,7 @@ function secondPass(
     filled = withPod(filled, { request, usage: ratio < 1 ? fullUsage(target, request) : 0n });
   }
   const again = usageRatio(target, filled);
-  const pods = counted + added.size;
+  const pods = included + added.size;
   // Cannot happen, because the second pass only adds pods that have requests.
   if ('error' in again)
     return { ratio, proposal: specReplicas, filledUsage: null, pods, keptBy: 'direction' };

@@ -6,7 +6,7 @@ import { podRequests } from './pod-requests.js';
 
 /**
  * Facts about a list of pods that are all running and ready, which is the usual case. Once the youngest pod is old
- * enough, every pod with a sample is included.
+ * enough, every pod with a sample is in the group `ready`.
  */
 export interface SettledPods {
   readonly groups: PodGroups;
