@@ -67,8 +67,8 @@ export interface BandBuilder {
 }
 
 /**
- * Collects the lowest and the highest value of each interval, so that the size of the page does not depend on the
- * number of values.
+ * Collects the lowest and the highest value of each interval. The size of the page thus does not depend on the number
+ * of values.
  */
 export function createBand(start: Instant, end: Instant, parts = BAND_PARTS): BandBuilder {
   const low = new Float64Array(parts).fill(Infinity);

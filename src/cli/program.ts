@@ -16,7 +16,7 @@ export async function cli(argv: readonly string[], given: CommandIo): Promise<Ex
   try {
     const program = buildProgram(io, result);
     const [first, ...words] = argv;
-    // Handled here: `__complete` is not a command, so that the following words are not parsed as its options.
+    // `__complete` is not a command of commander, which would parse the following words as options.
     if (first === '__complete') {
       const { runComplete } = await import('./completion/run-complete.js');
       return await runComplete(words, program, io);

@@ -17,13 +17,13 @@ export interface DocumentTest {
   /** Number of ready pods at the start. */
   readonly replicas: number;
   readonly podStart: PodStart;
-  /** Whether the decisions are applied, so that they change the replicas. */
+  /** Whether the decisions are applied and change the replicas. */
   readonly carryOut: boolean;
   /** The series of each metric of the document, in the order of the metrics. */
   readonly inputs: readonly (readonly MetricInput[])[];
   /** The values of the query of `maxReplicasFrom`; null: there are none, and only `maxReplicas` applies. */
   readonly ceiling: Series | null;
-  /** Null: the test has no load, so that a metric without a series has no value. */
+  /** Null: the test has no load, so a metric without a series has no value. */
   readonly load: TestLoad | null;
   /** In the order of their rounds. */
   readonly expectations: readonly Expectation[];

@@ -262,8 +262,8 @@ function valuesByPod(
 }
 
 /**
- * Returns the usage of each container. `value` is in percent of the request for a utilization, otherwise it is the
- * usage of the whole pod, which is assigned to the first container.
+ * Returns the usage of each container. `value` is in percent of the request if the target is a utilization. Otherwise,
+ * it is the usage of the whole pod, which is assigned to the first container.
  */
 function usageOf(
   metric: Extract<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>,

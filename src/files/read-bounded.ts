@@ -36,8 +36,8 @@ interface BoundedFile {
 }
 
 /**
- * Reads in progress. Callers for the same file share a read, because each occupies one of the four threads of libuv,
- * even after its caller has stopped waiting.
+ * Reads in progress, which callers for the same file share. A read occupies one of the four threads of libuv, even
+ * after its caller has stopped waiting.
  */
 const underWay = new Map<string, Promise<BoundedFile>>();
 

@@ -265,8 +265,8 @@ function indexInDraft(items: readonly DraftItem[], index: number): number {
 }
 
 /**
- * Adds a note to a target `value` whose query returns a total, so that each decision multiplies the replicas. The
- * target is kept, because the imported autoscaler does the same.
+ * Adds a note to a target `value` whose query returns a total: each decision multiplies the replicas. The target is
+ * kept, because the imported autoscaler does the same.
  */
 function noteTotal({ metrics }: Draft, { code, path, message }: Finding, log: RemarkLog): void {
   const [, , index] = path;

@@ -27,8 +27,8 @@ export interface BackTestParts {
 }
 
 /**
- * Limits the memory of the worker, which takes 60 to 100 MiB for 7 days. The limit is below that of the container, so
- * that only the worker fails if it needs too much.
+ * Limits the memory of the worker, which takes 60 to 100 MiB for 7 days. The container has more memory, so only the
+ * worker fails if it needs too much.
  */
 const MEMORY_MIB = 256;
 const LONGEST_MS = 2 * 3_600_000;

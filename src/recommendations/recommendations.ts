@@ -19,7 +19,7 @@ export interface RecommendationPorts {
   readonly log: Log;
   readonly historyOf: (source: string) => HistorySource | null;
   readonly isFailing: (source: string) => boolean;
-  /** Stores a recommendation. Returns false if the document has changed, so that the recommendation is obsolete. */
+  /** Stores a recommendation. Returns false if the recommendation is obsolete, because the document has changed. */
   readonly keep: (scaler: Scaler, recommendation: Recommendation) => boolean;
   /** Called with a recommended change, unless it is the one that was last published. */
   readonly publish: (scaler: Scaler, message: string) => void;

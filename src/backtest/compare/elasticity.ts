@@ -19,7 +19,7 @@ export interface Elasticity {
 
 /** A step of demand and supply. All steps have the same length, except that the last one may be shorter. */
 export interface ElasticityStep {
-  /** The needed pods, at least 1; null: unknown, so that the step is not scored. */
+  /** The needed pods, at least 1; null: unknown, so the step is not scored. */
   readonly demand: number | null;
   /** The mean number of ready pods. A pod that becomes ready within the step counts for a part of it. */
   readonly supply: number;

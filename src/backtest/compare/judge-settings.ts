@@ -23,9 +23,9 @@ const MARGIN = 0.9;
 export const CAREFUL_SLACK = 0.05;
 
 /**
- * Returns whether a change is confirmed on a probe: it meets the conditions, absolute ones with a margin, and needs no
- * more pod-hours than the document. Pod-hours and relative conditions are also compared as a mean over the windows,
- * without the sixth of the windows in which the change does best.
+ * Returns whether a change is confirmed on a probe. It must meet the conditions, absolute ones with a margin, and need
+ * no more pod-hours than the document. Pod-hours and relative conditions are also compared as a mean over the windows.
+ * This mean omits the sixth of the windows in which the change does best.
  */
 export function isConfirmed({ changed, original }: Comparison, { conditions, isMissed }: Aim): boolean {
   const isMet = conditions.every((condition) =>

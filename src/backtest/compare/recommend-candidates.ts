@@ -29,8 +29,8 @@ interface Bounds {
 }
 
 /**
- * Returns the first candidates. Each changes one field, or the target together with the tolerances or with the
- * stabilization of scale-downs, so that one of them can save the pods that the other needs.
+ * Returns the first candidates. Each changes one field, or two fields that compensate each other: the target, and the
+ * tolerances or the stabilization of scale-downs. One of the two can then save the pods that the other needs.
  */
 export function firstSettings(present: TunedSettings, bounds: Bounds): readonly TunedSettings[] {
   const targets =

@@ -19,7 +19,7 @@ export interface FoundSettings {
   readonly scaler: Scaler;
   /** Whether the document misses a condition. The change may then need more pod-hours than the document. */
   readonly mayCostMore: boolean;
-  /** Whether the change affects only the tolerance of scale-downs, so that it was accepted with `CAREFUL_SLACK`. */
+  /** Whether the change affects only the tolerance of scale-downs and was accepted with `CAREFUL_SLACK`. */
   readonly isCareful: boolean;
 }
 
@@ -35,8 +35,8 @@ const MOST_STEPS = 4;
 
 /**
  * Returns the settings with the largest saving of pod-hours, minus 1 % for each changed field. They are confirmed on
- * each probe (`isConfirmed`). If there are none, returns a smaller tolerance of scale-downs with which the document is
- * about as good, or the reason why there is none.
+ * each probe (`isConfirmed`). If no settings are, returns a smaller tolerance of scale-downs with which the document is
+ * about as good. If there is none either, returns the reason.
  *
  * First changes one or two fields, then moves to the best neighbor repeatedly, with some hundred runs at most. The
  * result depends only on the arguments.

@@ -143,8 +143,8 @@ function ceilingOf(
 }
 
 /**
- * Returns runs to compare with: static fleets at the highest count of the document and at the highest demand, and an
- * ideal follower, which always has exactly the pods that the load needs.
+ * Returns runs to compare with. Static fleets have the highest count of the document, or the highest demand, at all
+ * times. An ideal follower always has exactly the pods that the load needs.
  */
 export function baselines(scoring: Scoring, document: Result | undefined): readonly Result[] {
   const peak = document?.figures?.peakPods;

@@ -164,13 +164,13 @@ interface Chunk {
 }
 
 /**
- * Points in a chunk: below the limit of Prometheus (11,000 points for each series), and so few that a query usually
- * stays below its default limit of 50 million samples.
+ * Points in a chunk. Prometheus allows 11,000 for each series; with fewer, a query usually also stays below its default
+ * limit of 50 million samples.
  */
 const CHUNK_POINTS = 4000;
 const FEWEST_POINTS = 60;
 
-/** Chunks begin at multiples of their length, so that most chunks of another range are in the cache. */
+/** Chunks begin at multiples of their length, so most chunks of another range are already in the cache. */
 export function chunksOf(from: Instant, to: Instant, stepSeconds: number): readonly Chunk[] {
   const stepMs = stepSeconds * 1000;
   const lengthMs = stepMs * CHUNK_POINTS;

@@ -33,8 +33,8 @@ export function columnOf(
 }
 
 /**
- * Returns the load of a column. Each value is the mean of the window before its time, so it is shifted back by half of
- * the window, to the middle of the window.
+ * Returns the load of a column. Each value is a mean over the window before its time, so it is shifted back to the
+ * middle of the window.
  */
 export function loadOfColumn(column: Column, windowSeconds: number): Load {
   return movedBack(column, windowSeconds / 2);

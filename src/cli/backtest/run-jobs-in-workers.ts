@@ -16,7 +16,7 @@ export interface WorkerPool {
   readonly close: () => void;
 }
 
-/** Jobs with fewer rounds take at most a second, so that starting worker threads would save little. */
+/** Jobs with fewer rounds take at most a second, so starting worker threads would save little. */
 const FEWEST_ROUNDS = 40_000;
 
 /**

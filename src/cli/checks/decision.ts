@@ -111,7 +111,8 @@ export async function decideOnce({
   const { record } = await runCycle(
     {
       scaler: { ...scaler, spec: { ...scaler.spec, downscaleConfirmation: null, cooldownSeconds: 0 } },
-      // With a fresh memory or a restored state, stabilization windows would start now and keep the current replicas.
+      // Overrides fields of the fresh memory, and skips restoring the state: both would start stabilization windows
+      // now, which would keep the current replicas.
       memory: { ...freshMemory(now, null), state: WITHOUT_WINDOWS, assumedAt: null, isRestored: true },
       now,
       readings: { answers: facts.answers, ages: new Map(), sinceMs: clock.monotonicMs() },

@@ -12,14 +12,14 @@ import type { SourceContext } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { measureScrapes } from './scrape-interval.js';
 
-/** A smaller delay is not reported: it is below the default sync period, so that it has no visible effect. */
+/** A smaller delay is not reported: it is below the default sync period, so it has no visible effect. */
 const LEAST_DELAY_SECONDS = 15;
 /** A range is reported if it exceeds both the start time of pods and the necessary range by this factor. */
 const MUCH_LONGER = 2;
 
 /**
- * Warns if a query range is much longer than the learned start time of pods, or if a limit of one pod per period is
- * shorter than this time. Skips documents with `podStart.seconds`: the rules `range-above-pod-start` and
+ * Warns about query ranges that are much longer than the learned start time of pods, and about a limit of one pod per
+ * period that is shorter than this time. Skips documents with `podStart.seconds`: the rules `range-above-pod-start` and
  * `slow-scale-up` check them.
  */
 export async function checkPodStart({

@@ -13,8 +13,8 @@ import type { OwnedPod, ScalerFacts } from './scaler-facts.js';
 import { listSome } from '../../units/format.js';
 
 /**
- * Checks that pods have requests if a metric has a utilization target, limits if a metric has a saturation step, and
- * the containers of ContainerResource metrics.
+ * Checks what the resource metrics need: requests for utilization targets, CPU limits for saturation steps, and the
+ * containers of ContainerResource metrics.
  */
 export function checkRequests({ scaler, cluster }: ScalerFacts): readonly CheckResult[] {
   const make = resultsOf('requests', scalerKey(scaler));

@@ -228,7 +228,7 @@ interface PauseTarget {
   readonly namespace: string;
   readonly ref: TargetRef;
   readonly plural: string;
-  /** What the service reports about the scaler; null: `--target` is set, so that the service is not queried. */
+  /** What the service reports about the scaler; null: `--target` is set, so the service is not queried. */
   readonly reported: {
     readonly isDryRun: boolean;
     readonly isPausedByDocument: boolean;

@@ -76,8 +76,8 @@ function hasFailed({ failures, error }: TestResult): boolean {
 }
 
 /**
- * Reads a test file. A directory may contain scaler documents and their tests, so that a manifest is a problem only if
- * the user has named the file.
+ * Reads a test file. A manifest is a problem only if the user has named the file, because a directory may contain
+ * scaler documents next to their tests.
  */
 async function readTests(
   { name, text }: InputFile,

@@ -85,7 +85,7 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
   rejectWithoutLive(options);
   if (isLive && config === null && offline.serviceConfigs > 1)
     throw new CommandError('--live: the paths contain several service configs. Select one with --config', 2);
-  // If the service config is invalid, the data sources are unknown, so that nothing can be checked.
+  // If the service config is invalid, the data sources are unknown, so nothing can be checked.
   const isConfigValid = config !== null || offline.serviceConfigs === 0;
   const report =
     isLive && isConfigValid
@@ -297,7 +297,7 @@ function isTestFile({ document: { value } }: Placed): boolean {
   return isPlainObject(value) && Array.isArray(value['tests']) && value['apiVersion'] === undefined;
 }
 
-/** Returns the only service config; null: there is none, or there are several, so that none of them applies. */
+/** Returns the only service config; null: there is none, or there are several, so none of them applies. */
 function onlyOf(configs: readonly (ServiceConfig | null)[]): ServiceConfig | null {
   const [first = null] = configs;
   return configs.length === 1 ? first : null;

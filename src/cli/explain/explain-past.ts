@@ -96,8 +96,8 @@ function periodLines(
 }
 
 /**
- * Returns the values of the last point at or before `at`; empty: the history starts later. The columns are the current
- * metrics, so that a point of an earlier document has no target.
+ * Returns the values of the last point at or before `at`; empty: the history starts later. The columns are those of the
+ * current metrics, so a point of an earlier document has no target.
  */
 function readingLines(at: Instant, { at: times, metrics }: HistoryAnswer): readonly string[] {
   const index = times.findLastIndex((text) => {

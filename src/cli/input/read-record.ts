@@ -56,8 +56,8 @@ export const EMPTY_SNAPSHOT =
 const FIELDS = ['scaler', 'now', 'target', 'pods', 'samples', 'state'];
 
 /**
- * Returns a message that says what the JSON is instead of a snapshot. Null: the JSON has a field of a snapshot, so that
- * an error about that field helps more.
+ * Returns a message that says what the JSON is instead of a snapshot. Null: the JSON has a field of a snapshot, so an
+ * error about that field helps more.
  */
 export function whyNoSnapshot(name: string, json: unknown): string | null {
   if (!isPlainObject(json)) return null;

@@ -24,8 +24,8 @@ interface TargetCheckInput extends FoundKind {
 const DEADLINE_MS = 5000;
 
 /**
- * Returns warnings if the workload does not exist or cannot be scaled, if a container has no request although the
- * target is a utilization, if another autoscaler or Scaler object has the same target, and for each check that failed.
+ * Returns warnings: about a workload that does not exist or cannot be scaled, about containers without a request if a
+ * target is a utilization, about other scalers with the same target, and about each of these checks that failed.
  */
 export async function checkTarget(input: TargetCheckInput): Promise<readonly string[]> {
   const answers = [

@@ -9,7 +9,7 @@ export interface Row {
   readonly from: string;
   /** The path of another field that determines the value; null: the field itself does. */
   readonly by: Path | null;
-  /** The path of the field that applies instead, so that this field has no effect. Unset: this field applies. */
+  /** The path of the field that applies instead of this one, which then has no effect. Unset: this field applies. */
   readonly replacedBy?: Path;
   /** When `replacedBy` applies, such as `for scale-ups`. Unset: always. */
   readonly replacedWhen?: string;

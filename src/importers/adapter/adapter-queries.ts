@@ -9,7 +9,7 @@ import type { AdapterConfig } from './read-adapter.js';
 interface Candidate {
   readonly rule: AdapterRule;
   readonly series: string;
-  /** Whether the rule maps other series to the metric, too, so that this one may not exist. */
+  /** Whether the rule maps several series to the metric, so this one may not exist. */
   readonly isGuess: boolean;
   /** Null: the template or the labels of the rule cannot be converted. */
   readonly query: string | null;

@@ -4,7 +4,7 @@ import { type AdapterRule, metricNameOf, readsSeries } from './adapter-rule.js';
 /** The name of a series that a rule maps to a metric. */
 interface FoundSeries {
   readonly name: string;
-  /** Whether the rule maps other series to the metric, too, so that this one may not exist. */
+  /** Whether the rule maps several series to the metric, so this one may not exist. */
   readonly isGuess: boolean;
 }
 

@@ -217,8 +217,8 @@ function slowerText(fromOne: number, rules: unknown, decline: Decline): string |
 const DEFAULT_STABILIZATION = PRESETS[BUILT_IN.preset].downscaleStabilizationSeconds;
 
 /**
- * If the triggers are only schedules, adds a metric that is always 0, so that the minimum applies outside of the
- * schedules, as in KEDA. A document without metrics would scale on CPU.
+ * If all triggers are schedules, adds a metric that is always 0. The minimum then applies outside of the schedules, as
+ * in KEDA. A document without metrics would scale on CPU.
  */
 function withIdleMetric(
   metrics: readonly DraftItem[],
