@@ -3,7 +3,7 @@ import type { Locator } from 'playwright-core';
 import { fleetOf, overviewOf, rowOf, serviceOf, stateOf } from './support/answers.js';
 import { section } from './support/browser.js';
 import type { FakeAnswers } from './support/fake-service.js';
-import { AT_MAXIMUM, CONFLICT, HEALTHY, UNREAD } from './support/scaler-stories.js';
+import { AT_MAXIMUM, CONFLICT, HEALTHY, LARGE, UNREAD } from './support/scaler-stories.js';
 import { tellStory } from './support/scaler-story.js';
 import type { Story } from './support/scaler-story.js';
 import { useStage } from './support/stage.js';
@@ -77,6 +77,28 @@ describe('the page of a scaler', () => {
     expect(asItIs?.right).toBeLessThan(changed?.left ?? 0);
     expect((card?.right ?? 0) - (changed?.right ?? 0)).toBeLessThan(24);
     expect(past?.left).toBe(asItIs?.left);
+  });
+
+  it('has no empty part after now in its charts without a forecast', async () => {
+    const { page } = await stage.open(answersOf(LARGE), SCALER);
+    await page.locator('.forecast-strip').getByText('There is no forecast yet').waitFor();
+    const slider = page.getByRole('slider', { name: 'Moment' });
+
+    // A click at 97 % of the width is in the past, so that it selects a decision.
+    const over = await page.locator('.chart-slider .u-over').boundingBox();
+    await page.mouse.click((over?.x ?? 0) + (over?.width ?? 0) * 0.97, (over?.y ?? 0) + 20);
+
+    await page.getByRole('heading', { name: /^Decision at/ }).waitFor();
+    expect(await slider.getAttribute('aria-valuetext')).toMatch(/\d\d:\d\d:\d\d: 100 current/);
+  });
+
+  it('has no field name of the document that breaks within a word', async () => {
+    const { page } = await stage.open(answersOf(LARGE), { ...SCALER, width: 1440, height: 900 });
+    const name = section(page, 'Document').locator('dt', { hasText: /containerResource\.target/ });
+    await name.waitFor();
+
+    expect(await name.innerText()).toBe('metrics[2].containerResource.target.averageUtilization');
+    expect(await name.locator('wbr').count()).toBe(4);
   });
 
   it('has a conflict in red, and unknown bounds as one dash', async () => {

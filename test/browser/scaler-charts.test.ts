@@ -122,7 +122,7 @@ describe('a change in the charts', () => {
 describe('a state that somebody ends', () => {
   test.each([
     ['a pause', PAUSED, /^Paused until (?:\w+ \d+, )?\d\d:\d\d:\d\d \(in 2\d min\): stays at 3, not 6$/],
-    ['a dry run', DRY_RUN, /^DryRun until spec.dryRun is removed: stays at 3, not 6$/],
+    ['a dry run', DRY_RUN, /^DryRun until spec.dryRun is false: stays at 3, not 6$/],
     [
       'a conflict',
       CONFLICT,

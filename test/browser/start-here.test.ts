@@ -19,7 +19,7 @@ describe('the overview of 600 scalers, five of which cannot follow', () => {
     expect((await card.getByRole('link').innerText()).replace(/\s/g, '')).toBe(fleet.worst);
     expect(await card.locator('.start-why > bdi').innerText()).toMatch(fleet.cause);
     const box = await card.getByRole('button', { name: /^Copy/ }).first().boundingBox();
-    expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThan(420);
+    expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThan(390);
     expect(await page.title()).toBe('5 cannot follow - promscaler');
     expect([await findBarriers(page), await overflowOf(page)]).toEqual([[], 0]);
   });

@@ -92,8 +92,10 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
   const now = useNow((nowMs) => Math.ceil(nowMs / STEP_MS) * (STEP_MS / 1000));
   const from = startOf(range, { now, oldest: data.at[0] ?? null, isChosen });
   const ahead = secondsAhead(now - from, detail.document);
+  // Until the forecast is known, because it usually exists.
+  const [hasForecast, setHasForecast] = useState(true);
   const links: ChartLinks = {
-    window: zoom ?? { from, to: now + ahead },
+    window: zoom ?? { from, to: now + (hasForecast ? ahead : 0) },
     now,
     changes,
     selected,
@@ -120,7 +122,13 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
     >
       <MetricStrips data={data} links={links} hover={hover} tolerances={tolerances} />
       {forecast.part === null ? null : (
-        <forecast.part.ForecastStrip api={api} detail={detail} links={links} hover={hover} />
+        <forecast.part.ForecastStrip
+          api={api}
+          detail={detail}
+          links={links}
+          hover={hover}
+          onForecast={setHasForecast}
+        />
       )}
       {part === null ? null : <part.LimitStrip api={api} detail={detail} links={links} hover={hover} />}
     </ReplicasSection>

@@ -53,8 +53,8 @@ describe('what ends a state', () => {
     ['Conflict', { conflictingWriter: writer }, 'argocd stops'],
     ['Conflict', {}, 'the webhook allows the change'],
     ['Paused', { pause: pauseBy('annotation') }, 'it is resumed'],
-    ['Paused', { pause: pauseBy('document') }, 'spec.paused is removed'],
-    ['DryRun', { document: { spec: { dryRun: true } } }, 'spec.dryRun is removed'],
+    ['Paused', { pause: pauseBy('document') }, 'spec.paused is false'],
+    ['DryRun', { document: { spec: { dryRun: true } } }, 'spec.dryRun is false'],
     ['DryRun', {}, 'the service runs without --dry-run'],
     ['AtMaximum', {}, null],
   ] as const)('%s with %j: %s', (name, given, end) => {

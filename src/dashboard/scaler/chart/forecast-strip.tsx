@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { ForecastLoads, ScalerDetail } from '../../../api/answers.js';
 import type { Api } from '../../data/api.js';
 import type { ReadableCell } from '../../data/cell.js';
@@ -16,6 +16,8 @@ export interface ForecastStripProps {
   readonly detail: ScalerDetail;
   readonly links: ChartLinks;
   readonly hover: ReadableCell<number | null>;
+  /** Receives whether a forecast is known, so that only then the charts have a part after now. */
+  readonly onForecast: (isKnown: boolean) => void;
 }
 
 const STYLES: readonly SeriesStyle[] = [
@@ -31,17 +33,20 @@ const NO_CHANGES: ChartLinks['changes'] = [];
 const SINCE_SECONDS = 900;
 
 /** Shows the measured load, the forecast for the same times, and the forecast for the next hour. */
-export function ForecastStrip({ api, detail, links, hover }: ForecastStripProps): VNode | null {
+export function ForecastStrip({ api, detail, links, hover, onForecast }: ForecastStripProps): VNode | null {
   const { namespace, name } = detail;
   const from = Math.floor(links.window.from / SINCE_SECONDS) * SINCE_SECONDS;
   const since = new Date(from * 1000).toISOString();
   const path = `api/v1/scalers/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}/forecast?since=${since}`;
   const { value } = useAnswer(api, { path, check: isForecastLoads }, { everyMs: 60_000 });
   const at = useMemo(() => value?.at.map((time) => Date.parse(time) / 1000) ?? [], [value]);
+  const isExpected = value?.expected.some((load) => load !== null) === true;
+  useEffect(() => {
+    if (value !== null) onForecast(isExpected);
+  }, [value, isExpected, onForecast]);
   if (value === null) return null;
   const format = (load: number | null): string => formatLoad(load, value);
   const summary = summaryOf(value, at, links.now);
-  const isExpected = value.expected.some((load) => load !== null);
   return (
     <figure class="metric-strip forecast-strip">
       <figcaption>

@@ -61,8 +61,8 @@ export function endOf({ name, until }: ScalerState, facts: EndingFacts | null): 
       : `${managers === '' ? 'the other client' : managers} stops`;
   }
   if (name === 'Paused' && pause !== null)
-    return pause.by === 'document' ? 'spec.paused is removed' : 'it is resumed';
+    return pause.by === 'document' ? 'spec.paused is false' : 'it is resumed';
   if (name !== 'DryRun' && name !== 'NoAutoscaler') return null;
   const { spec } = document as { readonly spec?: { readonly dryRun?: unknown } };
-  return spec?.dryRun === true ? 'spec.dryRun is removed' : 'the service runs without --dry-run';
+  return spec?.dryRun === true ? 'spec.dryRun is false' : 'the service runs without --dry-run';
 }

@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import { Fragment, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ScalerDetail } from '../../../api/answers.js';
 import { changeText } from '../../../scaler/field-changes.js';
@@ -82,7 +82,14 @@ function FieldList({ fields }: { readonly fields: ReturnType<typeof listEffectiv
     <dl class="field-list">
       {fields.map(({ path, value }) => (
         <div key={path}>
-          <dt dir="auto">{path}</dt>
+          <dt dir="auto">
+            {path.split(/(?<=\.)/).map((part, index) => (
+              <Fragment key={index}>
+                <wbr />
+                {part}
+              </Fragment>
+            ))}
+          </dt>
           <dd dir="auto">{value}</dd>
         </div>
       ))}
