@@ -72,9 +72,11 @@ describe('the page of a scaler', () => {
     const [asItIs, changed] = await boxesOf(page.locator('.what-if-decision'));
     const [past] = await boxesOf(page.locator('.what-if-past'));
     const [card] = await boxesOf(section(page, 'What if'));
+    const [bar] = await boxesOf(page.locator('.what-if-decision .waterfall-track'));
 
     expect(asItIs?.top).toBe(changed?.top);
     expect(asItIs?.right).toBeLessThan(changed?.left ?? 0);
+    expect([bar?.left, bar?.right]).toEqual([asItIs?.left, asItIs?.right]);
     expect((card?.right ?? 0) - (changed?.right ?? 0)).toBeLessThan(24);
     expect(past?.left).toBe(asItIs?.left);
   });
