@@ -1,7 +1,7 @@
 import { guessIn } from '../scaler/problems/nearest.js';
 import { valueAt } from '../scaler/plain-json.js';
 import { isOfObject, OBJECTS_PATH } from '../scaler/problems/problem.js';
-import { adoptedFrom, type Origin } from '../scaler/spec.js';
+import { adoptedFrom, type Origin, OTHER_WORK } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 import { doctor, findData, queryAt } from './missing-data.js';
 import { isUnusedObject } from './rejection.js';
@@ -55,7 +55,7 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
     },
   ],
   PodsNotReady: (scaler) => [...startPods(scaler), ...keepReplicas(scaler)],
-  NoData: findData,
+  NoData: (scaler) => [...startFromZero(scaler), ...findData(scaler)],
   AtMaximum: raiseMaximum,
   Fixed: (scaler) =>
     scaler.currentReplicas === 0
@@ -244,6 +244,18 @@ function endPause(scaler: TroubledScaler): readonly Remedy[] {
     ...(pause.by === 'document' ? [] : [{ text: 'End the pause', snippet: resume(scaler) }]),
     ...(pause.by === 'annotation' ? [] : [patch(scaler, 'End the pause of the document', { paused: false })]),
     ...(scaler.dryRun ? endDryRun(scaler) : []),
+  ];
+}
+
+/** Only `doctor`, which reads the series of the last day, knows who exposed the metric. */
+function startFromZero(scaler: TroubledScaler): readonly Remedy[] {
+  const { currentReplicas, recommendedReplicas, metrics } = scaler;
+  const isMissing = metrics.every(({ error }) => error === 'no series');
+  const isOfDocument = valueAt(scaler.document, ['spec', 'minReplicas']) === 0;
+  if (currentReplicas !== 0 || recommendedReplicas !== null || !isMissing || !isOfDocument) return [];
+  return [
+    patch(scaler, 'If only the pods of the workload expose the metric, keep 1 replica', { minReplicas: 1 }),
+    { text: `To scale to 0 again, query ${OTHER_WORK}`, snippet: null },
   ];
 }
 

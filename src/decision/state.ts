@@ -304,7 +304,9 @@ function noData({ decision, conditions }: StateFacts): Reason | null {
   // At 0 replicas, metrics of pods have no value, which is no failure.
   if (isActive && decision?.currentReplicas === 0) return null;
   const cause = missingMetrics(decision);
-  if (cause !== null) return { cause };
+  const isStuck = decision?.currentReplicas === 0 && decision.recommendedReplicas === null;
+  const atZero = isStuck ? '; without a value, nothing starts the workload from 0 replicas' : '';
+  if (cause !== null) return { cause: `${cause}${atZero}` };
   return isActive ? null : { cause: active.message.replace(/^the replica count .* calculated from /, '') };
 }
 

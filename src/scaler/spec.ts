@@ -326,6 +326,10 @@ export interface ScalerSpec {
   readonly podDeletionCost: PodDeletionCost | null;
 }
 
+/** What a query can measure that starts a workload from 0 replicas. */
+export const OTHER_WORK =
+  'work that waits outside of the pods, such as the length of a queue or requests at the Ingress';
+
 export interface Scaler {
   /** `NAMESPACE/NAME`. It is stored for speed: a new string would have to be hashed for each lookup. */
   readonly key: string;

@@ -95,6 +95,23 @@ describe('what to do about a metric without a value', () => {
     );
   });
 
+  it('names the way out if the target is at 0, and the metric that could start it has no series', () => {
+    const metrics = [{ metric: 'rps', error: 'no series' }];
+    const atZero = { metrics, currentReplicas: 0, generation: 3, document: { spec: { minReplicas: 0 } } };
+
+    expect(remediesFor(atZero).slice(0, 2)).toEqual([
+      `If only the pods of the workload expose the metric, keep 1 replica: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"minReplicas":1}}'`,
+      'To scale to 0 again, query work that waits outside of the pods, such as the length of a queue or requests at the Ingress',
+    ]);
+    for (const other of [
+      { currentReplicas: 1 },
+      { recommendedReplicas: 0 },
+      { document: { spec: { minReplicas: 1 } } },
+      { metrics: [{ metric: 'rps', error: 'Prometheus: timeout after 1500 ms' }] },
+    ])
+      expect(remediesFor({ ...atZero, ...other }).join('\n')).not.toMatch(/keep 1 replica/);
+  });
+
   it.each([
     ['prometheus.monitoring:9090', 'monitoring'],
     ['prometheus-server.monitoring', 'monitoring'],

@@ -34,6 +34,15 @@ export const STATE_CASES: readonly StateCase[] = [
       snapshot: { target: { specReplicas: 0 }, pods: [], samples: [{ at, values: [0] }] },
     }),
   ],
+  [
+    'at 0 without a value',
+    'NoData',
+    'queue: no series; without a value, nothing starts the workload from 0 replicas',
+    decided({
+      spec: { minReplicas: 0, metrics: [queue()] },
+      snapshot: { target: { specReplicas: 0 }, pods: [], ...NO_SERIES },
+    }),
+  ],
   ['no series', 'NoData', 'cpu: no series', decided({ snapshot: NO_SERIES })],
   [
     'no series, which the document reads as 0',

@@ -26,6 +26,7 @@ export const CHECK_NAMES = [
   'query',
   'query-window',
   'pod-start',
+  'wake-up',
   'forecast',
   'spikes',
   'decision',

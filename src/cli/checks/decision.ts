@@ -17,7 +17,7 @@ import { type ClusterContext, usedSources } from './context.js';
 import type { ClusterFacts, OwnedPod, ScalerFacts } from './scaler-facts.js';
 
 /** Checks whose results explain why a metric has no value. */
-const CAUSES: ReadonlySet<CheckName> = new Set(['pods', 'requests', 'query']);
+const CAUSES: ReadonlySet<CheckName> = new Set(['pods', 'requests', 'query', 'wake-up']);
 
 /** Reports the decision for the values that were read. `above`: the results of the other checks of the scaler. */
 export async function checkDecision(

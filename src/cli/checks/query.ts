@@ -23,6 +23,7 @@ import { type CheckResult, type ResultBuilder, resultsOf, labelValues } from './
 import type { SourceContext } from './context.js';
 import { countOnce, fixForCopies, fixForFailure, fixForInvalid } from './query-fixes.js';
 import type { ScalerFacts } from './scaler-facts.js';
+import { hasNoReplicas, isExposedByOwnPods } from './wake-up.js';
 import { whyNoSeries } from './why-no-series.js';
 import { describeFailure } from '../../units/failure.js';
 import { countOf, listSome } from '../../units/format.js';
@@ -146,6 +147,11 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
   const who = nameMetric(metric);
   if (isOfResource(metric))
     return make.failed(`${who} has no series`, 'see the check resource-series of the data source');
+  const isAtZero = hasNoReplicas(queried.facts);
+  const { scaler } = queried.facts;
+  // The check `wake-up` reports it.
+  if (isAtZero && context !== null && (await isExposedByOwnPods(metric, { scaler, context, isAtZero })))
+    return make.ok('');
   const isZero = isReadAsZero(metric, 'missing');
   // A common cause: with `=`, a regular expression is compared as a plain string and matches no series.
   const [pattern] = checkPatterns({ query: metric.query, path: ['query'] });
@@ -160,11 +166,15 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
     return why?.isOfSelector === true
       ? make.warning(`${who} ${READ_AS_ZERO}: ${why.message}`, why.fix)
       : make.ok('');
+  const fix = why?.fix ?? tryIt(queried);
   return make.failed(
     `${who} has no series${why === null ? '' : `: ${why.message}`}`,
-    why?.fix ?? tryIt(queried),
+    isAtZero && scaler.spec.minReplicas === 0 ? `${fix}; ${START_AGAIN}` : fix,
   );
 }
+
+const START_AGAIN =
+  'the workload has 0 replicas: if only its own pods expose the metric, set spec.minReplicas: 1';
 
 const READ_AS_ZERO =
   'has no series, so that its value is 0 (onMissing: zero) and can scale down to the minimum';

@@ -27,6 +27,7 @@ import { checkScrapeInterval } from './scrape-interval.js';
 import { checkSpikes } from './spikes.js';
 import { checkState } from './state.js';
 import { checkTarget } from './target.js';
+import { checkWakeUp } from './wake-up.js';
 import { type CheckName, type CheckResult, resultsOf } from './check-result.js';
 import {
   CLUSTER_SUBJECT,
@@ -72,6 +73,7 @@ const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
   ['query', checkQuery],
   ['query-window', checkQueryWindow],
   ['pod-start', checkPodStart],
+  ['wake-up', checkWakeUp],
   ['forecast', checkForecast],
   ['spikes', checkSpikes],
 ];

@@ -3,6 +3,7 @@ import { type LabelMatcher, vectorSelectors } from '../../promql/vector-selector
 import { type Finding, type IsBroken, finding, formatPath } from '../problems/finding.js';
 import { BUILT_IN } from '../schema/presets.js';
 import type { Loose, SpecInput } from '../schema/document-schema.js';
+import { OTHER_WORK } from '../spec.js';
 
 export function checkActivation(spec: Loose<SpecInput>, isBroken: IsBroken): readonly Finding[] {
   if (['minReplicas', 'schedules', 'metrics'].some((field) => isBroken(['spec', field]))) return [];
@@ -37,25 +38,24 @@ export function checkWakeUp(
   });
   const [first] = queries;
   const name = scaleTargetRef?.name;
-  if (first === undefined || !queries.every(({ query }) => usesPods(query) || selectsPodsOf(name, query)))
-    return [];
-  const message = `${formatPath(first.path)} measures the pods of the workload and has no value without pods, but ${zero} is 0: from 0 replicas, the workload never starts again. Query work that waits outside of the pods, such as the length of a queue or requests at the Ingress`;
+  if (first === undefined || !queries.every(({ query }) => selectsOwnPods(name, query))) return [];
+  const message = `${formatPath(first.path)} measures the pods of the workload and has no value without pods, but ${zero} is 0: from 0 replicas, the workload never starts again. Query ${OTHER_WORK}`;
   return [finding('never-wakes-up', first.path, message)];
 }
 
-function usesPods(query: string): boolean {
-  return listVariables(query).some(({ name }) => name === 'pods');
-}
+/** Labels that contain the name of the pod that exposes a series. */
+export const POD_LABELS: readonly string[] = ['pod', 'pod_name', 'kubernetes_pod_name', 'k8s_pod_name'];
 
 /**
- * Returns whether the query selects pods of the workload by name, such as `pod=~"web-.*"`. Pods of a workload `web-api`
- * are not pods of `web`.
+ * Returns whether the query selects pods of the workload: by the variable `$pods`, or by name, such as
+ * `pod=~"web-.*"`. Pods of a workload `web-api` are not pods of `web`.
  */
-function selectsPodsOf(workload: string | undefined, query: string): boolean {
+export function selectsOwnPods(workload: string | undefined, query: string): boolean {
+  if (listVariables(query).some(({ name }) => name === 'pods')) return true;
   if (workload === undefined) return false;
   const selectors = vectorSelectors(query);
   const isOwn = ({ label, operator, value }: LabelMatcher): boolean =>
-    /^(?:pod|pod_name|kubernetes_pod_name|k8s_pod_name)$/.test(label) &&
+    POD_LABELS.includes(label) &&
     operator === '=~' &&
     value.startsWith(`${workload}-`) &&
     /^[.[\\(]/.test(value.slice(workload.length + 1));

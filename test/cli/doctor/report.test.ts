@@ -64,7 +64,7 @@ describe('doctor', () => {
     expect(lines[3]).toMatch(
       /^ok {8}shop\/web: deployment shop\/web has 2 replicas; .*the current decision, without windows, is: cpu/,
     );
-    expect(lines.at(-1)).toBe('checks: 20 ok, 0 warnings, 0 failed');
+    expect(lines.at(-1)).toBe('checks: 21 ok, 0 warnings, 0 failed');
   });
 
   it('prints the fix below a failure, and exits with 1', async () => {

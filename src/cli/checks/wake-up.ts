@@ -1,0 +1,105 @@
+import { kubectl, targetOf } from '../../decision/snippet.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
+import { nameTarget } from '../../kubernetes/targets.js';
+import { metricQueryText } from '../../prometheus/queries/compile-queries.js';
+import { podsPattern } from '../../promql/pods-pattern.js';
+import { quoteRegex, stringLiteral } from '../../promql/quoting.js';
+import { vectorSelectors, withMatcher } from '../../promql/vector-selectors.js';
+import { POD_LABELS, selectsOwnPods } from '../../scaler/rules/activation-rules.js';
+import { type MetricSpec, OTHER_WORK, type Scaler, type ScalerSpec, scalerKey } from '../../scaler/spec.js';
+import { nameMetric } from '../../decision/conditions.js';
+import { type CheckResult, onlyValue, resultsOf } from './check-result.js';
+import type { SourceContext } from './context.js';
+import type { ScalerFacts } from './scaler-facts.js';
+
+/** At 0 replicas, series of this time show who exposed the metric. */
+const LOOK_BACK = '1d';
+/** Limits the queries of a check. */
+const MAX_SELECTORS = 6;
+
+/**
+ * Checks whether a workload that is scaled to 0 can start again: all metrics that could start it may have series of its
+ * own pods only. The rule `never-wakes-up` finds queries that name the pods; this check finds the others
+ * (`service="web"`) by the labels of their series.
+ */
+export async function checkWakeUp(facts: ScalerFacts): Promise<readonly CheckResult[]> {
+  const { scaler, sources } = facts;
+  const { spec } = scaler;
+  const make = resultsOf('wake-up', scalerKey(scaler));
+  const zero = zeroPath(spec);
+  const metrics = spec.metrics.filter(isOfWork);
+  const [first] = metrics;
+  if (zero === null || first === undefined) return [make.ok('')];
+  const isAtZero = hasNoReplicas(facts);
+  const { name } = spec.scaleTargetRef;
+  if (!isAtZero && metrics.every(({ query }) => selectsOwnPods(name, query))) return [make.ok('')];
+  for (const metric of metrics) {
+    const context = sources.get(metric.source);
+    const isOwn = context !== undefined && (await isExposedByOwnPods(metric, { scaler, context, isAtZero }));
+    if (!isOwn) return [make.ok('')];
+  }
+  const who = nameTarget(scaler.namespace, spec.scaleTargetRef);
+  if (!isAtZero)
+    return [
+      make.warning(
+        `${nameMetric(first)}: only the pods of ${who} expose its series, so that it has no series at 0 replicas, but ${zero} is 0: nothing starts the workload again`,
+        `set ${zero}: 1, or query ${OTHER_WORK}`,
+      ),
+    ];
+  const target = targetOf({ target: spec.scaleTargetRef });
+  const start = kubectl(scaler.namespace, 'scale', target, '--replicas=1').text;
+  return [
+    make.failed(
+      `${who} has 0 replicas, and only its own pods exposed the series of ${nameMetric(first)} in the last ${LOOK_BACK}: nothing starts the workload again while ${zero} is 0`,
+      `set ${zero}: 1 and run: ${start}; to scale to 0 again, query ${OTHER_WORK}`,
+    ),
+  ];
+}
+
+/** Returns whether the target was read and has 0 replicas. */
+export function hasNoReplicas({ cluster }: Pick<ScalerFacts, 'cluster'>): boolean {
+  const target = cluster?.target;
+  return target !== undefined && !(target instanceof KubernetesError) && target.specReplicas === 0;
+}
+
+type WorkMetric = Extract<MetricSpec, { readonly type: 'Object' | 'External' }>;
+
+function isOfWork(metric: MetricSpec): metric is WorkMetric {
+  return metric.type === 'Object' || metric.type === 'External';
+}
+
+/** Returns the path of the minimum that is 0; null: there is none. */
+function zeroPath({ minReplicas, schedules }: ScalerSpec): string | null {
+  if (minReplicas === 0) return 'spec.minReplicas';
+  const index = schedules.findIndex((schedule) => schedule.minReplicas === 0);
+  return index < 0 ? null : `spec.schedules[${index}].minReplicas`;
+}
+
+/**
+ * Returns whether all series that the query selects are of pods of the target, now or (`isAtZero`) in the last day.
+ * False if there are none. A series without the label `namespace` counts as one of the scaler's namespace.
+ */
+export async function isExposedByOwnPods(
+  metric: MetricSpec,
+  {
+    scaler,
+    context,
+    isAtZero,
+  }: { readonly scaler: Scaler; readonly context: SourceContext; readonly isAtZero: boolean },
+): Promise<boolean> {
+  const { namespace, spec } = scaler;
+  const selectors = vectorSelectors(metricQueryText(metric, scaler, context.source) ?? '');
+  if (selectors.length === 0 || selectors.length > MAX_SELECTORS) return false;
+  const pods = stringLiteral(podsPattern(spec.scaleTargetRef.kind, spec.scaleTargetRef.name));
+  const here = `namespace=~${stringLiteral(`${quoteRegex(namespace)}|`)}`;
+  const read = (selector: string): string =>
+    isAtZero ? `last_over_time(${selector}[${LOOK_BACK}])` : selector;
+  for (const selector of selectors) {
+    const own = POD_LABELS.map((label) => read(withMatcher(selector, `${label}=~${pods}, ${here}`))).join(
+      ' or ',
+    );
+    const others = onlyValue(await context.runQuery(`count(${read(selector.text)}) - count(${own})`));
+    if (others !== 0) return false;
+  }
+  return true;
+}

@@ -1,0 +1,149 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import type { CheckResult } from '../../../src/cli/checks/check-result.js';
+import { checkSyntax } from '../../../src/promql/syntax.js';
+import {
+  type Scripted,
+  cluster,
+  clusterOfWeb,
+  diagnosed,
+  document,
+  metric,
+  prometheus,
+  shop,
+} from './fixture.js';
+
+let running: string;
+let asleep: string;
+
+beforeAll(async () => {
+  running = (await clusterOfWeb()).simulator.url;
+  asleep = (await cluster({ workloads: [shop('web', { replicas: 0 })] })).url;
+});
+
+const RPS = 'sum(rate(http_requests_total{namespace="$namespace", service="web"}[2m]))';
+const SELECTOR = 'http_requests_total{namespace="shop", service="web"}';
+/** All series of the query that are not of pods of the workload. */
+const OTHERS = /^count\((?:last_over_time\()?http_requests_total\{.*\) - count\(/;
+const RUNS: readonly Scripted[] = [[/^sum\(rate\(http_requests_total/, 20]];
+
+interface Asked {
+  readonly kubernetes?: string;
+  readonly metrics?: string;
+  readonly minReplicas?: number;
+  readonly more?: string;
+}
+
+async function found(
+  script: readonly Scripted[],
+  { kubernetes = running, metrics = metric('external', RPS), minReplicas = 0, more = '' }: Asked = {},
+): Promise<{ readonly wakeUp: readonly CheckResult[]; readonly query: readonly CheckResult[] } & Sent> {
+  const server = await prometheus(script);
+  const web = document('web', `${more}${metrics}`).replace('minReplicas: 1', `minReplicas: ${minReplicas}`);
+  const { of } = await diagnosed({ prometheus: server.url, kubernetes, documents: { web } });
+  const sent = server.requests.map(({ form }) => form.get('query') ?? '');
+  return { wakeUp: of('wake-up'), query: of('query'), sent: sent.filter((one) => OTHERS.test(one)) };
+}
+
+interface Sent {
+  /** The queries that compare the series of pods of the workload with all series. */
+  readonly sent: readonly string[];
+}
+
+describe('a query that names no pod, for a workload with minReplicas 0', () => {
+  it('is reported if all of its series come from pods of the workload', async () => {
+    const { wakeUp } = await found([[OTHERS, 0], ...RUNS]);
+
+    expect(wakeUp).toEqual([
+      {
+        check: 'wake-up',
+        status: 'warning',
+        subject: 'shop/web',
+        message:
+          'External metric m: only the pods of deployment shop/web expose its series, so that it has no series at 0 replicas, but spec.minReplicas is 0: nothing starts the workload again',
+        fix: 'set spec.minReplicas: 1, or query work that waits outside of the pods, such as the length of a queue or requests at the Ingress',
+      },
+    ]);
+  });
+
+  it('is not reported if one series comes from elsewhere, or if there is no series', async () => {
+    const [one, none] = [await found([[OTHERS, 1], ...RUNS]), await found(RUNS)];
+
+    expect([one.wakeUp, none.wakeUp]).toEqual([[], []]);
+  });
+
+  it('is compared with the names of the pods under each label that contains them, in the namespace', async () => {
+    const { sent } = await found([[OTHERS, 0], ...RUNS]);
+
+    const own = (label: string): string =>
+      `http_requests_total{namespace="shop", service="web", ${label}=~"web-[a-z0-9]+-[a-z0-9]{5}", namespace=~"shop|"}`;
+    const labels = ['pod', 'pod_name', 'kubernetes_pod_name', 'k8s_pod_name'];
+    expect(sent).toEqual([`count(${SELECTOR}) - count(${labels.map(own).join(' or ')})`]);
+    expect(checkSyntax(sent[0] ?? '')).toEqual([]);
+  });
+
+  it.each<[string, Asked]>([
+    ['minReplicas is 1', { minReplicas: 1 }],
+    [
+      'another metric can start it',
+      {
+        metrics: `${metric('external', RPS)}${metric('external', 'sum(queue)').replace('  metrics:\n', '')}`,
+      },
+    ],
+    [
+      'the query selects the pods by name, which the rule never-wakes-up reports',
+      { metrics: metric('external', 'sum(rate(http_requests_total{pod=~"$pods"}[2m]))') },
+    ],
+  ])('is not reported if %s', async (_, asked) => {
+    const { wakeUp } = await found([[OTHERS, 0], ...RUNS, [/^sum\(queue\)$/, 3]], asked);
+
+    expect(wakeUp).toEqual([]);
+  });
+
+  it('is reported with the schedule that sets the minimum to 0', async () => {
+    const more =
+      '  schedules: [{ name: night, start: "0 22 * * *", end: "0 6 * * *", timeZone: UTC, minReplicas: 0 }]\n';
+    const { wakeUp } = await found([[OTHERS, 0], ...RUNS], { minReplicas: 1, more });
+
+    expect(wakeUp[0]?.message).toContain('but spec.schedules[0].minReplicas is 0');
+  });
+});
+
+describe('the same workload at 0 replicas', () => {
+  it('fails with the reason and the way out, in place of a missing scrape', async () => {
+    const { wakeUp, query, sent } = await found([[OTHERS, 0]], { kubernetes: asleep });
+
+    expect(wakeUp).toEqual([
+      {
+        check: 'wake-up',
+        status: 'failed',
+        subject: 'shop/web',
+        message:
+          'deployment shop/web has 0 replicas, and only its own pods exposed the series of External metric m in the last 1d: nothing starts the workload again while spec.minReplicas is 0',
+        fix: 'set spec.minReplicas: 1 and run: kubectl scale -n shop deployment/web --replicas=1; to scale to 0 again, query work that waits outside of the pods, such as the length of a queue or requests at the Ingress',
+      },
+    ]);
+    expect(query).toEqual([]);
+    expect(sent[0]).toMatch(/^count\(last_over_time\(http_requests_total\{[^}]*\}\[1d\]\)\) - count\(/);
+  });
+
+  it('says what may be the reason if no series is known', async () => {
+    const { wakeUp, query } = await found([], { kubernetes: asleep });
+
+    expect(wakeUp).toEqual([]);
+    expect(query[0]?.message).toContain('External metric m has no series');
+    expect(query[0]?.fix).toMatch(
+      /; the workload has 0 replicas: if only its own pods expose the metric, set spec\.minReplicas: 1$/,
+    );
+  });
+
+  it('is not reported for a metric that reads no series as 0, if others expose its series', async () => {
+    const metrics = metric('external', RPS).replace('target:', 'onMissing: zero, target:');
+    const [own, other] = [
+      await found([[OTHERS, 0]], { kubernetes: asleep, metrics }),
+      await found([[OTHERS, 2]], { kubernetes: asleep, metrics }),
+    ];
+
+    expect(own.wakeUp).toMatchObject([{ status: 'failed' }]);
+    expect([own.query, other.wakeUp]).toEqual([[], []]);
+  });
+});
