@@ -244,6 +244,11 @@ const problemSchema = z.object({
   line: z.int().min(1).nullable(),
   path: z.string().describe('Path of the field in the document; empty for the whole document.'),
   scaler: z.string().nullable().describe('NAMESPACE/NAME of the document; null: unknown.'),
+  since: time
+    .nullish()
+    .describe(
+      'Since when the newest version of the document has been rejected; null: unknown, or a warning.',
+    ),
 });
 
 export const scalerListSchema = z.object({

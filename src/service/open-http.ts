@@ -49,7 +49,6 @@ interface HttpParts {
   readonly shards: Shards;
   readonly waitingFor: () => readonly string[];
   readonly problems: () => readonly Problem[];
-  readonly rejectedSince: ScalerPageParts['rejectedSince'];
   readonly scalers: () => readonly Scaler[];
   readonly generationsOf: ScalerPageParts['generationsOf'];
   readonly loadAhead: NonNullable<ScalerPageParts['loadAhead']>;
@@ -124,7 +123,6 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
       version: options.version,
       isLeading: shards.isLeading,
       problems: parts.problems,
-      rejectedSince: parts.rejectedSince,
       generationsOf: parts.generationsOf,
       originOf: options.originOf,
       loadAhead: parts.loadAhead,

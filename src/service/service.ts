@@ -15,8 +15,7 @@ import type { ScalerStore } from '../kubernetes/scaler-objects.js';
 import { FAILURE_REASONS } from '../units/failure.js';
 import { createMetricSource, type MetricSourceOptions } from '../prometheus/metric-source.js';
 import { shownQueries } from '../prometheus/queries/compile-queries.js';
-import { rejectedSince } from '../telemetry/timed-state.js';
-import type { Instant } from '../units/time.js';
+import { rejectionsOf } from '../telemetry/timed-state.js';
 import { countErrors, type Problem } from '../scaler/problems/problem.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Facts, Log } from '../units/log.js';
@@ -90,8 +89,10 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const serves = options.serves ?? true;
   const records = createRecords(clock, {
     hasReaders: serves,
-    earlierTimes: ({ namespace, name }) =>
-      earlierTimes(options.scalerStore?.get(namespace, name)?.status ?? null),
+    earlierTimes: (key) => {
+      const [namespace = '', name = ''] = key.split('/');
+      return earlierTimes(options.scalerStore?.get(namespace, name)?.status ?? null);
+    },
   });
   const { ledger, feed, sentEvents } = records;
   const sources = new Map(Object.entries(config.prometheus));
@@ -157,7 +158,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const slots = createChangeSlots(() => shards.untilSteady());
   let scalers: readonly Scaler[] = [];
   let address: string | null = null;
-  let rejectedAt: ReadonlyMap<string, Instant> = new Map();
   const setOwnScalers = (): void => {
     const own = scalers.filter((scaler) => shards.serves(bucketOf(scaler)));
     source.setScalers(own);
@@ -179,7 +179,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     clock,
     log,
     lastOf: ledger.get,
-    rejectedSince: (key) => rejectedAt.get(key) ?? null,
+    rejectedSince: ledger.rejectedSince,
     recordEvent: cluster.recordEvent,
     leadership: shards,
     isOwn: (key) => shards.serves(bucketOfKey(key)),
@@ -275,7 +275,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           ...resources.waitingFor(),
         ],
         problems: () => documentProblems,
-        rejectedSince: () => rejectedAt,
         generationsOf: resources.generationsOf,
         loadAhead: source.loadAhead,
         labelOf: resources.labelOf,
@@ -305,7 +304,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     setScalers: (next, problems, verdicts) => {
       scalers = next;
       documentProblems = problems;
-      rejectedAt = rejectedSince(rejectedAt, problems, clock.now());
+      ledger.setRejections(rejectionsOf(problems), clock.now());
       const errors = countErrors(problems);
       resources.setVerdicts(verdicts ?? new Map());
       state.setKnown(scalers);

@@ -1,5 +1,6 @@
 import { metricKey } from '../decision/snapshot/snapshot.js';
 import { CONDITION_TYPES, conditionOf, type Condition } from '../decision/result/condition.js';
+import type { RejectedVersion } from '../decision/rejection.js';
 import { NOT_EVALUATED } from '../decision/conditions.js';
 import type { Decision } from '../decision/result/decision.js';
 import { stateOf, type ScalerState } from '../decision/state.js';
@@ -35,7 +36,10 @@ export interface LedgerEntry {
   readonly conditions: readonly TimedCondition[];
   /** The state, for that version of the document that the cycle used. */
   readonly state: ScalerState;
-  /** The time of the first cycle with this state, in this process or in an earlier process that has stored the time. */
+  /**
+   * When the state that outputs show last began, in this process or in an earlier process that has stored the time.
+   * That state is `Rejected` while the newest version of the document is rejected and no other state takes precedence.
+   */
   readonly stateSince: Instant;
   /**
    * Why each metric has no value, by `TYPE/IDENTITY`; null: it has one. A cycle without queries keeps the previous
@@ -74,6 +78,10 @@ export interface Ledger {
     readonly before: LedgerEntry | null;
     readonly after: LedgerEntry;
   };
+  /** Sets the rejected newest versions of documents by `NAMESPACE/NAME`, which were found at `at`. */
+  readonly setRejections: (rejections: ReadonlyMap<string, RejectedVersion>, at: Instant) => void;
+  /** Returns since when the newest version of a document has been rejected; null: it is not. */
+  readonly rejectedSince: (key: string) => Instant | null;
   /** Keeps a recommendation until the document changes. Returns false if the document has already changed. */
   readonly keepRecommendation: (scaler: Scaler, recommendation: Recommendation) => boolean;
   readonly remove: (key: string) => void;
@@ -86,10 +94,10 @@ interface LedgerOptions {
   /** Maximum number of entries per scaler, at least 1. Default: 100. */
   readonly perScaler?: number;
   /**
-   * Returns the times that an earlier process has stored. It is called with the first record of a scaler. Default: none
-   * are known.
+   * Returns the times that an earlier process has stored for `NAMESPACE/NAME`. It is called with the first record of a
+   * scaler, and when its document is first rejected. Default: none are known.
    */
-  readonly earlierTimes?: (scaler: Scaler) => EarlierTimes | null;
+  readonly earlierTimes?: (key: string) => EarlierTimes | null;
   /** Maximum number of entries of all scalers, which they share equally, but with at least 5 each. Default: 50,000. */
   readonly total?: number;
 }
@@ -98,17 +106,33 @@ const MIN_PER_SCALER = 5;
 export function createLedger(options: LedgerOptions = {}): Ledger {
   const { perScaler = 100, total = 50_000, earlierTimes = () => null } = options;
   const statuses = new Map<string, Status>();
+  let rejections: ReadonlyMap<string, RejectedVersion> = new Map();
+  let rejectedAt: ReadonlyMap<string, Instant> = new Map();
   const maxEntries = (): number =>
     Math.min(perScaler, Math.max(MIN_PER_SCALER, Math.floor(total / Math.max(1, statuses.size))));
   return {
     add: (record) => {
       const { key } = record.scaler;
       const before = statuses.get(key) ?? null;
-      const earlier = before === null ? earlierTimes(record.scaler) : null;
-      const after = new Status(before?.key ?? key, before, { record, earlier, maxEntries: maxEntries() });
+      const earlier = before === null ? earlierTimes(key) : null;
+      const rejection = rejections.get(key) ?? null;
+      const given = { record, earlier, rejection, maxEntries: maxEntries() };
+      const after = new Status(before?.key ?? key, before, given);
       statuses.set(after.key, after);
       return { before, after };
     },
+    setRejections: (next, at) => {
+      for (const key of new Set([...rejections.keys(), ...next.keys()])) {
+        const status = statuses.get(key);
+        if (status === undefined) continue;
+        const before = stateWith(status, rejections.get(key) ?? null);
+        if (stateWith(status, next.get(key) ?? null).name !== before.name) status.stateSince = at;
+      }
+      rejections = next;
+      const since = (key: string): Instant => rejectedAt.get(key) ?? rejectedBefore(earlierTimes(key)) ?? at;
+      rejectedAt = new Map([...next.keys()].map((key) => [key, since(key)]));
+    },
+    rejectedSince: (key) => rejectedAt.get(key) ?? null,
     keepRecommendation: (scaler, recommendation) => {
       const status = statuses.get(scaler.key);
       if (status?.scaler !== scaler) return false;
@@ -121,6 +145,19 @@ export function createLedger(options: LedgerOptions = {}): Ledger {
   };
 }
 
+/** Returns since when an earlier process has rejected the newest version of a document; null: it has not. */
+function rejectedBefore(earlier: EarlierTimes | null): Instant | null {
+  return earlier?.state === 'Invalid' || earlier?.state === 'Rejected' ? earlier.stateSince : null;
+}
+
+/** Returns the state that outputs show: that of the last cycle, unless a rejection takes precedence. */
+export function stateWith(
+  { record, conditions, state }: Pick<LedgerEntry, 'record' | 'conditions' | 'state'>,
+  rejection: RejectedVersion | null,
+): ScalerState {
+  return rejection === null ? state : stateOf({ ...record, conditions }, rejection);
+}
+
 /** A class for speed and memory: each cycle creates an instance, and the getters of a class take no memory in it. */
 class Status implements LedgerEntry, LastOfRun {
   readonly key: string;
@@ -128,7 +165,7 @@ class Status implements LedgerEntry, LastOfRun {
   readonly record: CycleRecord;
   readonly conditions: readonly TimedCondition[];
   readonly state: ScalerState;
-  readonly stateSince: Instant;
+  stateSince: Instant;
   readonly metricErrors: LedgerEntry['metricErrors'];
   readonly hasErrors: boolean;
   readonly rescales: LedgerEntry['rescales'];
@@ -144,10 +181,12 @@ class Status implements LedgerEntry, LastOfRun {
     {
       record,
       earlier,
+      rejection,
       maxEntries,
     }: {
       readonly record: CycleRecord;
       readonly earlier: EarlierTimes | null;
+      readonly rejection: RejectedVersion | null;
       readonly maxEntries: number;
     },
   ) {
@@ -163,8 +202,10 @@ class Status implements LedgerEntry, LastOfRun {
         ? before.conditions
         : mergeConditions(results, record);
     this.state = stateOf({ ...record, conditions: this.conditions }, null);
-    const since = before === null && earlier?.state === this.state.name ? earlier.stateSince : record.at;
-    this.stateSince = before?.state.name === this.state.name ? before.stateSince : earliest(since, record.at);
+    const { name } = stateWith(this, rejection);
+    const since = before === null && earlier?.state === name ? earlier.stateSince : record.at;
+    const isSameState = before !== null && stateWith(before, rejection).name === name;
+    this.stateSince = isSameState ? before.stateSince : earliest(since, record.at);
     this.metricErrors = metricErrorsAfter(before, record, isNewSpec);
     this.hasErrors =
       before?.metricErrors === this.metricErrors ? before.hasErrors : hasError(this.metricErrors);

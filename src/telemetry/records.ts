@@ -3,7 +3,6 @@ import { createEventFeed, type EventFeed } from './event-feed.js';
 import { createChartPoints, type ChartPoints } from './chart-points.js';
 import { createLedger, type EarlierTimes, type Ledger } from './ledger.js';
 import { createSnapshotArchive, type SnapshotArchive } from './snapshot-archive.js';
-import type { Scaler } from '../scaler/spec.js';
 import type { Instant } from '../units/time.js';
 
 /** What a process remembers about its cycles. Each part limits its own size. */
@@ -18,7 +17,7 @@ export interface Records {
 interface RecordsOptions {
   /** False: past snapshots and chart points are not kept, because only the API exposes them. Default: true. */
   readonly hasReaders?: boolean;
-  readonly earlierTimes?: (scaler: Scaler) => EarlierTimes | null;
+  readonly earlierTimes?: (key: string) => EarlierTimes | null;
 }
 
 export function createRecords(clock: Clock, options: RecordsOptions = {}): Records {

@@ -5,6 +5,8 @@ import { startServer } from '../../src/server/server.js';
 import type { RunningServer } from '../../src/server/server.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
+import { rejectionsOf } from '../../src/telemetry/timed-state.js';
+import { problem } from '../control/status/status-builder.js';
 import { at } from '../support/builders.js';
 import { aRecommendation } from '../telemetry/a-recommendation.js';
 import {
@@ -193,9 +195,27 @@ describe('/api/v1/scalers/NAMESPACE/NAME', () => {
     expect(await get(`/api/v1/scalers/shop/web${page}`)).toEqual({
       status: 404,
       body: {
-        error:
-          'scaler shop/web does not exist, its document is rejected, or its first cycle has not ended yet',
+        error: 'scaler shop/web does not exist, or its first cycle has not ended yet',
       },
+    });
+  });
+
+  it('is 404 with the cause for a document that is rejected, and since when the list has it', async () => {
+    const rejected = problem({ scaler: 'shop/web', message: 'unknown field', path: '' });
+    ledger.setRejections(rejectionsOf([rejected]), at(9));
+    await server?.close();
+    const app = createApp(partsOf({ ledger }, { api: { problems: () => [rejected] } }));
+    server = await startServer({ app, port: 0, host: '127.0.0.1', clock: SYSTEM_CLOCK });
+
+    expect(await get('/api/v1/scalers/shop/web')).toEqual({
+      status: 404,
+      body: {
+        error:
+          'the document of scaler shop/web is rejected, and no valid version is in effect: unknown field',
+      },
+    });
+    expect((await get('/api/v1/scalers')).body).toMatchObject({
+      problems: [{ scaler: 'shop/web', since: '2026-01-01T00:00:09Z' }],
     });
   });
 

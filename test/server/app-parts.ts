@@ -46,7 +46,6 @@ export function partsOf(
       version: '0.1.0',
       isLeading: () => true,
       problems: () => [],
-      rejectedSince: () => new Map(),
       generationsOf: () => ({ generation: null, newestGeneration: null }),
       ...api,
     },

@@ -10,8 +10,8 @@ import { viewScaler } from '../../src/server/pages/views.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { LedgerEntry } from '../../src/telemetry/ledger.js';
 import { createRecords } from '../../src/telemetry/records.js';
-import { rejectedSince, rejectionsOf } from '../../src/telemetry/timed-state.js';
-import { formatInstant } from '../../src/units/time.js';
+import { rejectionsOf } from '../../src/telemetry/timed-state.js';
+import { formatInstant, type Instant } from '../../src/units/time.js';
 import { runCli } from '../cli/fake-io.js';
 import { appOf, listen } from '../cli/live-service.js';
 import type { Listening } from '../cli/live-service.js';
@@ -20,7 +20,7 @@ import { at, T0 } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { record } from './record-builder.js';
 import { STATE_CASES } from './state-cases.js';
-import { decided, paused } from './state-records.js';
+import { decided, paused, type RecordOf } from './state-records.js';
 
 const NAMED = STATE_CASES.map(([what, state, cause, make, other = {}], index) => {
   return { what, state, cause, make, name: `s${index}`, ...other };
@@ -143,28 +143,80 @@ it('has the count of a pause that keeps one as the desired count, not that of th
 });
 
 describe('since', () => {
-  it('is the first cycle with the state, and for a rejection the reload that found it', () => {
-    const ledger = createLedger();
-    ledger.add(record({ at: at(0) }));
-    const { after } = ledger.add(record({ at: at(15) }));
+  const problems = [problem({ scaler: 'shop/web', message: 'unknown field', path: '' })];
+  const rejections = rejectionsOf(problems);
+  const rejection = rejections.get('shop/web') ?? null;
 
-    expect(viewScaler(after, null).state).toMatchObject({ name: 'Pending', since: formatInstant(at(0)) });
-    const problems = [problem({ scaler: 'shop/web', message: 'unknown field', path: '' })];
-    const first = rejectedSince(new Map(), problems, at(7));
-    const later = rejectedSince(first, problems, at(30));
-    const rejection = rejectionsOf(problems, later).get('shop/web') ?? null;
+  /** A scaler that stays in a state from 00:00:00 on, and whose document is rejected between 7 s and 40 s. */
+  function rejectedFor33Seconds(one: RecordOf): readonly (readonly [string, string | null])[] {
+    const ledger = createLedger();
+    const seen: [string, string | null][] = [];
+    const see = (until: Rejected): void => {
+      const { after } = ledger.add({ ...one('web'), at: until.at });
+      const { name, since } = viewScaler(after, until.rejection).state;
+      const written = buildObjectStatus({
+        object: object({ createdAt: null }),
+        verdict: verdict({ scaler: after.scaler, problems: until.rejection === null ? [] : problems }),
+        last: after,
+        now: until.at,
+      });
+      expect([written.state, written.stateSince]).toEqual([name, since?.replace('.000Z', 'Z')]);
+      seen.push([name, since]);
+    };
+    see({ at: at(0), rejection: null });
+    ledger.setRejections(rejections, at(7));
+    see({ at: at(15), rejection });
+    see({ at: at(30), rejection });
+    ledger.setRejections(new Map(), at(40));
+    see({ at: at(45), rejection: null });
+    return seen;
+  }
+  interface Rejected {
+    readonly at: Instant;
+    readonly rejection: typeof rejection;
+  }
+
+  it('is the start of the last run of the state: a rejection of 33 s in between starts it again', () => {
+    expect(rejectedFor33Seconds(decided({}))).toEqual([
+      ['OK', formatInstant(at(0))],
+      ['Rejected', formatInstant(at(7))],
+      ['Rejected', formatInstant(at(7))],
+      ['OK', formatInstant(at(40))],
+    ]);
+  });
+
+  it('stays for a state that takes precedence over the rejection', () => {
+    const atMaximum = decided({ percent: 90, spec: { maxReplicas: 4 } });
+
+    expect(rejectedFor33Seconds(atMaximum)).toEqual(
+      Array.from({ length: 4 }, () => ['AtMaximum', formatInstant(at(0))]),
+    );
+  });
+
+  it('is the cycle after which the rejection shows, if another state took precedence until then', () => {
+    const ledger = createLedger();
+    ledger.setRejections(rejections, at(7));
+    ledger.add({ ...decided({ percent: 90, spec: { maxReplicas: 4 } })('web'), at: at(15) });
+    const { after } = ledger.add({ ...decided({})('web'), at: at(30) });
+
     expect(viewScaler(after, rejection).state).toMatchObject({
       name: 'Rejected',
-      since: formatInstant(at(7)),
+      since: formatInstant(at(30)),
     });
-    const written = buildObjectStatus({
-      object: object(),
-      verdict: verdict({ problems }),
-      last: after,
-      rejectedSince: later.get('shop/web') ?? null,
-      now: at(60),
+  });
+
+  it('of a rejection is what an earlier process has stored', () => {
+    const stored = (state: string) => () => ({ state, stateSince: at(-300), conditions: [] });
+    const [invalid, ok] = ['Invalid', 'OK'].map((state) => {
+      const ledger = createLedger({ earlierTimes: stored(state) });
+      ledger.setRejections(rejections, at(7));
+      ledger.setRejections(rejections, at(30));
+      return ledger;
     });
-    expect(written).toMatchObject({ state: 'Rejected', stateSince: '2026-01-01T00:00:07Z' });
-    expect(rejectedSince(later, [], at(45)).size).toBe(0);
+
+    expect(invalid?.rejectedSince('shop/web')).toBe(at(-300));
+    expect(ok?.rejectedSince('shop/web')).toBe(at(7));
+    ok?.setRejections(new Map(), at(45));
+    expect(ok?.rejectedSince('shop/web')).toBeNull();
   });
 });

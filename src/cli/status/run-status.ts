@@ -58,7 +58,8 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
   try {
     const list = await listSorted(client, selection);
     const { command } = io;
-    const isMissing = selection.name !== null && list.rows.length === 0;
+    const isTable = format === 'text' || format === 'wide';
+    const isMissing = selection.name !== null && rowsOf(list, { isTable, selection }).length === 0;
     if (!watch && !isMissing && (format === 'json' || format === 'yaml')) {
       const { leader, version, problems, dataSources, rows } = list;
       if (recommendations) {
@@ -69,7 +70,6 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
       io.stdout.write(writeStructured(format, { version, leader, problems, dataSources, items: rows }));
       return 0;
     }
-    const isTable = format === 'text' || format === 'wide';
     const style = tableStyle({ isWide: format === 'wide', namespace }, io);
     // A terminal with TERM=dumb cannot move its cursor, so changed rows are printed one below the other.
     const isScreen = watch && isTable && io.stdout.isTerminal && io.env['TERM'] !== 'dumb';

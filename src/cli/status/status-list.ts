@@ -103,12 +103,13 @@ export function tableRows(
   { namespace, name }: Selection,
 ): readonly ListedScaler[] {
   const keys = new Set(rows.map((row) => `${row.namespace}/${row.name}`));
-  const invalid = [...rejectionsOf(problems, new Map())].flatMap(([key, { cause }]): ListedScaler[] => {
+  const invalid = [...rejectionsOf(problems)].flatMap(([key, { cause }]): ListedScaler[] => {
     const [itsNamespace = '', itsName = ''] = key.split('/');
     const isSelected =
       (namespace === null || itsNamespace === namespace) && (name === null || itsName === name);
     if (keys.has(key) || !isSelected) return [];
-    const state = { name: 'Invalid', severity: STATES.Invalid, cause };
+    const since = problems.find(({ scaler }) => scaler === key)?.since ?? null;
+    const state = { name: 'Invalid', severity: STATES.Invalid, cause, since };
     return [{ namespace: itsNamespace, name: itsName, state }];
   });
   return sorted([...rows, ...invalid]);

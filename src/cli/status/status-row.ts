@@ -57,7 +57,7 @@ export function statusRow(view: JsonObject, now: Instant): StatusRow {
   return {
     namespace: textIn(view, 'namespace') ?? '',
     name: textIn(view, 'name') ?? '',
-    target: `${textIn(target, 'kind') ?? ''}/${textIn(target, 'name') ?? ''}`,
+    target: target === null ? UNKNOWN : `${textIn(target, 'kind') ?? ''}/${textIn(target, 'name') ?? ''}`,
     metrics: metricsForms(objectsIn(view, 'metrics')),
     min: numberText(countIn(view, 'minReplicas')),
     max: numberText(countIn(view, 'maxReplicas')),

@@ -114,18 +114,17 @@ function stateIn({ object, verdict, last, rejectedSince = null, now }: StatusInp
   const rejection = rejectionOf(verdict.problems);
   if (verdict.scaler !== null && last === null && rejection === null && stored.state !== undefined)
     return stored;
-  const rejected = rejection === null ? null : { ...rejection, since: rejectedSince };
   // If a file takes precedence over this object, the object shows the state of the scaler in the file.
   const isInEffect = verdict.scaler !== null || rejection?.isUnusedObject === true;
   const state =
     isInEffect && last !== null
-      ? timedState(last, rejected)
+      ? timedState(last, rejection)
       : { ...stateOf(null, rejection), since: rejectedSince };
   const { name, cause, since } = state;
-  const storedSince = stored.state === name ? stored.stateSince : undefined;
+  const storedSince = stored.state === name ? parseInstant(stored.stateSince ?? '') : null;
   return {
     state: name,
-    stateSince: storedSince ?? inSeconds(sinceIn(object, since ?? now)),
+    stateSince: inSeconds(sinceIn(object, since ?? storedSince ?? now)),
     ...(cause === null ? {} : { cause: truncated(cleanText(cause)) }),
   };
 }

@@ -4,7 +4,8 @@ import type { RecentRange } from '../../telemetry/chart-points.js';
 import { boundsOf, desiredReplicasOf } from '../../telemetry/cycle-record.js';
 import type { LedgerEntry } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
-import { type Rejection, rejectionsOf, timedState } from '../../telemetry/timed-state.js';
+import type { RejectedVersion } from '../../decision/rejection.js';
+import { rejectionsOf, timedState } from '../../telemetry/timed-state.js';
 import { cleanText } from '../../units/clean-text.js';
 import { type Clock, periodicYield } from '../../units/clock.js';
 import { type Instant, instantOrNull } from '../../units/time.js';
@@ -39,7 +40,8 @@ interface OverviewRows {
 interface KnownRow {
   readonly namespace: string;
   readonly json: string;
-  readonly rejection: Rejection | null;
+  readonly rejection: RejectedVersion | null;
+  readonly stateSince: Instant;
   readonly replicas: RecentReplicas;
   /** The revision that last changed the row. */
   readonly changed: number;
@@ -56,10 +58,9 @@ export function createOverviewRows({
   ledger,
   chartPoints,
   problems,
-  rejectedSince,
   grouping,
   clock,
-}: Pick<ScalerPageParts, 'ledger' | 'chartPoints' | 'problems' | 'rejectedSince' | 'grouping'> & {
+}: Pick<ScalerPageParts, 'ledger' | 'chartPoints' | 'problems' | 'grouping'> & {
   readonly clock: Clock;
 }): OverviewRows {
   // The random digits distinguish two processes that start in the same millisecond.
@@ -80,12 +81,14 @@ export function createOverviewRows({
   const update = async (): Promise<void> => {
     const yieldIfDue = periodicYield(clock, SLICE_MS);
     const next = revision + 1;
-    const rejections = rejectionsOf(problems(), rejectedSince());
+    const rejections = rejectionsOf(problems());
     for (const status of [...ledger.list()]) {
       const { key } = status;
       const known = rows.get(key) ?? null;
       const rejection = rejections.get(key) ?? null;
-      if (seen.has(status) && isSameRejection(known?.rejection ?? null, rejection)) continue;
+      const isSameState =
+        known?.rejection?.cause === rejection?.cause && known?.stateSince === status.stateSince;
+      if (seen.has(status) && isSameState) continue;
       seen.add(status);
       const replicas = replicasOf(status, known?.replicas ?? null, chartPoints);
       const json = cleanText(
@@ -93,11 +96,12 @@ export function createOverviewRows({
       );
       const isSame = known?.json === json;
       if (!isSame) revision = next;
-      if (!isSame || known.replicas !== replicas || !isSameRejection(known.rejection, rejection))
+      if (!isSame || known.replicas !== replicas || !isSameState)
         rows.set(key, {
           namespace: status.scaler.namespace,
           json,
           rejection,
+          stateSince: status.stateSince,
           replicas,
           changed: isSame ? known.changed : next,
         });
@@ -144,10 +148,6 @@ export function createOverviewRows({
       return reading;
     },
   };
-}
-
-function isSameRejection(one: Rejection | null, other: Rejection | null): boolean {
-  return one?.cause === other?.cause && one?.since === other?.since;
 }
 
 interface RecentReplicas {
@@ -213,7 +213,7 @@ function rowStep(at: Instant): number {
 
 export function viewRow(
   status: LedgerEntry,
-  rejection: Rejection | null,
+  rejection: RejectedVersion | null,
   { replicas, grouping }: Pick<OverviewRow, 'replicas'> & Pick<ScalerPageParts, 'grouping'>,
 ): OverviewRow {
   const { scaler, record, lastRescale } = status;

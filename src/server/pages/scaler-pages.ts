@@ -38,7 +38,7 @@ import {
 
 /** What the pages need. `writeSnapshot` and `writeDecision` return JSON as described in snapshot.md. */
 export interface ScalerPageParts {
-  readonly ledger: Pick<Records['ledger'], 'get' | 'list'>;
+  readonly ledger: Pick<Records['ledger'], 'get' | 'list' | 'rejectedSince'>;
   readonly archive: Pick<Records['archive'], 'read'>;
   readonly chartPoints: Pick<Records['chartPoints'], 'read' | 'recentReplicas'>;
   readonly sentEvents: Pick<Records['sentEvents'], 'read'>;
@@ -47,8 +47,6 @@ export interface ScalerPageParts {
   readonly version: string;
   readonly isLeading: () => boolean;
   readonly problems: () => readonly Problem[];
-  /** Maps `NAMESPACE/NAME` to the time since which the newest version of the document has been rejected. */
-  readonly rejectedSince: () => ReadonlyMap<string, Instant>;
   readonly generationsOf: (scaler: Scaler) => Generations;
   readonly originOf?: ((key: string) => Origin) | undefined;
   readonly loadAhead?: ((scaler: Scaler) => LoadAhead | null) | undefined;
@@ -78,7 +76,7 @@ export function listScalers(parts: ScalerPageParts): RequestHandler {
  * pages.
  */
 export function writeScalerPage(
-  { ledger, version, isLeading, problems, rejectedSince, generationsOf }: ScalerPageParts,
+  { ledger, version, isLeading, problems, generationsOf }: ScalerPageParts,
   request: Request,
 ): string {
   const { query } = request;
@@ -91,7 +89,7 @@ export function writeScalerPage(
     .filter(({ scaler }) => viewer.sees(scaler.namespace))
     .filter(({ key }) => key > behind)
     .sort((a, b) => (a.key < b.key ? -1 : 1));
-  const rejections = rejectionsOf(problems(), rejectedSince());
+  const rejections = rejectionsOf(problems());
   const view = (status: LedgerEntry): unknown => ({
     ...viewScaler(status, rejections.get(status.key) ?? null),
     ...viewRecommendation(status, generationsOf(status.scaler).generation !== null),
@@ -101,7 +99,7 @@ export function writeScalerPage(
   return writePage(page, {
     version,
     leader: isLeading(),
-    problems: viewProblems(visibleProblems(problems(), viewer)),
+    problems: viewProblems(visibleProblems(problems(), viewer), ledger.rejectedSince),
     continue: next === null ? null : writeToken({ list: 'scalers', behind: next.key }),
   });
 }
@@ -114,7 +112,7 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
       .filter((problem) => problem.scaler === key && problem.severity === 'error');
     const generations = parts.generationsOf(scaler);
     const origin = parts.originOf?.(key);
-    const rejection = rejectionsOf(rejections, parts.rejectedSince()).get(key) ?? null;
+    const rejection = rejectionsOf(rejections).get(key) ?? null;
     const view = viewScalerDetail(status, rejection, writeOrNull(parts, record.decision));
     response.json({
       ...view,
@@ -125,7 +123,7 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
       doctor: origin?.doctor,
       ...origin?.newest(),
       queries: parts.queriesOf?.(scaler),
-      rejections: viewProblems(rejections),
+      rejections: viewProblems(rejections, parts.ledger.rejectedSince),
     });
   });
 }
@@ -237,20 +235,26 @@ export function showForecast(parts: ScalerPageParts): RequestHandler {
 
 type StatusHandler = (status: LedgerEntry, query: Query, response: Response) => void;
 
-function withStatus({ ledger }: ScalerPageParts, handle: StatusHandler): RequestHandler {
+function withStatus({ ledger, problems }: ScalerPageParts, handle: StatusHandler): RequestHandler {
   return (request, response) => {
     const { params, query } = request;
     const namespace = String(params['namespace']);
     const key = `${namespace}/${String(params['name'])}`;
     // A scaler that the client may not see gets the same answer as a missing one, so that its existence is not
     // revealed.
-    const status = viewerOf(request).sees(namespace) ? ledger.get(key) : null;
-    if (status === null)
-      notFound(
-        response,
-        `scaler ${key} does not exist, its document is rejected, or its first cycle has not ended yet`,
-      );
-    else handle(status, query, response);
+    const isVisible = viewerOf(request).sees(namespace);
+    const status = isVisible ? ledger.get(key) : null;
+    if (status !== null) {
+      handle(status, query, response);
+      return;
+    }
+    const rejection = isVisible ? rejectionsOf(problems()).get(key) : undefined;
+    notFound(
+      response,
+      rejection === undefined
+        ? `scaler ${key} does not exist, or its first cycle has not ended yet`
+        : `the document of scaler ${key} is rejected, and no valid version is in effect: ${rejection.cause}`,
+    );
   };
 }
 

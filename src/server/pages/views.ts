@@ -13,9 +13,10 @@ import {
 import { COUNT_COLUMNS } from '../../telemetry/chart-points.js';
 import type { ScalerPoints } from '../../telemetry/chart-points.js';
 import type { HistoryEntry } from '../../telemetry/history.js';
-import type { LedgerEntry } from '../../telemetry/ledger.js';
+import type { Ledger, LedgerEntry } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
-import { type Rejection, timedState, type TimedState } from '../../telemetry/timed-state.js';
+import type { RejectedVersion } from '../../decision/rejection.js';
+import { timedState, type TimedState } from '../../telemetry/timed-state.js';
 import { describeFailure } from '../../units/failure.js';
 import { earliest, formatInstant, instantOrNull, type Instant } from '../../units/time.js';
 import type {
@@ -32,7 +33,7 @@ import type {
 const UNITS = { Utilization: 'percent', AverageValue: 'average', Value: 'total' } as const;
 
 /** `rejection`: why the newest version of the document is rejected; null: it is in effect. */
-export function viewScaler(status: LedgerEntry, rejection: Rejection | null): ScalerView {
+export function viewScaler(status: LedgerEntry, rejection: RejectedVersion | null): ScalerView {
   const { scaler, record, lastRescale } = status;
   const { decision } = record;
   const { minReplicas, maxReplicas } = boundsOf(record);
@@ -129,7 +130,10 @@ export function errorsFirst(problems: readonly Problem[]): readonly Problem[] {
   return [...problems].sort((a, b) => Number(b.severity === 'error') - Number(a.severity === 'error'));
 }
 
-export function viewProblems(problems: readonly Problem[]): ScalerList['problems'] {
+export function viewProblems(
+  problems: readonly Problem[],
+  rejectedSince: Ledger['rejectedSince'] = () => null,
+): ScalerList['problems'] {
   return errorsFirst(problems)
     .slice(0, MOST_PROBLEMS)
     .map(({ severity, code, message, file, place, path, scaler }) => ({
@@ -140,12 +144,13 @@ export function viewProblems(problems: readonly Problem[]): ScalerList['problems
       line: place?.line ?? null,
       path,
       scaler: scaler ?? null,
+      since: instantOrNull(severity === 'error' ? rejectedSince(scaler ?? '') : null),
     }));
 }
 
 export function viewScalerDetail(
   status: LedgerEntry,
-  rejection: Rejection | null,
+  rejection: RejectedVersion | null,
   decision: unknown,
 ): Omit<ScalerDetail, 'decision' | 'document' | 'generation' | 'newestGeneration' | 'rejections'> & {
   readonly document: unknown;

@@ -53,7 +53,6 @@ const app = createApp({
     version: 'bench',
     isLeading: () => true,
     problems: () => [],
-    rejectedSince: () => new Map(),
     generationsOf: () => ({ generation: null, newestGeneration: null }),
   },
   longHistory: openLongHistory({

@@ -1,6 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
+import { rejectionsOf } from '../../../src/telemetry/timed-state.js';
+import { problem } from '../../control/status/status-builder.js';
+import { at } from '../../support/builders.js';
 import { runCli } from '../fake-io.js';
-import { fourScalers, serve } from './status-fixture.js';
+import { appOf } from '../live-service.js';
+import { CLOCK_AT_20_S, fourScalers, serve, serveApp } from './status-fixture.js';
 
 describe('status NAME', () => {
   it.each([
@@ -24,6 +28,39 @@ describe('status NAME', () => {
 
     expect(text?.stdout).toMatch(/^NAME .*\napi .*\n$/);
     expect(JSON.parse(json?.stdout ?? '')).toMatchObject({ items: [{ name: 'api' }] });
+  });
+
+  it('has a row Invalid with the cause for a document without a valid version, as kubectl get scalers has', async () => {
+    const rejected = problem({
+      code: 'replica-bounds',
+      message: 'minReplicas is 0',
+      file: 'scalers/0.yaml',
+      place: { line: 4, column: 1 },
+      path: 'spec.minReplicas',
+      scaler: 'shop/never',
+    });
+    const ledger = fourScalers();
+    ledger.setRejections(rejectionsOf([rejected]), at(9));
+    const url = await serveApp(appOf(ledger, {}, { problems: () => [rejected] }));
+    const run = (...argv: readonly string[]): ReturnType<typeof runCli> =>
+      runCli(['status', ...argv, '--url', url], { clock: CLOCK_AT_20_S() });
+
+    const { stdout } = await run('-o', 'wide');
+    const other = await run('-n', 'other');
+    const [named, json] = [await run('shop/never', '-o', 'wide'), await run('shop/never', '-o', 'json')];
+
+    const row = /^(?:shop +)?never +<unknown> .* Invalid +11s +spec\.minReplicas: minReplicas is 0$/m;
+    expect(stdout).toMatch(row);
+    expect(other.stdout).not.toContain('never');
+    expect(named).toMatchObject({
+      exitCode: 0,
+      stderr: 'promscaler: document rejected: scalers/0.yaml:4: minReplicas is 0\n',
+    });
+    expect(named.stdout).toMatch(row);
+    expect(json).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(json.stderr).toMatch(
+      /^promscaler: the document of shop\/never is rejected, and no valid version is in effect:\n {2}scalers\/0\.yaml:4: minReplicas is 0\n$/,
+    );
   });
 
   it.each([

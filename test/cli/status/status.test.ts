@@ -3,6 +3,8 @@ import { parse } from 'yaml';
 import { VERSION } from '../../../src/cli/output/version.js';
 import type { Problem } from '../../../src/scaler/problems/problem.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
+import { rejectionsOf } from '../../../src/telemetry/timed-state.js';
+import { at } from '../../support/builders.js';
 import { runCli } from '../fake-io.js';
 import { appOf, cpuSnapshot, recordOf, scalerDocument } from '../live-service.js';
 import { CLOCK_AT_20_S, fourScalers, serve, serveApp } from './status-fixture.js';
@@ -70,11 +72,12 @@ describe('status', () => {
     };
     const ledger = createLedger();
     ledger.add(recordOf(cpuSnapshot(60, { name: 'zoo', namespace: 'animals' })));
+    ledger.setRejections(rejectionsOf([problem]), at(5));
     const url = await serveApp(appOf(ledger, {}, { problems: () => [problem] }));
 
     const { stdout } = await runCli(['status', '--url', url], { clock: CLOCK_AT_20_S() });
 
-    expect(stdout).toMatch(/ Rejected {2}<unknown> {2}spec\.minReplicas: minReplicas is 9\n$/);
+    expect(stdout).toMatch(/ Rejected {2}15s {4}spec\.minReplicas: minReplicas is 9\n$/);
   });
 
   it('prints all metrics, memory in binary units, and in a narrow terminal one and the count of others', async () => {
@@ -253,22 +256,6 @@ describe('status, with invalid documents', () => {
     place: { line: 4, column: 1 },
     path: 'spec.minReplicas',
     sourceLine: null,
-  });
-
-  it('has a row Invalid with the cause for a document without a valid version, as kubectl get scalers has', async () => {
-    const rejected = { ...problem(0), message: 'minReplicas is 0', scaler: 'shop/never' };
-    const url = await serveApp(appOf(fourScalers(), {}, { problems: () => [rejected] }));
-
-    const { stdout } = await runCli(['status', '-o', 'wide', '--url', url]);
-    const other = await runCli(['status', '-n', 'other', '--url', url]);
-    const named = await runCli(['status', 'shop/never', '--url', url]);
-
-    expect(stdout).toMatch(/\nshop +never .* Invalid +<unknown> +spec\.minReplicas: minReplicas is 0\n/);
-    expect(other.stdout).not.toContain('never');
-    expect(named).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(named.stderr).toMatch(
-      /^promscaler: the document of shop\/never is rejected, and no valid version is in effect:\n {2}scalers\/0\.yaml:4: minReplicas is 0\n$/,
-    );
   });
 
   it('names the first 5 of 7 after a warning, and how to list the others', async () => {

@@ -1,9 +1,14 @@
 import { failed } from '../../../src/units/failure.js';
 import { describe, expect, it } from '@jest/globals';
 import { buildCondition } from '../../../src/decision/result/condition.js';
-import type { ObjectStatus, StatusCondition } from '../../../src/control/status/stored-status.js';
+import {
+  earlierTimes,
+  type ObjectStatus,
+  type StatusCondition,
+} from '../../../src/control/status/stored-status.js';
 import { buildObjectStatus } from '../../../src/control/status/object-status.js';
 import type { StatusInput } from '../../../src/control/status/object-status.js';
+import { createLedger, type LedgerEntry } from '../../../src/telemetry/ledger.js';
 import { formatInstant } from '../../../src/units/time.js';
 import { at } from '../../support/builders.js';
 import { condition, decision, metricResult, scaler } from '../../telemetry/record-builder.js';
@@ -326,8 +331,10 @@ describe('stateSince', () => {
     const failing = condition({ type: 'ScalingActive', status: 'False', reason: 'FailedGetPodsMetric' });
     const broken = cycle({ at: at(58), conditions: [condition(), failing] });
 
-    const same = status({ object: before, now: at(60), last: cycle({ at: at(58) }) });
-    const other = status({ object: before, now: at(60), last: broken });
+    const inNewProcess = (last: LedgerEntry): LedgerEntry =>
+      createLedger({ earlierTimes: () => earlierTimes(before.status) }).add(last.record).after;
+    const same = status({ object: before, now: at(60), last: inNewProcess(cycle({ at: at(58) })) });
+    const other = status({ object: before, now: at(60), last: inNewProcess(broken) });
 
     expect([same.state, same.stateSince]).toEqual(['OK', '2026-01-01T00:00:00Z']);
     expect([other.state, other.stateSince]).toEqual(['NoData', '2026-01-01T00:00:58Z']);
