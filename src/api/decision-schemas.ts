@@ -127,6 +127,10 @@ const decisionFields = {
     .array(limitStepSchema)
     .describe('Limits that changed the result, in the order in which they were applied.'),
   conditions: z.array(conditionSchema),
+  cooldown: z
+    .object({ cause: z.string(), until: time.describe('When cooldownSeconds ends.') })
+    .optional()
+    .describe('Set while cooldownSeconds keeps the last replica.'),
   forecast: z
     .object({
       replicas: count

@@ -3,6 +3,7 @@ import { formatAmount } from '../units/format.js';
 import { milliToNumber } from '../units/quantity.js';
 import type { Milli } from '../units/quantity.js';
 import { addSeconds, formatInstant, type Instant } from '../units/time.js';
+import type { Decision } from './result/decision.js';
 import { judgeSample } from './snapshot/judge-sample.js';
 import { podStartSeconds } from './proposals/context.js';
 import type { JudgedMetric } from './proposals/propose.js';
@@ -52,15 +53,20 @@ export function withoutPodMetrics(metrics: readonly JudgedMetric[]): readonly Ju
   return metrics.filter(({ spec }) => isTotal(spec));
 }
 
-/**
- * Returns the count after activation. `note` is the reason of the change, or null if activation has not changed the
- * count.
- */
+export interface Activated {
+  readonly replicas: number;
+  /** The reason of the change; null: activation has not changed the count. */
+  readonly note: string | null;
+  /** Set only while `cooldownSeconds` keeps the last replica. */
+  readonly cooldown?: Decision['cooldown'];
+}
+
+/** Returns the count after activation. */
 export function activate(
   picked: number,
   activation: Activation,
   { isTrusted, snapshot }: { readonly isTrusted: boolean; readonly snapshot: Snapshot },
-): { readonly replicas: number; readonly note: string | null } {
+): Activated {
   const { isActive, inactiveSince, why } = activation;
   if (snapshot.target.specReplicas === 0) {
     if (isActive) return { replicas: Math.max(1, picked), note: `active: ${why}` };
@@ -76,12 +82,16 @@ export function activate(
     ? ''
     : ` since ${formatInstant(inactiveSince)}${sinceChange(inactiveSince, snapshot.state)}`;
   const inactive = `not active${since} (${why})`;
-  const isOver = cooldownUntil(inactiveSince, snapshot) <= snapshot.now;
+  const until = cooldownUntil(inactiveSince, snapshot);
+  const isOver = until <= snapshot.now;
   if (isOver && isTrusted) return { replicas: 0, note: inactive };
   const kept = isOver
     ? '; at least 1 until every metric has a value'
     : `, cooldownSeconds ${cooldownSeconds}`;
-  return { replicas: Math.max(1, picked), note: `${inactive}${kept}` };
+  const replicas = Math.max(1, picked);
+  const note = `${inactive}${kept}`;
+  if (isOver || replicas > 1) return { replicas, note };
+  return { replicas, note, cooldown: { cause: `cooldownSeconds keeps the last replica (${why})`, until } };
 }
 
 /** Returns the end of `cooldownSeconds`: activation may remove the last replica from then on. */

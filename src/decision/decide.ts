@@ -5,7 +5,13 @@ import {
   pickProposal,
   proposeAll,
 } from './proposals/propose.js';
-import { activate, type Activation, readActivation, withoutPodMetrics } from './activation.js';
+import {
+  activate,
+  type Activated,
+  type Activation,
+  readActivation,
+  withoutPodMetrics,
+} from './activation.js';
 import { ABLE_TO_GET_SCALE, limitedConditions, SCALING_DISABLED, scalingActive } from './conditions.js';
 import type { Condition } from './result/condition.js';
 import type { Decision, ForecastResult, LimitStep } from './result/decision.js';
@@ -187,11 +193,11 @@ function decideWithinLimits(
     /** Whether every proposal comes from a full value, or from a fallback that may lower the count. */
     readonly isTrusted: boolean;
     readonly activation: Activation | null;
-    readonly activated: ReturnType<typeof activate>;
+    readonly activated: Activated;
     readonly bounds: Bounds;
   },
 ): Decision {
-  const { replicas: reactive, note } = activated;
+  const { replicas: reactive, note, cooldown } = activated;
   const reactiveContext: LimitContext = {
     now: snapshot.now,
     spec: snapshot.scaler.spec,
@@ -231,6 +237,7 @@ function decideWithinLimits(
       forecast: forecast?.state,
     }),
     forecast: forecast?.result,
+    cooldown: desired === 1 && snapshot.target.specReplicas === 1 ? cooldown : undefined,
   });
 }
 
@@ -243,6 +250,7 @@ interface Parts {
   /** The reason as text, or the facts from which `explainCount` writes it. */
   readonly reason: string | Measured;
   readonly state: Decision['state'];
+  readonly cooldown?: Decision['cooldown'];
   /** Unset: the document has no forecast, or the decision used no metric. */
   readonly forecast?: ForecastResult | undefined;
 }
@@ -262,6 +270,7 @@ function buildDecision({ scaler, target }: Snapshot, parts: Parts): Decision {
     metrics: parts.metrics.map(({ result }) => result),
     limits: steps,
     conditions: parts.conditions,
+    ...(parts.cooldown === undefined ? {} : { cooldown: parts.cooldown }),
     ...(parts.forecast === undefined ? {} : { forecast: parts.forecast }),
     state: parts.state,
   };

@@ -15,6 +15,7 @@ interface Decided {
   readonly desiredReplicas: number;
   readonly recommendedReplicas: number | null;
   readonly limits: readonly Step[];
+  readonly cooldown?: { readonly cause: string } | undefined;
 }
 
 /** The change of a cycle. `kind` is that of its outcome; null: nothing has applied or prevented the decision. */
@@ -39,12 +40,14 @@ export interface Headline {
  * limits, in order, are in the reason of the decision.
  */
 export function headlineOf(decided: Decided, { kind, from, to }: Change): Headline {
-  const { currentReplicas, desiredReplicas, recommendedReplicas, limits } = decided;
+  const { currentReplicas, desiredReplicas, recommendedReplicas, limits, cooldown } = decided;
   const before = from ?? currentReplicas;
   const after = to ?? desiredReplicas;
   const isDone = kind === 'patched' || kind === 'replaced';
   if (!isDone && kind !== null && before !== after)
     return { change: `stays at ${before}, not ${after}`, limit: null };
+  if (cooldown !== undefined && before === after)
+    return { change: `stays at ${after}, not 0`, limit: cooldown.cause };
   const last = limits.at(-1);
   const limit = last?.to === after ? last : undefined;
   // Whether the last two limits moved the count in opposite directions. Example: the metrics recommend fewer pods, one

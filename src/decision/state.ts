@@ -205,8 +205,8 @@ const RULES: readonly Rule[] = [
   },
   {
     state: 'Stabilizing',
-    when: 'a stabilization window, a recovery hold or a confirmation delays the change',
-    find: (facts) => limitCause(facts, 'Stabilizing'),
+    when: 'a stabilization window, a recovery hold, a confirmation or `cooldownSeconds` delays the change',
+    find: (facts) => limitCause(facts, 'Stabilizing') ?? facts.decision?.cooldown ?? null,
   },
   {
     state: 'RateLimited',

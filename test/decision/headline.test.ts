@@ -53,6 +53,16 @@ describe('the headline of a decision', () => {
     expect(headlineOf(full, nothing)).toEqual({ change: 'stays at 8, not 10', limit: 'maxReplicas is 8' });
   });
 
+  it('names cooldownSeconds, which keeps the last replica', () => {
+    const cause = 'cooldownSeconds keeps the last replica (queue is 3, not above its activation of 5)';
+    const kept = { currentReplicas: 1, desiredReplicas: 1, recommendedReplicas: 1, limits: [] };
+
+    expect(headlineOf({ ...kept, cooldown: { cause } }, nothing)).toEqual({
+      change: 'stays at 1, not 0',
+      limit: cause,
+    });
+  });
+
   const decision = { currentReplicas: 4, desiredReplicas: 6, recommendedReplicas: 6, limits: [] };
   it.each([
     ['is applied', { kind: 'patched', from: 4, to: 6 }, 'scaled up from 4 to 6'],

@@ -28,6 +28,7 @@ describe('viewProblems', () => {
         line: null,
         path: '',
         scaler: null,
+        since: null,
       },
       {
         severity: 'warning',
@@ -37,6 +38,7 @@ describe('viewProblems', () => {
         line: 7,
         path: '',
         scaler: null,
+        since: null,
       },
     ]);
   });

@@ -112,6 +112,34 @@ export const STATE_CASES: readonly StateCase[] = [
     { until: '2026-01-01T00:04:00Z' },
   ],
   [
+    'the last replica within cooldownSeconds',
+    'Stabilizing',
+    'cooldownSeconds keeps the last replica (queue is 3, not above its activation of 5)',
+    decided({
+      spec: { minReplicas: 0, cooldownSeconds: 300, metrics: [queue({ activation: { above: 5 } })] },
+      snapshot: {
+        target: { specReplicas: 1 },
+        samples: [{ at, values: [3] }],
+        state: { recommendations: [], inactiveSince: '2025-12-31T23:59:00Z' },
+      },
+    }),
+    { until: '2026-01-01T00:04:00Z' },
+  ],
+  [
+    'the last replica after cooldownSeconds, which is removed',
+    'OK',
+    'scaled from 1 to 0',
+    decided({
+      spec: { minReplicas: 0, cooldownSeconds: 60, metrics: [queue({ activation: { above: 5 } })] },
+      snapshot: {
+        target: { specReplicas: 1 },
+        samples: [{ at, values: [3] }],
+        state: { recommendations: [], inactiveSince: '2025-12-31T23:59:00Z' },
+      },
+      record: { outcome: { kind: 'patched', from: 1, to: 0, message: '' } },
+    }),
+  ],
+  [
     'a recovery hold',
     'Stabilizing',
     '2 recommended, cpu has just returned',

@@ -20,6 +20,8 @@ export interface Decision {
   readonly metrics: readonly MetricResult[];
   readonly limits: readonly LimitStep[];
   readonly conditions: readonly Condition[];
+  /** Set only while `cooldownSeconds` keeps the last replica; `until` is its end. */
+  readonly cooldown?: { readonly cause: string; readonly until: Instant } | undefined;
   /** Set only for a document with a forecast whose metrics were used. */
   readonly forecast?: ForecastResult;
   /** The state for the next decision, provided that this one is applied. */

@@ -39,7 +39,7 @@ export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unkn
 
 /** Returns the decision as JSON. A past decision has no `state`. */
 export function decisionToJson(decision: Decision | PastDecision): Readonly<Record<string, unknown>> {
-  const { currentReplicas, desiredReplicas, action, reason, ...rest } = decision;
+  const { currentReplicas, desiredReplicas, action, reason, cooldown, ...rest } = decision;
   return {
     currentReplicas,
     desiredReplicas,
@@ -48,6 +48,7 @@ export function decisionToJson(decision: Decision | PastDecision): Readonly<Reco
     ...rest,
     metrics: decision.metrics.map(metricToJson),
     limits: decision.limits.map(stepToJson),
+    ...(cooldown === undefined ? {} : { cooldown: { ...cooldown, until: formatInstant(cooldown.until) } }),
     ...('state' in decision ? { state: stateToJson(decision.state) } : {}),
   };
 }
