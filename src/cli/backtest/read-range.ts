@@ -1,16 +1,9 @@
 import { MAX_POINTS, type Range } from '../../backtest/history/fetch-series.js';
 import { warmUpOf } from '../../backtest/history/warm-up.js';
 import type { Scaler } from '../../scaler/spec.js';
-import {
-  addSeconds,
-  DURATION_FORM,
-  formatInstant,
-  type Instant,
-  parseDuration,
-  parseInstant,
-  secondsBetween,
-} from '../../units/time.js';
+import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import { formatSeconds } from '../../units/format.js';
+import { readPastTime } from '../input/read-time.js';
 import { CommandError } from '../output/io.js';
 import { parseSeconds } from './options.js';
 
@@ -29,8 +22,8 @@ export function readRange(
 ): Range {
   const { now, scrapeIntervalSeconds, scalers } = given;
   if (options.from === undefined) throw new CommandError('--prometheus needs --from, such as --from 7d', 2);
-  const end = options.to === undefined ? now : timeOf('--to', options.to, now);
-  const start = timeOf('--from', options.from, end);
+  const end = options.to === undefined ? now : readPastTime('--to', options.to, now);
+  const start = readPastTime('--from', options.from, end);
   const stepSeconds =
     options.step === undefined ? scrapeIntervalSeconds : parseSeconds('--step', options.step);
   const problem = whyNot({ start, end, stepSeconds }, now);
@@ -53,16 +46,4 @@ function whyNot({ start, end, stepSeconds }: Omit<Range, 'warmUpSeconds'>, now: 
   if (points > MAX_POINTS)
     return `the time from --from to --to has ${Math.round(points)} steps of ${stepSeconds} s, must have at most ${MAX_POINTS}; set a longer --step`;
   return null;
-}
-
-/** Parses a time, or a duration that is subtracted from `before`. */
-function timeOf(option: string, text: string, before: Instant): Instant {
-  const time = parseInstant(text);
-  const seconds = parseDuration(text);
-  if (time !== null) return time;
-  if (seconds !== null) return addSeconds(before, -seconds);
-  throw new CommandError(
-    `${option} is ${JSON.stringify(text)}, must be a time such as 2026-01-01T00:00:00Z or ${DURATION_FORM}`,
-    2,
-  );
 }

@@ -10,7 +10,7 @@ export function addPauseCommands(program: Command, io: CommandIo, result: Result
     .description('Pause the scaling of a workload by annotations that are set with your permissions')
     .argument('<scaler>', 'NAMESPACE/NAME, or NAME')
     .option('--for <duration>', 'Duration of the pause, such as 30m, 2h, 1d or 1h30m (default: until resume)')
-    .option('--until <time>', 'End of the pause, such as 2026-01-01T18:00:00Z')
+    .option('--until <time>', 'End of the pause, such as 2026-01-01T18:00:00Z or 18:00 (local time)')
     .addOption(
       optionOf('--direction <direction>', 'Pause only this direction (default: both)', [
         'scale-up',

@@ -5,6 +5,9 @@ import { formatInstant, instantFromMs } from '../../../src/units/time.js';
 
 const NOW = instantFromMs(Date.UTC(2026, 0, 1, 12, 0, 0, 0));
 
+/** Noon in the time zone of the process, on a day without a change of the offset in most zones. */
+const LOCAL_NOON = instantFromMs(new Date(2026, 0, 1, 12, 0, 0, 0).getTime());
+
 function read(options: Partial<PauseOptions>, now = NOW): PauseRequest {
   return readPauseOptions({ scaler: 'shop/checkout', output: 'text', ...options }, now);
 }
@@ -43,6 +46,15 @@ describe('readPauseOptions', () => {
     );
   });
 
+  it('accepts a local time of day, which is the next one: today after 12:00:00, tomorrow up to it', () => {
+    const local = (text: string): number => {
+      const until = read({ until: text }, LOCAL_NOON).until ?? LOCAL_NOON;
+      return (until - LOCAL_NOON) / 60_000;
+    };
+
+    expect([local('12:01'), local('12:00:30'), local('12:00'), local('9:30')]).toEqual([1, 0.5, 1440, 1290]);
+  });
+
   it('accepts a direction, a count from 0 to 2147483647, and a reason', () => {
     expect(read({ direction: 'scale-down' })).toMatchObject({ direction: 'scale-down' });
     expect(read({ replicas: '0' })).toMatchObject({ direction: 'both', replicas: 0 });
@@ -59,7 +71,11 @@ describe('readPauseOptions', () => {
     [{ for: `${'9'.repeat(400)}h` }, 'must be a duration'],
     [{ for: '0s' }, '--for 0s is zero, must be at least 1s'],
     [{ for: '2h', until: '2027-01-01T00:00:00Z' }, '--for and --until cannot be combined'],
-    [{ until: 'tomorrow' }, '--until tomorrow is not an RFC 3339 time, such as 2026-01-01T12:00:00Z'],
+    [
+      { until: 'tomorrow' },
+      '--until is "tomorrow", must be a time such as 2026-01-01T12:00:00Z, or a time of day such as 10:42:30 (local)',
+    ],
+    [{ until: '24:00' }, '--until is "24:00", must be a time'],
     [{ direction: 'up' }, '--direction is "up", must be scale-up or scale-down'],
     [{ replicas: '-1' }, '--replicas is "-1", must be a whole number from 0 to 2147483647'],
     [{ replicas: '2147483648' }, '--replicas is "2147483648"'],
