@@ -51,7 +51,9 @@ export function missingMetrics(decision: PastDecision | null): string | null {
   const text = failure === null ? '' : describeFailure(failure);
   // A failure of a data source concerns all its metrics, so it is named first.
   const cause = failure?.source === undefined ? `${names}: ${text}` : `${text} for ${names}`;
-  return `${cause}${replaced}${more}`;
+  const isStuck = decision?.currentReplicas === 0 && decision.recommendedReplicas === null;
+  const atZero = isStuck ? '; without a value, nothing starts the workload from 0 replicas' : '';
+  return `${cause}${replaced}${more}${atZero}`;
 }
 
 function moreMetrics(count: number): string {

@@ -304,9 +304,7 @@ function noData({ decision, conditions }: StateFacts): Reason | null {
   // At 0 replicas, metrics of pods have no value, which is no failure.
   if (isActive && decision?.currentReplicas === 0) return null;
   const cause = missingMetrics(decision);
-  const isStuck = decision?.currentReplicas === 0 && decision.recommendedReplicas === null;
-  const atZero = isStuck ? '; without a value, nothing starts the workload from 0 replicas' : '';
-  if (cause !== null) return { cause: `${cause}${atZero}` };
+  if (cause !== null) return { cause };
   return isActive ? null : { cause: active.message.replace(/^the replica count .* calculated from /, '') };
 }
 
