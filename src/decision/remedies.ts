@@ -100,13 +100,13 @@ function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
   const { target, conditions } = scaler;
   const failed = conditions.find(({ reason }) => reason === 'FailedGetScale');
   const guess = guessIn(failed?.message ?? '');
-  const field = guess?.kind == null ? 'name' : 'kind';
-  const value = guess?.[field] ?? '';
-  const edit = correctedTarget(field, value);
+  const ref = {
+    ...(guess?.kind == null ? {} : { kind: guess.kind }),
+    ...(guess === null || guess.name === target.name ? {} : { name: guess.name }),
+  };
+  const text = `Correct the ${Object.keys(ref).join(' and ')} of the target`;
   return [
-    ...(guess === null
-      ? []
-      : [patch(scaler, `Correct the ${field} of the target`, { scaleTargetRef: { [field]: value } }, edit)]),
+    ...(guess === null ? [] : [patch(scaler, text, { scaleTargetRef: ref }, correctedTarget(ref))]),
     {
       text: `Create the ${target.kind} ${target.name}, or correct spec.scaleTargetRef or the namespace`,
       snippet: command(`kubectl get -A ${quoteForShell(target.kind.toLowerCase())}`),
@@ -114,8 +114,11 @@ function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
   ];
 }
 
-export function correctedTarget(field: 'name' | 'kind', value: string): string {
-  return `spec.scaleTargetRef.${field}: ${value}`;
+/** Returns the field of `spec.scaleTargetRef` to set, or both of them. */
+export function correctedTarget({ kind, name }: { readonly kind?: string; readonly name?: string }): string {
+  if (kind !== undefined && name !== undefined)
+    return `spec.scaleTargetRef: { kind: ${kind}, name: ${name} }`;
+  return kind === undefined ? `spec.scaleTargetRef.name: ${name ?? ''}` : `spec.scaleTargetRef.kind: ${kind}`;
 }
 
 function endConflict(scaler: TroubledScaler): readonly Remedy[] {
@@ -194,7 +197,10 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   if (isOfDocument && compared !== null && report !== null)
     return [
       { text: `Compare with ${compared.kind} ${namespace}/${compared.name}`, snippet: report },
-      { text: `Replace the ${compared.kind} in one step, which adopt --undo reverts`, snippet: handOver },
+      {
+        text: `If the report allows it, replace the ${compared.kind} in one step, which adopt --undo reverts`,
+        snippet: handOver,
+      },
     ];
   return [
     ...(other === null ? [] : makeWay(other)),

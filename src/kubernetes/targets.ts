@@ -129,7 +129,7 @@ export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarg
   if (watched.owner !== null)
     throw new KubernetesError(
       'invalid',
-      `reading ${name}: deployment ${namespace}/${watched.owner} owns this ReplicaSet and would revert every change. Scale the Deployment`,
+      `reading ${name}: deployment ${namespace}/${watched.owner} owns this ReplicaSet and would revert every change; did you mean Deployment "${watched.owner}"?`,
     );
   const selector = usableSelector(watched.selector, `reading ${name}`);
   return {

@@ -36,7 +36,7 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
 
     expect(lines).toEqual([
       `Compare with ${kind} shop/web: promscaler adopt ${name} -n shop --report`,
-      `Replace the ${kind} in one step, which adopt --undo reverts: promscaler adopt ${name} -n shop --switch`,
+      `If the report allows it, replace the ${kind} in one step, which adopt --undo reverts: promscaler adopt ${name} -n shop --switch`,
     ]);
   });
 
@@ -66,7 +66,7 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
 
     expect(lines).toEqual([
       'Compare with HorizontalPodAutoscaler shop/web: promscaler adopt hpa/web -n shop --report',
-      'Replace the HorizontalPodAutoscaler in one step, which adopt --undo reverts: promscaler adopt hpa/web -n shop --switch',
+      'If the report allows it, replace the HorizontalPodAutoscaler in one step, which adopt --undo reverts: promscaler adopt hpa/web -n shop --switch',
     ]);
   });
 

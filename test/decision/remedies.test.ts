@@ -188,13 +188,24 @@ describe('what to do about the state of a scaler', () => {
   it('is the kind for a target of which only another kind exists', async () => {
     const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';
     const message = 'does not exist; did you mean StatefulSet "cart"?';
+    const target = { kind: 'Deployment', name: 'cart' };
     const conditions = [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }];
 
-    expect((await remediesFor(what, { conditions, generation: 1, name: 'web' }))[0]).toBe(
+    expect((await remediesFor(what, { conditions, target, generation: 1, name: 'web' }))[0]).toBe(
       `Correct the kind of the target: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"scaleTargetRef":{"kind":"StatefulSet"}}}'`,
     );
-    expect((await remediesFor(what, { conditions }))[0]).toMatch(
+    expect((await remediesFor(what, { conditions, target }))[0]).toMatch(
       /^Correct the kind of the target\. In the file of .*, set: spec\.scaleTargetRef\.kind: StatefulSet$/,
+    );
+  });
+
+  it('is the Deployment that owns the ReplicaSet of the document', async () => {
+    const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';
+    const message = 'would revert every change; did you mean Deployment "shop-web"?';
+    const conditions = [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }];
+
+    expect((await remediesFor(what, { conditions }))[0]).toMatch(
+      /^Correct the kind and name of the target\. In .*, set: spec\.scaleTargetRef: \{ kind: Deployment, name: shop-web \}$/,
     );
   });
 

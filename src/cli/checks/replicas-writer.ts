@@ -1,7 +1,11 @@
+import { type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
+import { parseObject } from '../../prometheus/answers/classify.js';
 import { scalerKey } from '../../scaler/spec.js';
+import { listSome } from '../../units/format.js';
 import { type CheckResult, resultsOf } from './check-result.js';
+import { CLUSTER_SUBJECT } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
 /** Field managers of deployment tools that set `spec.replicas`, and how to make each tool ignore the field. */
@@ -31,17 +35,19 @@ const PIPELINES: readonly (readonly [RegExp, string])[] = [
 
 const OWN_NAME = 'promscaler';
 
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
 /** Warns if a deployment tool owns `spec.replicas`, because its next run would reset the field. */
-export function checkReplicasWriter({ scaler, cluster }: ScalerFacts): readonly CheckResult[] {
+export function checkReplicasWriter({ scaler, cluster, isDryRun }: ScalerFacts): readonly CheckResult[] {
   const make = resultsOf('replicas-writer', scalerKey(scaler));
   if (cluster === null) return [make.skipped('the API server does not answer')];
   const { target } = cluster;
   if (target instanceof KubernetesError) return [make.skipped('the target cannot be read')];
   const managers = target.replicasManagers ?? [];
   const others = managers.filter((manager) => manager !== OWN_NAME);
-  for (const manager of others) {
+  for (const manager of isDryRun ? [] : others) {
     const pipeline = PIPELINES.find(([pattern]) => pattern.test(manager));
-    if (pipeline === undefined) continue;
+    if (pipeline === undefined || (isClientSideApply(manager) && !appliesReplicas(cluster.object))) continue;
     const [, fix] = pipeline;
     return [
       make.warning(
@@ -52,3 +58,47 @@ export function checkReplicasWriter({ scaler, cluster }: ScalerFacts): readonly 
   }
   return [make.ok(managers.length === 0 ? '' : `field manager of spec.replicas: ${managers.join(', ')}`)];
 }
+
+function isClientSideApply(manager: string): boolean {
+  return manager === 'kubectl-client-side-apply' || manager === 'before-first-apply';
+}
+
+/**
+ * Returns whether the manifest that kubectl has last applied sets `spec.replicas`; true if it is unknown. Without the
+ * field, client-side apply owns the default that the server has set, but does not reset it.
+ */
+function appliesReplicas(object: JsonObject | null): boolean {
+  const text = textsIn(objectIn(object, 'metadata'), 'annotations')[LAST_APPLIED];
+  const applied = text === undefined ? null : parseObject(text);
+  return applied === null || objectIn(applied, 'spec')?.['replicas'] !== undefined;
+}
+
+/** Combines the warnings of several workloads about the same tool, which need the same fix, into one. */
+export function combineReplicasWriters(results: readonly CheckResult[]): readonly CheckResult[] {
+  const byTool = new Map<string, { readonly targets: string[]; readonly result: CheckResult }>();
+  for (const result of results) {
+    const [, tool, target = ''] = WARNING.exec(result.message) ?? [];
+    if (result.check !== 'replicas-writer' || tool === undefined) continue;
+    const group = byTool.get(tool);
+    if (group === undefined) byTool.set(tool, { targets: [target], result });
+    else group.targets.push(target);
+  }
+  const combined = [...byTool].filter(([, { targets }]) => targets.length > 1);
+  const tools = new Set(combined.map(([tool]) => tool));
+  const { warning } = resultsOf('replicas-writer', CLUSTER_SUBJECT);
+  const isOfOne = ({ check, message }: CheckResult): boolean =>
+    check !== 'replicas-writer' || !tools.has(WARNING.exec(message)?.[1] ?? '');
+  return [
+    ...combined.map(([tool, { targets, result }]) =>
+      warning(
+        `${tool} has set spec.replicas of ${targets.length} workloads (${listSome(targets)}): each run of ${tool} may reset their replica counts`,
+        result.fix ?? '',
+      ),
+    ),
+    ...results.map((result) =>
+      isOfOne(result) ? result : resultsOf('replicas-writer', result.subject).ok(''),
+    ),
+  ];
+}
+
+const WARNING = /^(\S+) has set spec\.replicas of (\S+ \S+): /;

@@ -19,7 +19,7 @@ import { checkPods } from './pods.js';
 import { checkHistory, checkPrometheus, judgeFlavor } from './prometheus.js';
 import { checkQuery } from './query.js';
 import { checkQueryWindow } from './query-window.js';
-import { checkReplicasWriter } from './replicas-writer.js';
+import { checkReplicasWriter, combineReplicasWriters } from './replicas-writer.js';
 import { checkRequests } from './requests.js';
 import { checkResourceSeries } from './resource-series.js';
 import { checkSampleAge } from './sample-age.js';
@@ -184,7 +184,7 @@ async function checkScalers(
   const results = await mapAtOnce(scalers, CONCURRENT_SCALERS, (scaler) =>
     checkScaler(scaler, { sources, cluster, input, answers, shared }),
   );
-  return results.flat();
+  return combineReplicasWriters(results.flat());
 }
 
 const UNREACHABLE_CLIENT: PrometheusClient = {

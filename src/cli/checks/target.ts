@@ -2,8 +2,8 @@ import { endedPause } from '../../control/cycle/pause.js';
 import { asOtherScaler, findOtherScaler, nameOtherScaler } from '../../control/cycle/shared-targets.js';
 import { correctedTarget } from '../../decision/remedies.js';
 import { kubectl } from '../../decision/snippet.js';
-import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
-import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
+import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/api/json.js';
+import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../kubernetes/api/types.js';
 import { listHpas } from '../../kubernetes/hpa.js';
 import {
   groupOf,
@@ -12,12 +12,18 @@ import {
   watchedPlural,
   APPS_ROOT,
 } from '../../kubernetes/targets.js';
+import { formatSelector } from '../../kubernetes/pods/selectors.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
-import { type IgnoredAnnotation, ignoredOfTarget, ignoredSentence } from '../../scaler/annotations.js';
+import {
+  type IgnoredAnnotation,
+  ignoredOfDocument,
+  ignoredOfTarget,
+  ignoredSentence,
+} from '../../scaler/annotations.js';
 import { nearest } from '../../scaler/problems/nearest.js';
 import { scalerKey, type Scaler, type TargetRef } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf, orNull } from './check-result.js';
-import type { ClusterContext } from './context.js';
+import { type ClusterContext, REQUEST_MS } from './context.js';
 import { targetsFix } from './permissions.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { countOf, listSome } from '../../units/format.js';
@@ -43,7 +49,7 @@ export async function checkTarget(facts: ScalerFacts): Promise<readonly CheckRes
           ),
         ];
       case 'invalid':
-        return [make.failed(target.message, 'set spec.scaleTargetRef to the object that has spec.replicas')];
+        return [make.failed(target.message, fixForInvalid(cluster.object))];
       default:
         return [
           make.failed(target.message, 'try again; if the error persists, check the log of the API server'),
@@ -69,10 +75,18 @@ export async function checkTarget(facts: ScalerFacts): Promise<readonly CheckRes
       ? []
       : [make.warning(text, kubectl(namespace, 'annotate', resourceOf(ref), ref.name, ...removed).text)]),
     ...(ended === null ? [] : [make.warning(ended, fix)]),
+    ...(await ignoredAround(scaler, context, target)).map((args) => make.warning(...args)),
   ];
   return warnings.length > 0
     ? warnings
     : [make.ok(`${nameTarget(namespace, ref)} has ${countOf(specReplicas, 'replica')}`)];
+}
+
+function fixForInvalid(object: JsonObject | null): string {
+  const owner = (object === null ? null : readWatchedTarget(object))?.owner ?? null;
+  return owner === null
+    ? 'set spec.scaleTargetRef to the object that has spec.replicas'
+    : correctedTarget({ kind: 'Deployment', name: owner });
 }
 
 /** Returns the annotations without effect. promscaler reads annotations only from workloads that it watches. */
@@ -83,6 +97,69 @@ function ignoredAnnotations(scaler: Scaler, object: JsonObject | null): readonly
   const advice = `promscaler reads no annotations of a ${ref.kind}. To pause its scaling, set spec.paused: true in the document`;
   return Object.keys(annotations).map((key) => ({ key, advice }));
 }
+
+/** Limits the checked scalers, because each takes two more requests. */
+const MOST_SCALERS = 50;
+
+/**
+ * Returns message and fix for annotations of a pause on the namespace and on the ReplicaSets of the target, which
+ * promscaler does not read. Objects that the account may not read are left out.
+ */
+async function ignoredAround(
+  scaler: Scaler,
+  { transport, signal, scalers }: ClusterContext,
+  { ref, namespace, selector }: ScaleTarget,
+): Promise<readonly (readonly [string, string])[]> {
+  if (scalers.length > MOST_SCALERS) return [];
+  const request = { lane: 'read', method: 'GET', verb: 'get', deadlineMs: REQUEST_MS, signal } as const;
+  const path = `/api/v1/namespaces/${namespace}`;
+  const doing = `reading namespace ${namespace}`;
+  const scope = resourceScope(APPS_ROOT, 'replicasets', namespace);
+  const labelSelector = formatSelector(selector);
+  const [own, sets] = await Promise.all([
+    orNull(() => transport.request({ ...request, path, doing, resource: 'namespaces' })),
+    ref.kind === 'Deployment' && groupOf(ref) === 'apps'
+      ? orNull(() => listAll({ transport, scope, convert: ownedBy(ref.name), labelSelector, signal }))
+      : null,
+  ]);
+  const ofNamespace = ignoredOfDocument(textsIn(objectIn(own, 'metadata'), 'annotations'), scaler);
+  const found = [
+    {
+      ignored: ofNamespace,
+      name: `namespace ${namespace}`,
+      command: `kubectl annotate namespace ${namespace}`,
+    },
+    ...(sets?.items ?? []).map(({ name, annotations }) => ({
+      ignored: ignoredOfDocument(annotations, scaler),
+      name: `replicaset ${namespace}/${name}`,
+      command: kubectl(namespace, 'annotate', 'replicaset', name).text,
+    })),
+  ];
+  return found.flatMap(({ ignored, name, command }) => {
+    const text = ignoredSentence(ignored, name);
+    const removed = ignored.map(({ key }) => `${key}-`);
+    return text === null ? [] : [[text, [command, ...removed].join(' ')] as const];
+  });
+}
+
+/**
+ * Returns a function that reads the annotations of a ReplicaSet of a Deployment, without those that its controller has
+ * copied from the Deployment.
+ */
+function ownedBy(deployment: string) {
+  return (object: JsonObject): { readonly name: string; readonly annotations: Texts } | null => {
+    const metadata = objectIn(object, 'metadata');
+    if (readWatchedTarget(object)?.owner !== deployment) return null;
+    const byOthers = objectsIn(metadata, 'managedFields')
+      .filter((entry) => textIn(entry, 'manager') !== 'kube-controller-manager')
+      .map((entry) => objectIn(objectIn(objectIn(entry, 'fieldsV1'), 'f:metadata'), 'f:annotations'));
+    const isByOther = (key: string): boolean => byOthers.some((fields) => fields?.[`f:${key}`] !== undefined);
+    const annotations = Object.entries(textsIn(metadata, 'annotations')).filter(([key]) => isByOther(key));
+    return { name: textIn(metadata, 'name') ?? '', annotations: Object.fromEntries(annotations) };
+  };
+}
+
+type Texts = Readonly<Record<string, string>>;
 
 function resourceOf(ref: TargetRef): string {
   const word = ref.kind.toLowerCase();
@@ -132,12 +209,12 @@ async function explainMissingTarget(
   const here = await listTargets(context, kind, { namespace, ref });
   const free = (here ?? []).filter(isFree);
   const near = nearestOf(ref.name, free);
-  if (near !== null) return [message, correctedTarget('name', near.ref.name)];
+  if (near !== null) return [message, correctedTarget({ name: near.ref.name })];
   const otherKind = await findOtherKind(context, { namespace, ref });
   if (otherKind !== null && isFree(otherKind))
     return [
       `${message}, but a ${otherKind.ref.kind} of the same name exists`,
-      `spec.scaleTargetRef: { kind: ${otherKind.ref.kind}, name: ${ref.name} }`,
+      correctedTarget({ kind: otherKind.ref.kind, name: ref.name }),
     ];
   const everywhere = await listTargets(context, kind, { namespace: null, ref });
   const sameName = (everywhere ?? []).filter((one) => one.ref.name === ref.name);

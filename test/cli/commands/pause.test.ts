@@ -202,7 +202,8 @@ describe('pause and resume against the simulator', () => {
 
     expect(ran).toEqual({
       exitCode: 0,
-      stdout: 'shop/web is resumed: deployment shop/web is scaled again from the next decision on\n',
+      stdout:
+        'shop/web is resumed: deployment shop/web is scaled again from the next decision on, and stabilization counts the recommendations of the pause\n',
       stderr: '',
     });
     expect(annotations()).toEqual({ 'promscaler.dev/other': '1' });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { CheckName } from '../../../src/cli/checks/check-result.js';
+import { send } from '../../simulator/cluster.js';
+import type { CheckName, CheckResult } from '../../../src/cli/checks/check-result.js';
 import { cluster, diagnoseHealthy, type Diagnosis, document, shop } from './fixture.js';
 
 describe('other-scaler', () => {
@@ -77,6 +78,49 @@ describe('replicas-writer', () => {
     expect(found?.status).toBe('warning');
     expect(found?.message).toContain(manager);
     expect(found?.fix).toContain(fix);
+  });
+
+  async function applied(manifest: string, spec = ''): Promise<readonly CheckResult[]> {
+    const simulator = await cluster({ workloads: [shop('web')] });
+    simulator.setReplicas({ namespace: 'shop', name: 'web' }, 3, 'kubectl-client-side-apply');
+    const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': manifest };
+    await send(simulator, 'PATCH', '/apis/apps/v1/namespaces/shop/deployments/web', {
+      body: { metadata: { annotations } },
+    });
+    return (await diagnoseHealthy(simulator, { web: document('web', spec) })).of('replicas-writer');
+  }
+
+  it('warns about kubectl apply only if the manifest that was applied has spec.replicas', async () => {
+    expect(await applied('{"spec":{"replicas":3}}')).toMatchObject([{ status: 'warning' }]);
+    expect(await applied('{"spec":{"template":{}}}')).toEqual([]);
+    expect(await applied('no JSON')).toMatchObject([{ status: 'warning' }]);
+  });
+
+  it('is content in a dry run, which changes no replicas', async () => {
+    expect(await applied('{"spec":{"replicas":3}}', '  dryRun: true\n')).toEqual([]);
+  });
+
+  it('is one warning for several workloads with the same tool', async () => {
+    const names = ['web', 'api', 'db'];
+    const simulator = await cluster({ workloads: names.map((name) => shop(name)) });
+    for (const name of names)
+      simulator.setReplicas({ namespace: 'shop', name }, 3, name === 'db' ? 'argocd-controller' : 'helm');
+
+    const { of } = await diagnoseHealthy(
+      simulator,
+      Object.fromEntries(names.map((name) => [name, document(name)])),
+    );
+
+    expect(of('replicas-writer').map(({ subject, message }) => [subject, message])).toEqual([
+      [
+        'cluster',
+        'helm has set spec.replicas of 2 workloads (deployment shop/api, deployment shop/web): each run of helm may reset their replica counts',
+      ],
+      [
+        'shop/db',
+        'argocd-controller has set spec.replicas of deployment shop/db: each run of argocd-controller may reset the replica count',
+      ],
+    ]);
   });
 
   it.each(['promscaler', 'kubectl', 'kube-controller-manager'])('is content with %s', async (manager) => {

@@ -1,66 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckResult } from '../../../src/cli/checks/check-result.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
-import { send } from '../../simulator/cluster.js';
 import { cluster, diagnoseHealthy, document, shop } from './fixture.js';
-
-describe('target with an annotation that promscaler does not read', () => {
-  const paths = {
-    Deployment: '/apis/apps/v1/namespaces/shop/deployments/web',
-    Rollout: '/apis/argoproj.io/v1alpha1/namespaces/shop/rollouts/web',
-  };
-
-  it.each([
-    [
-      'Deployment',
-      'promscaler.dev/pause',
-      'annotation promscaler.dev/pause of deployment shop/web has no effect: did you mean promscaler.dev/paused? To pause: promscaler pause shop/web',
-      'kubectl annotate -n shop deployment web promscaler.dev/pause-',
-    ],
-    [
-      'Rollout',
-      'promscaler.dev/paused',
-      'annotation promscaler.dev/paused of rollout shop/web has no effect: promscaler reads no annotations of a Rollout. To pause its scaling, set spec.paused: true in the document',
-      'kubectl annotate -n shop rollout.argoproj.io web promscaler.dev/paused-',
-    ],
-  ] as const)('of a %s warns about %s', async (kind, key, message, fix) => {
-    const simulator = await cluster({ workloads: [shop('web', { kind })] });
-    await send(simulator, 'PATCH', paths[kind], { body: { metadata: { annotations: { [key]: 'true' } } } });
-    const apiVersion = kind === 'Rollout' ? 'argoproj.io/v1alpha1' : 'apps/v1';
-    const ref = `  scaleTargetRef: { apiVersion: ${apiVersion}, kind: ${kind}, name: web }\n`;
-
-    const report = await diagnoseHealthy(simulator, { web: document('web', ref) });
-
-    expect(report.of('target')).toMatchObject([{ status: 'warning', message, fix }]);
-    // The service does not read it either.
-    expect(report.of('decision')).toEqual([]);
-  });
-});
-
-describe('target with the annotations of a pause that has ended', () => {
-  it('warns that another paused would pause nothing, with the command that removes them', async () => {
-    const simulator = await cluster({ workloads: [shop('web')] });
-    const annotations = {
-      'promscaler.dev/paused': 'true',
-      'promscaler.dev/paused-until': '2020-01-01T00:00:00Z',
-    };
-    await send(simulator, 'PATCH', '/apis/apps/v1/namespaces/shop/deployments/web', {
-      body: { metadata: { annotations } },
-    });
-
-    const report = await diagnoseHealthy(simulator, { web: document('web') });
-
-    expect(report.of('target')).toMatchObject([
-      {
-        status: 'warning',
-        message:
-          'the pause by annotation ended at 2020-01-01T00:00:00Z: promscaler.dev/paused pauses nothing until promscaler.dev/paused-until is removed or set to a later time',
-        fix: 'promscaler resume shop/web removes the annotations; to pause again: promscaler pause shop/web',
-      },
-    ]);
-    expect(report.of('decision')).toEqual([]);
-  });
-});
 
 describe('target', () => {
   let simulator: Simulator;
@@ -162,11 +103,13 @@ describe('target', () => {
   it('that a Deployment owns fails: the Deployment must be scaled', async () => {
     const owned = simulator.listObjects('apps/replicasets', 'shop')[0]?.metadata.name ?? '';
 
-    const { message } = await result(
+    const { message, fix } = await result(
       document('x', `  scaleTargetRef: { kind: ReplicaSet, name: ${owned} }\n`),
     );
 
-    expect(message).toMatch(/deployment shop\/\w+ owns this ReplicaSet.*Scale the Deployment/);
+    const owner = owned.replace(/-[a-z0-9]+$/, '');
+    expect(message).toContain(`deployment shop/${owner} owns this ReplicaSet and would revert every change`);
+    expect(fix).toBe(`spec.scaleTargetRef: { kind: Deployment, name: ${owner} }`);
   });
 
   it('that a user scaled to 0 is a warning with the command that scales it up', async () => {
