@@ -103,7 +103,7 @@ export function failureWithoutAnswer(error: unknown, signal: AbortSignal): Failu
   return failed('connection', message, code);
 }
 
-/** Returns the code of an error. Errors of reading a body are not AxiosErrors. */
+/** Returns the code of an error. An error while a body is read is not an AxiosError. */
 function codeOf(error: unknown): string | undefined {
   if (error instanceof AxiosError) return error.code;
   const code = errorCode(error);

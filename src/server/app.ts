@@ -128,8 +128,7 @@ function createPages({
     showScaler: ofScaler(showScaler(api)),
     listDecisions: ofScaler(listDecisions(api)),
     showSnapshot: ofScaler(showSnapshot(api)),
-    // `ofScaler` would forward the request to the owner of the scaler. A history in Prometheus can be read by any
-    // replica.
+    // Only `recent` is forwarded to the owner of the scaler: any replica can read a history from Prometheus.
     showHistory: showAnyHistory({ history: longHistory, clock, queued, recent: ofScaler(showHistory(api)) }),
     showForecast: ofScaler(showForecast(api)),
     listEvents: ofScaler(listEvents(api)),

@@ -115,8 +115,8 @@ async function close(server: Server, clock: Clock): Promise<void> {
 }
 
 /**
- * How many connections above the limit may exist that have not sent a request yet. Probes need one, even if many
- * clients reconnect at once: whether a connection is a probe is only known from its request.
+ * How many connections above the limit may exist that have not sent a request yet. A probe needs such a connection even
+ * if many clients reconnect at once: only its request shows that it is a probe.
  */
 const UNDECIDED_PLACES = 256;
 const PROBES: ReadonlySet<string | undefined> = new Set(['/healthz', '/readyz']);

@@ -265,7 +265,7 @@ interface ClockWarnings {
 }
 
 /**
- * A larger difference of clocks is logged. The delay of a response is below it. Above 120 s, samples are partial and
+ * A larger difference of clocks is logged. The delay of a response is smaller. Above 120 s, samples are partial and
  * prevent scale-down (prometheus/samples.ts).
  */
 const WARN_SECONDS = 30;

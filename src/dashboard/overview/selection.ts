@@ -172,7 +172,7 @@ function timeOf(text: string | null): number {
 const VALUES: Readonly<Record<Exclude<SortKey, 'name' | 'state'>, (row: OverviewRow) => number | null>> = {
   replicas: ({ current }) => current,
   metric: ({ metric }) => ratioOf(metric),
-  // The start of the state: the state that lasts longest has the smallest value.
+  // The start of the state: the state that has lasted longest has the smallest value.
   since: ({ state: { since } }) => (since === null ? null : Date.parse(since)),
   changed: ({ changedAt }) => (changedAt === null ? null : Date.parse(changedAt)),
 };

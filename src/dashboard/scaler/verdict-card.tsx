@@ -19,7 +19,7 @@ export function VerdictCard({ detail }: VerdictCardProps): VNode {
   const measured = measuredOf(detail.reason ?? '');
   const { tone, icon } = SEVERITY_STYLES[state.severity];
   const { part: advice } = usePart(loadAdvice, (recommendation?.changes ?? []).length > 0);
-  // Loaded only for these severities, because other states end by themselves.
+  // Loaded only for these severities, because other states end automatically.
   const { part } = usePart(loadWhatToDo, ['cannot-follow', 'held'].includes(state.severity));
   return (
     <section class={`card scaler-verdict tone-${tone}`} aria-label="The last decision">

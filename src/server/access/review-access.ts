@@ -175,7 +175,7 @@ const TOO_MANY = 'too many unknown tokens are being checked: retry later';
 const UNREACHABLE =
   'the API server did not answer a TokenReview or SubjectAccessReview: retry later, or see the log of promscaler';
 
-/** Returns a function that counts a review of an unknown token; false: the limit is reached. */
+/** Returns a function that counts a review of an unknown token, and returns false if the limit is reached. */
 function createBudget(clock: Clock): () => boolean {
   let tokens = UNKNOWN_BURST;
   let atMs = clock.monotonicMs();

@@ -162,7 +162,10 @@ interface PeerStreamOptions {
 const ANSWER_MS = 5000;
 /** A connection without data for this time counts as broken, because a replica sends a comment every 15 s. */
 const SILENCE_MS = 40_000;
-/** Bytes are read at most at this rate. If the other replica sends more for long, it ends the stream. */
+/**
+ * Maximum rate at which bytes are read. Unread bytes wait in the other replica, which ends the stream if there are too
+ * many.
+ */
 const MOST_BYTES_PER_SECOND = 256 * 1024;
 /** Maximum size of the events that the other replica sends together. */
 const MOST_FRAME_BYTES = 1024 * 1024;

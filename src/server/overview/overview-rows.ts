@@ -177,8 +177,8 @@ interface Removal {
 }
 
 /**
- * Returns a hash of the filter and the permissions. A revision is valid only for the same hash: a client with another
- * filter or other permissions also needs rows that have not changed.
+ * Returns a string that identifies the filter and the permissions. A revision is valid only for the same filter and
+ * permissions: otherwise the client also needs rows that have not changed.
  */
 function scopeOf({ namespace, viewer }: OverviewQuery): string {
   if (namespace === null && viewer.seesAll) return 'all';

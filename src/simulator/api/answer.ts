@@ -82,8 +82,8 @@ function answerProbe({ address }: Pick<ApiRequest, 'address'>): Reply | null {
 }
 
 /**
- * An OpenAPI v2 document without definitions, as protobuf (field 1: `2.0`). kubectl requests it to apply a List. It
- * validates only kinds that the document defines, so here it validates none.
+ * An OpenAPI v2 document without definitions, as protobuf (field 1: `2.0`). kubectl requests it to apply a List.
+ * kubectl validates only kinds that the document defines, so it validates none.
  */
 const OPENAPI_V2 = '\n\u00032.0';
 

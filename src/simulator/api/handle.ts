@@ -28,8 +28,8 @@ export interface Sent {
 }
 
 /**
- * Kinds for which a deletion is always answered with the object. For other kinds, the answer is a Status; if the object
- * still exists and only got a deletionTimestamp, it is the object.
+ * Kinds for which a deletion is always answered with the object. For other kinds, the answer is a Status, unless the
+ * object still exists and only got a deletionTimestamp.
  */
 const SHOWN_WHEN_DELETED: readonly string[] = ['Pod', 'Namespace', 'Service'];
 
@@ -38,7 +38,7 @@ function readBody({ body, contentType }: Sent): JsonObject {
   return parseBody(body, contentType);
 }
 
-/** Answers a request to a resource that is not a watch. Throws `StatusError`. */
+/** Answers a request for a resource. Throws `StatusError`, also for a watch. */
 export function answerResource(context: ApiContext, request: ResourceRequest, sent: Sent): Reply {
   const { verb } = request;
   const form = negotiate(sent.accept);

@@ -99,10 +99,7 @@ function servable({
   return Math.min(requestsPerSecondPerPod, Math.max(0, cpuLimitCores - idleCores) / cpuSecondsPerRequest);
 }
 
-/**
- * Maps the seconds since the start of a load, at least 0, to its value, such as requests per second. Negative values
- * count as 0.
- */
+/** Returns a load, such as requests per second, at a time in seconds since its start. Negative values count as 0. */
 export type Curve = (seconds: number) => number;
 
 export function constant(value: number): Curve {

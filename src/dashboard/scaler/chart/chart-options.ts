@@ -23,7 +23,7 @@ export function chartOptions(
   const { styles, area, height, steps, isLog = false } = latest.current;
   // A low chart shows no times, because the chart above it does.
   const hasTimes = height > 100;
-  // The style of the limit strip has the same widths.
+  // The style sheet of the limit strip has the same widths.
   const [left, right] = matchMedia('(max-width: 40rem)').matches ? [50, 16] : [64, 30];
   const token = tokensOf(element);
   const axis = { stroke: token('--text-muted'), font: FONT, labelFont: FONT };

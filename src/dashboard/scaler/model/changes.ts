@@ -55,8 +55,8 @@ function changeOf({ firstAt, outcome, decision }: DecisionEntry): Change | null 
 }
 
 /**
- * Returns changes from the points of the chart, for times before `until` (Unix seconds), for which there are no
- * decisions. A change is a difference of the current replicas between two points; its time is that of the later point.
+ * Returns the changes before `until` (Unix seconds), for which there are no decisions, from the points of the charts. A
+ * change is a difference of the current replicas between two points; its time is that of the later point.
  */
 export function changesInData(
   { at, currentReplicas }: Pick<ChartData, 'at' | 'currentReplicas'>,

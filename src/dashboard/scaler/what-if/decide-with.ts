@@ -28,8 +28,9 @@ export interface WhatIf {
 }
 
 /**
- * Decides on a snapshot of the API with another document. Problems of the snapshot's own document are not reported
- * again. The service has accepted them, possibly because it knows its data sources, which the page does not know.
+ * Decides on a snapshot of the API with another document. Problems that the document of the snapshot has, too, are not
+ * reported, because the service has accepted them. Some problems depend on the data sources, which the page does not
+ * know.
  */
 export function decideWith(snapshotJson: SnapshotAnswer, document: unknown): WhatIf {
   const known = new Set(parseScaler(snapshotJson.scaler).problems.map(keyOf));

@@ -113,7 +113,9 @@ function removeFields(type: Type, value: Json, gone: FieldSet, path: string): Js
   return Object.fromEntries(rest.map(([step, member]) => [step.slice('f:'.length), member]));
 }
 
-/** Throws 400 if an apply configuration has no or another apiVersion or kind, or contains `managedFields`. */
+/**
+ * Throws 400 if an apply configuration lacks apiVersion or kind, has those of another resource, or has `managedFields`.
+ */
 export function checkConfiguration(
   configuration: JsonObject,
   wanted: { readonly apiVersion: string; readonly kind: string },
