@@ -21,8 +21,8 @@ const EXPECTED_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPa
 const NO_FAILURES: ReadonlySet<string> = new Set(['ScalingDisabled', 'NotEvaluated']);
 
 /**
- * Returns a clause about the metrics without a value that are read as 0, which otherwise look like an empty queue;
- * empty: there are none.
+ * Returns a clause about metrics that are read as 0 because they have no value; empty: there are none. Without the
+ * clause, they would look like empty queues.
  */
 export function readAsZero(decision: PastDecision | null): readonly string[] {
   const first = decision?.metrics.find((metric) => metric.readAsZero !== undefined);

@@ -309,8 +309,8 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
 }
 
 /**
- * Returns the part of a recommendation that is safe to set at once. A much higher recommendation may be the mistake of a
- * metric, so that a person should look at the metric before each doubling.
+ * Returns the part of a recommendation that is safe to set at once: at most twice the maximum. A higher recommendation
+ * may come from a wrong metric, which a person should look at before each doubling.
  */
 function atMostTwice(recommended: number, maximum: number) {
   const replicas = Math.min(recommended, 2 * maximum);

@@ -273,7 +273,7 @@ export interface MaxReplicasFrom {
   readonly source: string;
 }
 
-/** Which pods a scale-down removes. Only Deployments and ReplicaSets support it. */
+/** Determines which pods a scale-down removes. Only Deployments and ReplicaSets support it. */
 export interface PodDeletionCost {
   /** PromQL with variables that returns one series per pod. */
   readonly query: string;

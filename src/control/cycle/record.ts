@@ -244,7 +244,7 @@ function heldCondition({ observed: { pause, degraded }, order, hold, result }: S
     : buildCondition('Held', 'StateDegraded', degradedMessage(degradedNow));
 }
 
-/** Adds annotations without effect to the condition `Held`, because their author expects a pause. */
+/** Adds the annotations that have no effect to the condition `Held`, because their author expects a pause. */
 function withIgnored(held: Condition, scaler: Scaler, { target, snapshot }: Observed): Condition {
   const { metadata } = scaler.document;
   const ofDocument = ignoredOfDocument(metadata.annotations, scaler);

@@ -200,9 +200,9 @@ export function withIntent(state: State, intent: Intent, at: Instant): State {
 }
 
 /**
- * Returns the state after a decision that was not applied: with its recommendation, but without its change. The count
- * without a forecast becomes `replicas`, the current count. Above 0 replicas, `zeroedBySelf` becomes false, because
- * another client may set the next 0.
+ * Returns the state after a decision that was not applied: with its recommendation, but without its change. In the
+ * state of a forecast, `reactive` becomes `replicas`, the current count. Above 0 replicas, `zeroedBySelf` becomes
+ * false, because another client may set the next 0.
  */
 export function withoutChange(decided: State, before: State, replicas: number): State {
   const state = {
@@ -234,8 +234,8 @@ export function quarterOf(scaler: Scaler, now: Instant): number {
 }
 
 /**
- * Sets the count without a forecast to `replicas`, which something other than a decision has set. Otherwise the
- * difference would be charged to the forecast.
+ * Sets `reactive`, the count without a forecast, to a count that was not set by a decision. Otherwise the difference
+ * would be charged to the forecast.
  */
 export function rebased<S extends State>(state: S, replicas: number): S {
   const { forecast, lastScaleUp, lastScaleDown, scaleEvents } = state;

@@ -60,7 +60,7 @@ export function buildObjectStatus({
   const about = (acceptance.status === 'True' ? decided : decided.map(ofLastValid)).map((condition) =>
     acceptance.status === 'True' && isCurrent
       ? { ...condition, observedGeneration }
-      : // Without the stored generation, `kubectl wait` would take the condition for a current one.
+      : // With the stored generation, because `kubectl wait` takes a condition without one for a current one.
         { ...generationOf(before, condition), ...condition },
   );
   const storedReady = before.find(({ type }) => type === 'Ready');

@@ -193,7 +193,7 @@ export interface MeasuredCapacity {
 export interface CapacityDrift {
   readonly since: Instant;
   readonly before: number;
-  /** When the oldest ready pod started. If a release has replaced all pods, it began then. Null: unknown. */
+  /** When the oldest ready pod started; null: unknown. If a release has replaced all pods, it began at this time. */
   readonly oldestPod: Instant | null;
 }
 

@@ -247,7 +247,7 @@ function quantityText(value: number): string {
   return Number.isInteger(value) ? String(value) : `${Math.round(value * 1000)}m`;
 }
 
-/** Checks that only cpu metrics have `saturation`, and that the document then has a pod start time. */
+/** Checks that only cpu metrics have `saturation`. If one has, the document must have a pod start time. */
 export function checkSaturation(
   { metrics = [], podStart }: Loose<SpecInput>,
   isBroken: IsBroken,
