@@ -17,7 +17,7 @@ export interface Figures extends Elasticity {
   /** `podHours` times the price; null: there is no price. */
   readonly cost: number | null;
   readonly changes: number;
-  /** Number of changes that reverse the change before them within 10 minutes. */
+  /** Number of changes that reverse the previous change within 10 minutes. */
   readonly flaps: number;
   /** Share of the rounds in which maxReplicas limited the recommendation, in percent. */
   readonly atMaximum: number;

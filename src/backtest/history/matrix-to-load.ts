@@ -69,7 +69,9 @@ export function divideColumns(one: Column, other: Column): Column {
   };
 }
 
-/** Replaces a missing value by 0 if `witness` has a value at that time, because Prometheus was scraping then. */
+/**
+ * Replaces a missing value by 0 if `witness` has a value at the same time, which shows that Prometheus was scraping.
+ */
 export function fillZero(column: Column, witness: Column | null): Column {
   if (witness === null) return column;
   return {

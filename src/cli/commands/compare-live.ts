@@ -82,7 +82,7 @@ async function readConfig(options: LiveOptions, io: CommandIo): Promise<ServiceC
   return withCluster(withPrometheusUrl(config, prometheus), options);
 }
 
-/** Returns the document, or as a string the reason why it cannot be compared. */
+/** Returns the document, or a string that says why it cannot be compared. */
 function readDocument({ text, draft }: ImportedManifest, config: ServiceConfig): Scaler | string {
   if (draft === null || isIncomplete(draft)) return 'the document is incomplete, see FILL IN';
   const { scalers, problems } = readScalers(text ?? '', 'document', readOptionsOf(config));

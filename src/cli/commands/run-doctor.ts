@@ -122,7 +122,7 @@ async function readInEffect(
   return { scalers: [], results: [make.skipped(`no version in effect is checked: ${why}`)] };
 }
 
-/** Returns the scaler as the service uses it, or as a string the reason why the service does not have it. */
+/** Returns the scaler as the service uses it, or a string that says why the service does not have it. */
 async function readServed(
   key: string,
   way: ReachOptions,

@@ -29,10 +29,7 @@ export function limitLines(decision: Decision): readonly string[] {
   return [head, ...alignColumns(rows)];
 }
 
-/**
- * Returns the bound that the recommendation equals, because no limit names it; empty: the recommendation is between
- * them.
- */
+/** Returns the bound that the recommendation equals, because no limit names it; empty: it equals neither bound. */
 function boundText({ recommendedReplicas, minReplicas, maxReplicas }: Decision): string {
   if (recommendedReplicas === minReplicas) return ', the minimum in effect';
   return recommendedReplicas === maxReplicas ? ', the maximum in effect' : '';

@@ -104,7 +104,7 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
   };
 }
 
-/** Maximum number of tries. Of two or three replicas, the leader very likely answers one of them. */
+/** Maximum number of tries. With two or three replicas, the leader very likely answers at least one try. */
 const MOST_REPLICA_TRIES = 5;
 /** Limits the pages. A page has 500 scalers, so the limit is above what a service supports. */
 const MAX_PAGES = 1000;
