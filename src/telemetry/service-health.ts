@@ -134,15 +134,14 @@ export function createServiceHealth(
     sources: () =>
       new Map(
         [...bySource].map(([name, tally]) => {
-          const { requests, ...rest } = tally.read();
+          const { requests, ...rest } = tally.read(outages.since(dataSourceId(name)));
           const { now = NO_MEAN, last: before = NO_MEAN } = latencies.get(name) ?? {};
           const { count, sum } = now.count > 0 ? now : before;
-          const failingSince = outages.since(dataSourceId(name));
           const latencySeconds = count === 0 ? null : sum / count;
-          return [name, { ...rest, failingSince, queries: requests, latencySeconds }];
+          return [name, { ...rest, queries: requests, latencySeconds }];
         }),
       ),
-    apiServer: () => ({ ...apiServer.read(), failingSince: outages.since(API_SERVER) }),
+    apiServer: () => apiServer.read(outages.since(API_SERVER)),
     rounds: () => ({ last: last === null ? null : viewRound(last), missed }),
   };
 }
@@ -173,7 +172,7 @@ function addTo({ count, sum }: Mean, value: number): Mean {
 
 interface Tally {
   readonly add: (at: Instant, failure: Omit<LastError, 'at'> | null) => void;
-  readonly read: () => Omit<ApiServerHealth, 'failingSince'>;
+  readonly read: (failingSince: Instant | null) => ApiServerHealth;
 }
 
 function createTally(): Tally {
@@ -190,6 +189,13 @@ function createTally(): Tally {
       errors += 1;
       lastError = { at, reason: failure.reason, message: failure.message };
     },
-    read: () => ({ isReachable, lastError, requests, errors }),
+    // A server that answers only with errors is reached by each request, but answers none of them.
+    read: (failingSince) => ({
+      isReachable: failingSince === null ? isReachable : false,
+      failingSince,
+      lastError,
+      requests,
+      errors,
+    }),
   };
 }

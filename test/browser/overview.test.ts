@@ -279,7 +279,7 @@ describe('the line below the header', () => {
       service: () => failingService(),
     });
     const text =
-      /Prometheus default \(http:\S+\) has not answered since .* \(1\d min\): 214 scalers keep their replicas/;
+      /Prometheus default \(http:\S+\) has answered no query since .* \(1\d min\): 214 scalers keep their replicas/;
     await page.getByText(text).waitFor();
     await page.getByRole('link', { name: /more problems/ }).click();
     await page.getByRole('heading', { name: 'Health' }).waitFor();

@@ -31,6 +31,17 @@ describe('the health of a data source', () => {
     expect(health.sources().get('default')).toMatchObject({ isReachable, errors, queries: 1 });
   });
 
+  it('is not reachable while it answers only with errors, as failingSince has it', () => {
+    const failingSince = at(-60);
+    const health = createServiceHealth(new ManualClock(), ['default'], { since: () => failingSince });
+
+    health.observeQuery(query(1, 'server_error'));
+    health.observeKubernetesRequest({ verb: 'list', resource: 'pods', code: '500' });
+
+    expect(health.sources().get('default')).toMatchObject({ isReachable: false, failingSince });
+    expect(health.apiServer()).toMatchObject({ isReachable: false, failingSince });
+  });
+
   it('keeps the last error with its time after later successes', () => {
     const { clock, health } = healthOf();
     health.observeQuery(query(1, 'timeout'));

@@ -58,7 +58,7 @@ export function Reachability({ isReachable, unknown = 'Unknown' }: ReachabilityP
   return isReachable ? (
     <Badge tone="good" icon="ok" text="Reachable" />
   ) : (
-    <Badge tone="bad" icon="error" text="Unreachable" />
+    <Badge tone="bad" icon="error" text="Failing" />
   );
 }
 

@@ -36,7 +36,7 @@ function ofDataSources({ dataSources }: ServiceStatus): Finding {
   if (dataSources.length === 0) return { tone: 'quiet', text: 'None' };
   const down = dataSources.filter(({ isReachable }) => isReachable === false).length;
   if (down > 0)
-    return { tone: 'bad', text: `${formatCount(down)} of ${formatCount(dataSources.length)} unreachable` };
+    return { tone: 'bad', text: `${formatCount(down)} of ${formatCount(dataSources.length)} failing` };
   const holding = dataSources.filter(({ holdUntil }) => holdUntil !== null).length;
   if (holding > 0) return { tone: 'info', text: 'No scale-downs yet' };
   if (dataSources.every(({ isReachable }) => isReachable === null))
@@ -46,7 +46,7 @@ function ofDataSources({ dataSources }: ServiceStatus): Finding {
 
 function ofKubernetes({ kubernetes: { isReachable } }: ServiceStatus): Finding {
   if (isReachable === null) return { tone: 'quiet', text: 'Unknown' };
-  return isReachable ? { tone: 'good', text: 'Reachable' } : { tone: 'bad', text: 'Unreachable' };
+  return isReachable ? { tone: 'good', text: 'Reachable' } : { tone: 'bad', text: 'Failing' };
 }
 
 /** A warning is shown if a round is late by more than this share of its period. */

@@ -24,10 +24,10 @@ export function warningsOf(status: ServiceStatus, error: string | null, nowMs: n
         ? ''
         : `: ${plural(dependents, 'scaler')} ${dependents === 1 ? 'keeps its' : 'keep their'} replicas`;
     const where = urls.length === 0 ? '' : ` (${urls.join(', ')})`;
-    bad(`Prometheus ${name}${where} has not answered ${since(failingSince)}${kept}`);
+    bad(`Prometheus ${name}${where} has answered no query ${since(failingSince)}${kept}`);
   }
   if (kubernetes.failingSince !== null)
-    bad(`The API server has not answered ${since(kubernetes.failingSince)}: no replicas are changed`);
+    bad(`The API server has answered no request ${since(kubernetes.failingSince)}: no replicas are changed`);
   if (leader === null && replicas.length < 2)
     bad('No replica of promscaler is known to be the leader: nothing is scaled until one is elected');
   else if (rounds.last !== null && isOverdue(rounds.last.at, rounds.periodSeconds, nowMs))

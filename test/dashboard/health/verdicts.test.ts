@@ -22,8 +22,8 @@ describe('verdictsOf', () => {
 
   it('names what fails', () => {
     expect(linesOf(failingService())).toEqual([
-      'Data sources: bad: 1 of 2 unreachable',
-      'API server: bad: Unreachable',
+      'Data sources: bad: 1 of 2 failing',
+      'API server: bad: Failing',
       'Rounds: warn: Late',
       'Replicas: bad: 1 replica unreachable',
       'Documents: warn: 1 error',

@@ -21,16 +21,16 @@ describe('warningsOf', () => {
   it.each([
     [
       214,
-      'Prometheus default (http://prometheus.monitoring:9090) has not answered since HH:MM (10 min): 214 scalers keep their replicas',
+      'Prometheus default (http://prometheus.monitoring:9090) has answered no query since HH:MM (10 min): 214 scalers keep their replicas',
     ],
     [
       1,
-      'Prometheus default (http://prometheus.monitoring:9090) has not answered since HH:MM (10 min): 1 scaler keeps its replicas',
+      'Prometheus default (http://prometheus.monitoring:9090) has answered no query since HH:MM (10 min): 1 scaler keeps its replicas',
     ],
-    [0, 'Prometheus default (http://prometheus.monitoring:9090) has not answered since HH:MM (10 min)'],
+    [0, 'Prometheus default (http://prometheus.monitoring:9090) has answered no query since HH:MM (10 min)'],
     [
       undefined,
-      'Prometheus default (http://prometheus.monitoring:9090) has not answered since HH:MM (10 min)',
+      'Prometheus default (http://prometheus.monitoring:9090) has answered no query since HH:MM (10 min)',
     ],
   ])('says since when a source has not answered, and how many scalers (%p) need it', (dependents, text) => {
     expect(textsOf({ dataSources: [{ ...SOURCE!, dependents }] })).toEqual([text]);
@@ -40,7 +40,7 @@ describe('warningsOf', () => {
     const { kubernetes, replicas, problems } = failingService();
 
     expect(textsOf({ kubernetes })).toEqual([
-      'The API server has not answered since HH:MM (30 s): no replicas are changed',
+      'The API server has answered no request since HH:MM (30 s): no replicas are changed',
     ]);
     expect(textsOf({ leader: null })).toEqual([
       'No replica of promscaler is known to be the leader: nothing is scaled until one is elected',
