@@ -1,6 +1,7 @@
 import { bucketOf } from '../kubernetes/state/state-key.js';
 import type { Scaler, TargetRef } from '../scaler/spec.js';
 import type { MetricSource } from '../prometheus/metric-source.js';
+import type { OnReady } from '../prometheus/queries/round.js';
 import { onAbort, untilAborted } from '../units/abort.js';
 import { endedWithin, sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
@@ -197,10 +198,11 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
       entry.isEarly = false;
       inFlight.begin();
     }
-    ports.startRound([...entryOf.keys()], signal, (scaler, readings, followUps) => {
+    const decideAnswered: OnReady = (scaler, readings, followUps) => {
       const entry = entryOf.get(scaler);
       if (entry !== undefined) void runEntry(entry, { scaler, now: round.at, readings, followUps, signal });
-    });
+    };
+    ports.startRound([...entryOf.keys()], signal, decideAnswered);
     return due;
   };
 

@@ -24,6 +24,7 @@ import type {
   Scaler,
   TargetRef,
 } from '../scaler/spec.js';
+import { failureOf } from '../units/failure.js';
 import { RecentMap } from '../units/recent-map.js';
 import { addSeconds, type Instant, secondsBetween } from '../units/time.js';
 import type { Answer, AnswerWithSeries } from './answers/answer.js';
@@ -98,7 +99,7 @@ export function toSample(metric: MetricSpec, answer: Answer, context: SampleCont
 }
 
 function answeredOrError(answer: Answer, source: string): AnswerWithSeries | ErrorSample {
-  if (answer.class === 'failed') return { form: 'error', failure: { ...answer, source } };
+  if (answer.class === 'failed') return { form: 'error', failure: failureOf(source, answer) };
   if (answer.class === 'invalid' || answer.class === 'missing')
     return errorSample(answer.class, answer.message);
   // A partial answer without series is `invalid`, not `missing`, which `onMissing: zero` would count as 0: the server
@@ -362,10 +363,7 @@ function pickNow(
   };
 }
 
-/**
- * Matches the pods of one workload. The answer may contain several workloads, but a decision must not depend on other
- * documents. So only series count that a query for this workload alone would return.
- */
+/** Matches the pods of one workload. Other series of the answer do not count: they depend on other documents. */
 function wholePattern({ kind, name }: TargetRef): RegExp {
   return new RegExp(`^(?:${podsPattern(kind, name)})$`);
 }

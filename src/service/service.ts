@@ -28,11 +28,12 @@ import { createRecommendations, type RecommendationPorts } from '../recommendati
 import { createRecords } from '../telemetry/records.js';
 import { createServiceHealth } from '../telemetry/service-health.js';
 import { onAbort } from '../units/abort.js';
-import { endedWithin, type Clock } from '../units/clock.js';
+import type { Clock } from '../units/clock.js';
 import { createCustomResources } from './custom-resources.js';
 import { type HttpOptions, openHttp } from './open-http.js';
 import { bucketOfKey, openShards } from './open-shards.js';
 import type { OwnObjects } from './own-objects.js';
+import { runTerm } from './term.js';
 
 /** The service with all its parts, which only this file knows. It does nothing before `run`. */
 export interface Service {
@@ -83,7 +84,14 @@ export interface ServiceOptions extends OwnObjects {
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
 }
 
-/** Creates the service and starts to listen. Throws `ListenError` if it cannot. */
+/**
+ * Creates the service and starts to listen. Throws `ListenError` if it cannot.
+ * Parts are created before those that need them. Where two parts need each other, the earlier one gets a function that
+ * is called only after `createService`: `shards`, `state` and `controller`.
+ * The result of a query goes to metrics, health and outages (`onQuery`). The result of a cycle goes to `report`: the
+ * recorder (ledger, feed, metrics, log, record of decisions) and Events. `/metrics`, the HTTP API and the status of
+ * Scaler objects read the ledger.
+ */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, version, clock, log, dryRun } = options;
   const serves = options.serves ?? true;
@@ -359,39 +367,4 @@ function openRecord(
     countWriteError: metrics.countRecordError,
   };
   return createDecisionRecord({ path, which, maxFileBytes, append, version, clock, log, report });
-}
-
-export interface TermPorts {
-  readonly clock: Clock;
-  /** Reads the state store again: another replica may have led since the last read. */
-  readonly reloadState: () => Promise<void>;
-  readonly runController: (signal: AbortSignal) => Promise<void>;
-  /** Never rejects. */
-  readonly pollStatuses: (signal: AbortSignal) => Promise<void>;
-  /** Never rejects. */
-  readonly recommend: (signal: AbortSignal) => Promise<void>;
-  readonly flushState: () => Promise<void>;
-  /** Removes all scalers from ledger and metrics, because the next leader exposes them. */
-  readonly forgetScalers: () => void;
-}
-
-/**
- * How long the end of a term waits for the state to be written. If it takes longer, the next leader still finds each
- * change of replicas: it was stored before its PATCH.
- */
-const FLUSH_MS = 3000;
-
-/** Does the work of a leader until `signal` is aborted. Then it writes the state, for at most 3 s. */
-export async function runTerm(ports: TermPorts, signal: AbortSignal): Promise<void> {
-  const statuses = ports.pollStatuses(signal);
-  const recommending = ports.recommend(signal);
-  try {
-    await ports.reloadState();
-    await ports.runController(signal);
-  } finally {
-    await statuses;
-    await recommending;
-    await endedWithin(ports.clock, FLUSH_MS, ports.flushState());
-    ports.forgetScalers();
-  }
 }

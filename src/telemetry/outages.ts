@@ -15,7 +15,9 @@ export interface SharedSystem {
 
 /**
  * Attributes failures of scalers to the systems on which they depend. An outage of a system is logged once when it
- * begins and once when it ends, instead of twice for each scaler.
+ * begins and once when it ends, instead of twice for each scaler: the first failed request (`observe`) or the first
+ * failure of a scaler (`attribute`) opens a window of 2 s. If no request is answered until its end, the system has
+ * failed: one line names it, and the failures of scalers are attributed to it. Otherwise each scaler has its own line.
  */
 export interface Outages {
   /**
@@ -66,7 +68,7 @@ interface SystemState {
   answeredAtMs: number;
   awaySince: Instant | null;
   /** The failures whose cause is not known yet; null: there are none. */
-  open: {
+  window: {
     readonly since: Instant;
     readonly cancel: () => void;
     readonly waiting: Waiting[];
@@ -79,7 +81,7 @@ export function createOutages(systems: readonly SharedSystem[], clock: Clock, lo
   const states = new Map<string, SystemState>(
     systems.map((system) => [
       system.id,
-      { system, answeredAtMs: Number.NEGATIVE_INFINITY, awaySince: null, open: null },
+      { system, answeredAtMs: Number.NEGATIVE_INFINITY, awaySince: null, window: null },
     ]),
   );
   /** The system to which each failure was attributed, by scaler and subject. */
@@ -94,7 +96,7 @@ export function createOutages(systems: readonly SharedSystem[], clock: Clock, lo
   const attribute: Outages['attribute'] = (failure, write) => {
     const shared = failure.systems.map((id) => states.get(id));
     const undecided = shared.find((state) => state !== undefined && state.awaySince === null);
-    if (undecided !== undefined) open(undecided, null).waiting.push({ failure, write });
+    if (undecided !== undefined) windowOf(undecided, null).waiting.push({ failure, write });
     else if (shared.length === 0 || shared.includes(undefined)) write(true);
     else {
       keep(failure, failure.systems[0] ?? '');
@@ -102,8 +104,8 @@ export function createOutages(systems: readonly SharedSystem[], clock: Clock, lo
     }
   };
 
-  const open = (state: SystemState, sentAtMs: number | null): NonNullable<SystemState['open']> =>
-    (state.open ??= {
+  const windowOf = (state: SystemState, sentAtMs: number | null): NonNullable<SystemState['window']> =>
+    (state.window ??= {
       since: clock.now(),
       cancel: clock.after(DECIDED_AFTER_MS, () => decide(state)),
       waiting: [],
@@ -112,11 +114,11 @@ export function createOutages(systems: readonly SharedSystem[], clock: Clock, lo
     });
 
   const decide = (state: SystemState): void => {
-    if (state.open === null) return;
+    if (state.window === null) return;
     const { system } = state;
-    const { since, cancel, waiting, isAnswered, error } = state.open;
+    const { since, cancel, waiting, isAnswered, error } = state.window;
     cancel();
-    state.open = null;
+    state.window = null;
     if (error !== null && !isAnswered) {
       state.awaySince = since;
       log.warn(`${system.kind} failed`, { ...system.facts, error });
@@ -137,7 +139,7 @@ export function createOutages(systems: readonly SharedSystem[], clock: Clock, lo
 
   const answered = (state: SystemState): void => {
     state.answeredAtMs = clock.monotonicMs();
-    if (state.open !== null) state.open.isAnswered = true;
+    if (state.window !== null) state.window.isAnswered = true;
     if (state.awaySince === null) return;
     const { system, awaySince } = state;
     state.awaySince = null;
@@ -161,7 +163,7 @@ export function createOutages(systems: readonly SharedSystem[], clock: Clock, lo
       if (state === undefined) return;
       if (failure === null) answered(state);
       else if (state.awaySince === null) {
-        const window = open(state, clock.monotonicMs() - seconds * 1000);
+        const window = windowOf(state, clock.monotonicMs() - seconds * 1000);
         window.error ??= failure;
       }
     },

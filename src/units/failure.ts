@@ -54,6 +54,11 @@ export function failed(reason: FailureReason, message: string, code?: string): F
     : { class: 'failed', reason, message, code };
 }
 
+/** Returns the failure of a query for a sample, with the data source that did not answer it. */
+export function failureOf(source: string, failure: Failure): Failure {
+  return { ...failure, source };
+}
+
 /** Returns a failure as text for conditions, Events, log lines and the API. */
 export function describeFailure({ reason, source, message }: Failure): string {
   // A query over a limit of its namespace was never sent to Prometheus.

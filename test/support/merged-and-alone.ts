@@ -73,10 +73,10 @@ export async function compareWithAlone(
   const sent: number[] = [];
   for (let round = 1; round <= ROUNDS; round += 1) {
     let queries = 0;
-    const answerOf = merged.send(patterns, {
+    const answerOf = merged.sendForWorkloads(patterns, {
       round,
       budget: { left: SPLITS_PER_NAMESPACE, source: { left: SPLITS_PER_SOURCE } },
-      query: async (query) => {
+      enqueue: async (query) => {
         queries += 1;
         return { answer: await ask(query), seconds: 0.001 };
       },

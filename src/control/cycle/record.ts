@@ -10,6 +10,7 @@ import { ignoredOfDocument, ignoredOfTarget, ignoredSentence } from '../../scale
 import type { Scaler } from '../../scaler/spec.js';
 import { noChange } from '../../telemetry/cycle-record.js';
 import type { CycleRecord, Outcome, Shadow } from '../../telemetry/cycle-record.js';
+import { failureOf } from '../../units/failure.js';
 import type { Instant } from '../../units/time.js';
 import { conflictingWriterOf } from '../memory/conflicting-writer.js';
 import { lastScales } from '../memory/memory.js';
@@ -222,7 +223,8 @@ function failedQuery(
   if (kind === 'invalid_selector' || spec.fallback !== null) return NO_CONDITIONS;
   const index = answers.findIndex((answer) => answer.class === 'failed');
   const [metric, answer] = [spec.metrics[index], answers[index]];
-  return metric === undefined || answer?.class !== 'failed' ? NO_CONDITIONS : [metricFailed(metric, answer)];
+  if (metric === undefined || answer?.class !== 'failed') return NO_CONDITIONS;
+  return [metricFailed(metric, failureOf(metric.source, answer))];
 }
 
 /**

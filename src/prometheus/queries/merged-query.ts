@@ -4,7 +4,7 @@ import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 /** One query for several members (workloads or namespaces). Each gets the answer that it would get alone. */
 export interface MergedQuery {
   /** Sends the query. The returned function returns the answer for a member; null: it is not in `members`. */
-  readonly send: (
+  readonly sendLists: (
     /** The caller passes the same map object as in the last round if the members are the same. */
     members: ReadonlyMap<string, unknown>,
     round: MergedRound,
@@ -18,7 +18,7 @@ export interface MergedRound {
   readonly pack: (members: readonly string[], isClean: boolean) => readonly (readonly string[])[];
   /** While this value stays the same, the lists of the last round are used again. */
   readonly packKey: unknown;
-  readonly query: (members: readonly string[]) => Promise<TimedAnswer>;
+  readonly queryMembers: (members: readonly string[]) => Promise<TimedAnswer>;
   readonly budget: SplitBudget;
 }
 
@@ -119,7 +119,8 @@ export function createMergedQuery(parts: {
       return whole;
     }
     // If the query is invalid even for a single member, it is invalid for all members.
-    if (kind === 'bad_query' && isBadQuery((await round.query(members.slice(0, 1))).answer)) return whole;
+    if (kind === 'bad_query' && isBadQuery((await round.queryMembers(members.slice(0, 1))).answer))
+      return whole;
     if (!SLOW_KINDS.has(kind) && take(round.budget, 2)) return split(members, { kind, answer, round });
     note(members, kind, null);
     return { of: () => sharedAnswer(answer, members.length, noun), isClean: false };
@@ -135,7 +136,7 @@ export function createMergedQuery(parts: {
     const halves = [members.slice(0, middle), members.slice(middle)] as const;
     const [left, right] = await Promise.all(
       halves.map(async (half): Promise<Found> => {
-        const timed = await round.query(half);
+        const timed = await round.queryMembers(half);
         if (kindOf(timed) !== null) return examine(half, timed, round);
         note(half, kind, null);
         const of = answer === null ? timed.answer : sharedAnswer(answer, members.length, noun);
@@ -170,7 +171,7 @@ export function createMergedQuery(parts: {
     kind: Outlier['kind'],
     round: MergedRound,
   ): Promise<Found> => {
-    const timed = await round.query(members);
+    const timed = await round.queryMembers(members);
     const { answer } = timed;
     const current = kindOf(timed);
     if (current === null) return { of: () => answer, isClean: false };
@@ -224,7 +225,7 @@ export function createMergedQuery(parts: {
   const sendDue = async (outlier: Outlier, round: MergedRound): Promise<Found> => {
     const { set, kind } = outlier;
     if (set.length > 1 && kind !== 'apart') return split(set, { kind, answer: null, round });
-    const timed = await round.query(set);
+    const timed = await round.queryMembers(set);
     if (kindOf(timed) === null) for (const member of set) outliers.set(member, outlier);
     return examine(set, timed, round);
   };
@@ -257,7 +258,7 @@ export function createMergedQuery(parts: {
   };
 
   return {
-    send: (members, round) => {
+    sendLists: (members, round) => {
       if (round.round !== lastRound) now += 1;
       lastRound = round.round;
       const answers = new Map<string, Promise<Found>>();
@@ -268,7 +269,7 @@ export function createMergedQuery(parts: {
       for (const { members: list, kind } of divide(members, round, new Set(answers.keys()))) {
         const found =
           kind === 'clean'
-            ? round.query(list).then((timed) => examine(list, timed, round))
+            ? round.queryMembers(list).then((timed) => examine(list, timed, round))
             : sendOutliers(list, kind, round);
         const safe = found.catch(failed);
         for (const member of list) answers.set(member, safe);

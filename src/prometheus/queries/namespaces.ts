@@ -12,12 +12,12 @@ export interface NamespaceQueries {
    * Sends the queries. The returned function resolves with the answer for a namespace; it throws for a namespace that
    * `namespaces` does not contain.
    */
-  readonly send: (
+  readonly sendForNamespaces: (
     /** Maps namespaces to their number of scalers. The map object of the last round means that nothing changed. */
     namespaces: ReadonlyMap<string, number>,
     options: Pick<MergedRound, 'round' | 'budget'> & {
       readonly source: SourceConfig;
-      readonly query: (text: string) => Promise<TimedAnswer>;
+      readonly enqueue: (text: string) => Promise<TimedAnswer>;
       readonly now: Instant;
     },
   ) => (namespace: string) => Promise<Answer>;
@@ -112,9 +112,9 @@ export function createNamespaceQueries(
 
   const queryNamespaces = async (
     namespaces: readonly string[],
-    { source, query }: Pick<Parameters<NamespaceQueries['send']>[1], 'source' | 'query'>,
+    { source, enqueue }: Pick<Parameters<NamespaceQueries['sendForNamespaces']>[1], 'source' | 'enqueue'>,
   ): Promise<TimedAnswer> => {
-    const timed = await query(resourceQuery(source, resource, namespaces) ?? '');
+    const timed = await enqueue(resourceQuery(source, resource, namespaces) ?? '');
     learn(namespaces, timed.answer);
     if (namespaces.length === 1 || !lacksNamespace(timed.answer)) return timed;
     const message = `the resource query of "${resource}" must keep the label "namespace"`;
@@ -131,10 +131,10 @@ export function createNamespaceQueries(
   };
 
   return {
-    send: (scalers, { round, budget, source, query, now: begunAt }) => {
+    sendForNamespaces: (scalers, { round, budget, source, enqueue, now: begunAt }) => {
       now = begunAt;
       beginRound(source);
-      const answerOf = merged.send(scalers, {
+      const answerOf = merged.sendLists(scalers, {
         round,
         budget,
         packKey: round,
@@ -145,7 +145,7 @@ export function createNamespaceQueries(
               : new Map(namespaces.map((each) => [each, scalers.get(each) ?? 0]));
           return isClean ? pack(some) : packAnew(some);
         },
-        query: (namespaces) => queryNamespaces(namespaces, { source, query }),
+        queryMembers: (namespaces) => queryNamespaces(namespaces, { source, enqueue }),
       });
       return (namespace) => {
         const answer = answerOf(namespace);

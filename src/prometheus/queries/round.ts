@@ -83,7 +83,7 @@ export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
     Promise.all(
       Array.from(keys, async ([part, key]) => answers.take(key, (await answerOf(part)) ?? INTERNAL_ERROR)),
     );
-  const send = async (query: PlannedQuery): Promise<void> => {
+  const sendPlanned = async (query: PlannedQuery): Promise<void> => {
     const { name } = query.source;
     const source = mustGet(sources, name);
     const { queue, duplicates } = source;
@@ -94,11 +94,11 @@ export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
       const candidate = resourceCandidate(query.resource, [...query.namespaces.keys()]);
       const check = duplicates?.firstCheck(candidate, (text) => queue.query(text, order)) ?? null;
       if (check !== null) await check;
-      const answerOf = query.merged.send(query.namespaces, {
+      const answerOf = query.merged.sendForNamespaces(query.namespaces, {
         round: number,
         budget: budgetOf(name, null),
         source: queryConfig(source, query.source),
-        query: (text) => timed((onSeconds) => queue.query(text, { ...order, onSeconds })),
+        enqueue: (text) => timed((onSeconds) => queue.query(text, { ...order, onSeconds })),
         now: clock.now(),
       });
       await takeAll(query.keys, answerOf);
@@ -110,10 +110,10 @@ export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
       answers.take(query.key, await queue.query(query.text, order));
       return;
     }
-    const answerOf = query.merged.send(query.patterns, {
+    const answerOf = query.merged.sendForWorkloads(query.patterns, {
       round: number,
       budget: budgetOf(name, owners.length === 1 ? (owners[0]?.namespace ?? null) : null),
-      query: (text) => timed((onSeconds) => queue.query(text, { ...order, onSeconds })),
+      enqueue: (text) => timed((onSeconds) => queue.query(text, { ...order, onSeconds })),
       limit: order.seconds,
     });
     await takeAll(query.keys, answerOf);
@@ -121,7 +121,7 @@ export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
 
   const yieldIfDue = periodicYield(clock);
   for (const query of [...rotate(plan.queries, number), ...rotate(plan.rankings, number)]) {
-    send(query).catch((error: unknown) => {
+    sendPlanned(query).catch((error: unknown) => {
       onFault(error);
       for (const key of query.kind === 'own' ? [query.key] : query.keys.values())
         answers.take(key, INTERNAL_ERROR);

@@ -10,14 +10,14 @@ export interface WorkloadQueries {
    * Sends the queries. The returned function takes the text of a workload's pattern and returns the answer for its
    * pods, or null if `patterns` does not contain the text.
    */
-  readonly send: (
+  readonly sendForWorkloads: (
     /**
      * Maps the text of a pattern to the pattern. The caller passes the same map object as in the last round if the
      * workloads are the same.
      */
     patterns: ReadonlyMap<string, PodsPattern>,
     options: Pick<MergedRound, 'round' | 'budget'> & {
-      readonly query: (text: string) => Promise<TimedAnswer>;
+      readonly enqueue: (text: string) => Promise<TimedAnswer>;
       /** Time limit of each query in seconds. */
       readonly limit: number;
     },
@@ -58,13 +58,13 @@ export function createWorkloadQueries(written: string, onFault: (error: unknown)
    */
   const queryInTime = async (
     count: number,
-    { send, limit }: { readonly send: () => Promise<TimedAnswer>; readonly limit: number },
+    { enqueue, limit }: { readonly enqueue: () => Promise<TimedAnswer>; readonly limit: number },
   ): Promise<TimedAnswer> => {
     for (;;) {
       const turn = lanes.enter();
       if (turn !== null) await turn;
       const before = size.answers(count);
-      const timed = await send().finally(lanes.leave);
+      const timed = await enqueue().finally(lanes.leave);
       const { answer, seconds } = timed;
       if (seconds === null || (answer.class === 'failed' && answer.reason !== 'timeout')) return timed;
       const isLate = answer.class === 'failed';
@@ -80,21 +80,21 @@ export function createWorkloadQueries(written: string, onFault: (error: unknown)
   };
 
   return {
-    send: (patterns, { round, budget, query: queryText, limit }) => {
+    sendForWorkloads: (patterns, { round, budget, enqueue, limit }) => {
       if (round !== lastRound) {
         size.beginRound();
         lanes.beginRound(round);
       }
       lastRound = round;
-      return merged.send(patterns, {
+      return merged.sendLists(patterns, {
         round,
         budget,
         packKey: size.most(),
         pack: (patternTexts) =>
           inLists(patternTexts, { most: size.most(), room: MAX_QUERY_LENGTH - written.length }),
-        query: (patternTexts) =>
+        queryMembers: (patternTexts) =>
           queryInTime(patternTexts.length, {
-            send: () => queryText(textFor(patternTexts, patterns)),
+            enqueue: () => enqueue(textFor(patternTexts, patterns)),
             limit,
           }),
       });

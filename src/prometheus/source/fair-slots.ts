@@ -52,7 +52,7 @@ const SLOW_SHARE = 1 / 2;
 const OTHERS_SHARE = 1 / 4;
 
 /**
- * Distributes `most` slots to requests. `work` is called for each request that gets a slot, but never within `add`; it
+ * Distributes `most` slots to requests. `runWithSlot` is called for each request that gets a slot, but never within `add`; it
  * must not reject. `expire` is called for each request that gets no slot in time.
  * Requests without an owner come first, because their number does not depend on a single namespace. Otherwise the
  * namespace that has recently used the fewest seconds gets the next slot. The scalers of a namespace take turns. If
@@ -62,10 +62,10 @@ const OTHERS_SHARE = 1 / 4;
 export function createFairSlots<T extends SlotRequest>(options: {
   readonly most: number;
   readonly clock: Clock;
-  readonly work: (request: T) => Promise<void>;
+  readonly runWithSlot: (request: T) => Promise<void>;
   readonly expire: (request: T) => void;
 }): FairSlots<T> {
-  const { most, clock, work, expire } = options;
+  const { most, clock, runWithSlot, expire } = options;
   const namespaces = new Map<string, Namespace<T>>();
   const shared = createTurns<T>();
   let running = 0;
@@ -128,7 +128,7 @@ export function createFairSlots<T extends SlotRequest>(options: {
     };
     const startMs = clock.monotonicMs();
     step(1);
-    await work(request);
+    await runWithSlot(request);
     step(-1);
     const seconds = (clock.monotonicMs() - startMs) / 1000;
     for (const account of accounts) {

@@ -177,7 +177,7 @@ export function createQueryQueue(parts: {
   };
 
   /** Never rejects: if it did, the caller would wait forever. After an internal error, the query fails. */
-  const work = async (open: OpenQuery): Promise<void> => {
+  const runWithSlot = async (open: OpenQuery): Promise<void> => {
     const { options, untilMs } = open;
     try {
       const overLimit = limits?.whyNoTime(open.owners) ?? null;
@@ -217,7 +217,7 @@ export function createQueryQueue(parts: {
   const slots = createFairSlots<OpenQuery>({
     most: config.maxConcurrentQueries,
     clock,
-    work,
+    runWithSlot,
     expire: (open) => end(open, noSlot(open)),
   });
 

@@ -36,6 +36,21 @@ describe('a target that cannot be read', () => {
     },
   );
 
+  it('does not hide that a query fails, and names Prometheus as a failure of the query alone does', async () => {
+    const fixture = new Fixture();
+    fixture.cluster.targetFailure = failure('timeout');
+    fixture.answers = answersFrom([{ class: 'failed', reason: 'server_error', message: 'HTTP 500' }]);
+    const [, both] = (await fixture.cycle()).record.conditions;
+    fixture.cluster.targetFailure = null;
+
+    const alone = (await fixture.nextCycle()).record.conditions.find(({ type }) => type === 'ScalingActive');
+
+    expect(both?.message).toMatch(
+      /^the replica count could not be calculated from .*: Prometheus: HTTP 500$/,
+    );
+    expect(both).toEqual(alone);
+  });
+
   it('is InvalidSelector if it has no selector', async () => {
     const fixture = new Fixture();
     fixture.cluster.targetFailure = failure('invalid_selector', 'selector is required');
@@ -82,7 +97,7 @@ describe('pods that cannot be read', () => {
       ['FailedGetScale', '403 Forbidden'],
       [
         'FailedGetExternalMetric',
-        'the replica count could not be calculated from External metric load: timeout after 5 s',
+        'the replica count could not be calculated from External metric load: Prometheus: timeout after 5 s',
       ],
     ]);
   });

@@ -48,11 +48,11 @@ function start(names: readonly string[]) {
   return async (respond: Respond, { seconds = 0.01, splits = SPLITS_PER_NAMESPACE }: Options = {}) => {
     const queries: (readonly string[])[] = [];
     round += 1;
-    const answerOf = merged.send(members, {
+    const answerOf = merged.sendLists(members, {
       round,
       pack: (all) => (all.length === 0 ? [] : [all.toSorted()]),
       packKey: 0,
-      query: (all) => {
+      queryMembers: (all) => {
         queries.push(all);
         return Promise.resolve(all).then((names) => ({ answer: respond(names), seconds }));
       },

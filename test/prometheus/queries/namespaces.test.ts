@@ -46,7 +46,7 @@ function start(maxSeries: number, scalers = SCALERS) {
     round += 1;
     const now = instantFromSeconds(15 * round);
     const budget = { left: 20, source: { left: 40 } };
-    const answerOf = queries.send(due, { round, budget, source, query, now });
+    const answerOf = queries.sendForNamespaces(due, { round, budget, source, enqueue: query, now });
     await Promise.all(Array.from(due.keys(), answerOf));
     return asked;
   };

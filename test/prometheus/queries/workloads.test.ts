@@ -43,10 +43,10 @@ function start(names: readonly string[], query = QUERY) {
       return Promise.resolve({ answer: respond(list), seconds });
     };
     round += 1;
-    const answer = merged.send(asked, {
+    const answer = merged.sendForWorkloads(asked, {
       round,
       budget: { left: splits, source: { left: splits } },
-      query: queryText,
+      enqueue: queryText,
       limit: LIMIT,
     });
     const answers: Record<string, Answer | null> = {};
@@ -100,10 +100,10 @@ describe('a query for the pods of several workloads', () => {
       return Promise.resolve({ answer: answerOf([]), seconds: 0 });
     };
 
-    merged.send(patternsOf(['a.b']), {
+    merged.sendForWorkloads(patternsOf(['a.b']), {
       round: 1,
       budget: { left: 0, source: { left: 0 } },
-      query: queryText,
+      enqueue: queryText,
       limit: LIMIT,
     });
 
@@ -112,10 +112,10 @@ describe('a query for the pods of several workloads', () => {
 
   it('answers for its workloads only', () => {
     const queryText = () => Promise.resolve({ answer: answerOf([]), seconds: 0 });
-    const answer = createWorkloadQueries(QUERY, fail).send(patternsOf(['a']), {
+    const answer = createWorkloadQueries(QUERY, fail).sendForWorkloads(patternsOf(['a']), {
       round: 1,
       budget: { left: 0, source: { left: 0 } },
-      query: queryText,
+      enqueue: queryText,
       limit: LIMIT,
     });
 

@@ -18,7 +18,7 @@ function setUp(most: number) {
   const slots = createFairSlots<Work>({
     most,
     clock,
-    work: ({ name }) => {
+    runWithSlot: ({ name }) => {
       begun.push(name);
       return new Promise((resolve) => ends.set(name, resolve));
     },

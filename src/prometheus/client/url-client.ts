@@ -1,0 +1,210 @@
+import { retryAfterSeconds } from '../../http/http-client.js';
+import { withoutTrailingSlashes } from '../../units/base-url.js';
+import type { Clock } from '../../units/clock.js';
+import { failed, type FailureReason, isServerFailure } from '../../units/failure.js';
+import type { Instant } from '../../units/time.js';
+import { type Answer, answerLimits } from '../answers/answer.js';
+import { classifyAnswer, isWholeAnswer, whyAnswerPartial } from '../answers/classify.js';
+import { KeptLayouts } from '../answers/columns.js';
+import { columnAnswer, readVector } from '../answers/vector.js';
+import type { Flavor, SourceConfig } from '../data-source/source-config.js';
+import { type Engine, engineOfBuild, FLAVOR_PARAMETERS, isVictoriaMetricsAnswer } from './engine.js';
+import { createStartTimeReader, createStoresReader, type ReadStores } from './pages.js';
+import type { HttpReply, QueryOptions, Send, SendResult } from './request.js';
+
+/** Queries one url of a data source and remembers whether it recently failed. No method throws. */
+export interface UrlClient {
+  /** The host of the url, without credentials. */
+  readonly name: string;
+  readonly queryUrl: (query: string, options: QueryOptions) => Promise<Answer>;
+  /** `unavailable`: the server did not answer; null: the server reports no start time. */
+  readonly startTime: (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
+  /** `unavailable`: the server did not answer. */
+  readonly isVictoriaMetrics: (options: QueryOptions) => Promise<boolean | 'unavailable'>;
+  readonly stores: ReadStores;
+  readonly isDoubtful: () => boolean;
+  /**
+   * Whether a query should try the other urls first, so that it does not spend half of its time on a failed url. Every
+   * 30 s after a failure, the value is false for one query, which tests whether the server has recovered.
+   */
+  readonly goesLast: () => boolean;
+  readonly series: () => SeriesCounts;
+}
+
+/**
+ * The number of series whose labels equaled those of the last answer to the same query (`known`), and of the series
+ * whose labels had to be parsed (`read`).
+ */
+export interface SeriesCounts {
+  readonly known: number;
+  readonly read: number;
+}
+
+/** Flavors with which the list of stores is read: the config of a Thanos querier may not set its flavor. */
+const HAS_STORES: ReadonlySet<Flavor> = new Set(['thanos', 'prometheus']);
+
+const QUERY_PATH = '/api/v1/query';
+const BUILD_INFO_PATH = '/api/v1/status/buildinfo';
+const DOUBTFUL_MS = 30_000;
+const MAX_RETRY_AFTER_SECONDS = 300;
+
+export function createUrlClient(
+  url: string,
+  options: {
+    readonly config: SourceConfig;
+    /** Position of the url in the config; null: it is the only one. */
+    readonly index: number | null;
+    /** Shared by all urls of the data source. */
+    readonly engine: Engine;
+    readonly send: Send;
+    readonly clock: Clock;
+  },
+): UrlClient {
+  const { config, index, engine, send, clock } = options;
+  const host = URL.canParse(url) ? new URL(url).host : 'the data source';
+  const base = withoutTrailingSlashes(url);
+  /** When the next query may try this url first; null: it has not failed. */
+  let nextTryMs: number | null = null;
+  const silence = createSilence(clock);
+  const layouts = new KeptLayouts(clock);
+  const series = { known: 0, read: 0 };
+  const limits = answerLimits(config);
+
+  const queryUrl: UrlClient['queryUrl'] = async (text, { timeoutMs, signal, namespace }) => {
+    const silent = silence.reasonFor(namespace);
+    if (silent !== null)
+      return failed(
+        silent,
+        `${host}: the query was not sent, because the Retry-After of the server has not elapsed`,
+      );
+    const ms = Math.ceil(timeoutMs);
+    const flavor = FLAVOR_PARAMETERS[engine.config().flavor];
+    const parameters = { query: text, timeout: `${ms}ms`, ...flavor };
+    const result = await send({ url: base + QUERY_PATH, parameters, isQuery: true, timeoutMs: ms, signal });
+    if (result.class === 'failed') {
+      const { reason, message } = result;
+      if (reason !== 'busy' && isServerFailure(reason)) nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
+      return failed(reason, `${host}: ${message}`);
+    }
+    const answer = read(result, text);
+    if (answer.class !== 'failed') {
+      nextTryMs = null;
+      // A spread would call the getter `series`, which creates an object for each series.
+      return index === null ? answer : Object.assign(answer, { urlIndex: index });
+    }
+    const nowMs = clock.monotonicMs();
+    if (isServerFailure(answer.reason)) nextTryMs = nowMs + DOUBTFUL_MS;
+    const message = `${host}: ${answer.message}`;
+    if (answer.reason !== 'rate_limited' && result.status !== 503) return failed(answer.reason, message);
+    const time = { now: clock.now(), most: MAX_RETRY_AFTER_SECONDS };
+    const seconds = retryAfterSeconds(result.retryAfter, time);
+    const reason = answer.reason === 'server_error' && seconds !== null ? 'busy' : answer.reason;
+    if (seconds !== null) silence.begin(namespace, { seconds, reason });
+    return failed(reason, message);
+  };
+
+  const read = (result: HttpReply, text: string): Answer => {
+    const { bytes } = result;
+    const known = layouts.of(text);
+    const isWhole = isWholeAnswer(result.status);
+    const reading = isWhole
+      ? readVector(bytes, known, { series: limits.series, items: limits.json.items })
+      : null;
+    // Checked only for these answers: of all engines, only VictoriaMetrics adds members to a complete answer.
+    const mayBeOther = reading === null || reading.rest !== null;
+    if (mayBeOther && engine.config().ifVictoriaMetrics !== null && isVictoriaMetricsAnswer(bytes))
+      engine.recognize();
+    if (reading === null) {
+      // After an error, the kept labels stay: an error says nothing about the series of the next answer.
+      if (isWhole) layouts.keep(text, null);
+      return redacted(classifyAnswer(result, config.maxSeries), result);
+    }
+    series[reading.layout === known ? 'known' : 'read'] += reading.layout.count;
+    layouts.keep(text, reading.layout);
+    return redacted(
+      columnAnswer(reading, reading.rest === null ? null : whyAnswerPartial(reading.rest)),
+      result,
+    );
+  };
+
+  const get = (path: string, page: QueryOptions & { readonly accept?: string }): Promise<SendResult> =>
+    send({ ...page, url: base + path });
+
+  const isVictoriaMetrics: UrlClient['isVictoriaMetrics'] = async (options) => {
+    const result = await get(BUILD_INFO_PATH, options);
+    return result.class === 'failed' || result.status >= 500
+      ? 'unavailable'
+      : engineOfBuild(result) === 'victoriametrics';
+  };
+
+  const goesLast: UrlClient['goesLast'] = () => {
+    if (nextTryMs === null) return false;
+    if (nextTryMs > clock.monotonicMs()) return true;
+    nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
+    return false;
+  };
+
+  const startTime = createStartTimeReader({ get, engine, clock });
+  const readStores = createStoresReader({ get, clock });
+  const stores: ReadStores = async (options) =>
+    HAS_STORES.has(engine.config().flavor) ? readStores(options) : null;
+  const isDoubtful = (): boolean => nextTryMs !== null;
+  return {
+    name: host,
+    queryUrl,
+    startTime,
+    stores,
+    isVictoriaMetrics,
+    isDoubtful,
+    goesLast,
+    series: () => series,
+  };
+}
+
+/** The time after a response with `Retry-After` in which no request is sent. */
+interface Silence {
+  /** Returns the reason for not sending a request, or null. */
+  readonly reasonFor: (namespace: string | undefined) => FailureReason | null;
+  readonly begin: (
+    namespace: string | undefined,
+    asked: { readonly seconds: number; readonly reason: FailureReason },
+  ) => void;
+}
+
+/**
+ * A server may throttle the queries of one namespace, such as expensive queries or those of a tenant. Queries of other
+ * namespaces are still sent, unless the server also throttles a second namespace or a query that several namespaces
+ * share.
+ */
+function createSilence(clock: Clock): Silence {
+  const byNamespace = new Map<string, { readonly untilMs: number; readonly reason: FailureReason }>();
+  const endOld = (): void => {
+    const nowMs = clock.monotonicMs();
+    for (const [name, { untilMs }] of byNamespace) if (untilMs <= nowMs) byNamespace.delete(name);
+  };
+  return {
+    reasonFor: (namespace) => {
+      if (byNamespace.size === 0) return null;
+      endOld();
+      const ofAll = byNamespace.get(ALL);
+      return (ofAll ?? byNamespace.get(namespace ?? ALL))?.reason ?? null;
+    },
+    begin: (namespace = ALL, { seconds, reason }) => {
+      endOld();
+      const until = { untilMs: clock.monotonicMs() + seconds * 1000, reason };
+      byNamespace.set(namespace, until);
+      if (byNamespace.size > 1) byNamespace.set(ALL, until);
+    },
+  };
+}
+
+/** The key of a silence for all namespaces. No namespace can have this name. */
+const ALL = '';
+
+/** Removes credentials from the message: a server may quote the request in an error. */
+function redacted(answer: Answer, result: HttpReply): Answer {
+  if (answer.class === 'value') return answer;
+  return answer.class === 'partial'
+    ? { ...answer, why: result.redact(answer.why) }
+    : { ...answer, message: result.redact(answer.message) };
+}
