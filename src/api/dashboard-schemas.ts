@@ -92,7 +92,9 @@ export const serviceStatusSchema = z
         isReachable: z
           .boolean()
           .nullable()
-          .describe('Whether the data source answers queries: false while `failingSince` is set; null: no query was sent yet.'),
+          .describe(
+            'Whether the data source answers queries: false while `failingSince` is set; null: no query was sent yet.',
+          ),
         failingSince: time
           .nullable()
           .describe(
