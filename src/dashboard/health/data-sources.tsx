@@ -22,7 +22,7 @@ const COLUMNS = [
 
 export function DataSources({ status: { dataSources } }: HealthPartProps): VNode {
   return (
-    <Section title="Data sources" isWide aside={<span class="hint">Counts since promscaler started</span>}>
+    <Section title="Data sources" isWide aside={<span class="hint">Counts since the start</span>}>
       {dataSources.length === 0 ? (
         <p class="muted">No scaler uses a data source.</p>
       ) : (
