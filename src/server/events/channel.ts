@@ -69,7 +69,7 @@ export function createChannel({ source, viewer, clock, send }: ChannelOptions): 
 
   return {
     begin: (response, lastId) => {
-      // Sends pending events first, because the start of the new stream includes them: it must not get them twice.
+      // Sends pending events first. The start of the new stream includes them, and it must not get them twice.
       flush();
       streams.add(response);
       unsubscribe ??= source.subscribe(queue);

@@ -140,8 +140,8 @@ function sealed(question: PeerMessage, key: Buffer): ReturnType<typeof encryptRe
 }
 
 /**
- * Decrypts a chunk. Any error means that no replica has encrypted the chunk, because OpenSSL has no error class for
- * that.
+ * Decrypts a chunk. Treats any error as a chunk that no replica has encrypted, because OpenSSL has no error class for
+ * such a chunk.
  */
 function opened(reader: AnswerReader, piece: Buffer): readonly Buffer[] {
   try {

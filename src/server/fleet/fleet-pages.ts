@@ -102,10 +102,10 @@ function keyOf({ namespace, name }: Row): string {
 }
 
 /**
- * Merges the pages of all replicas; the first one is from this replica. If a replica has more pages, the merged page
- * ends at the last row that this replica has sent, because its next rows are unknown. A scaler that moves between
- * replicas may be on two pages; the first of these pages is used. `unreachable`: replicas that did not answer, whose
- * scalers are missing; `leader` is then false.
+ * Merges the pages of all replicas; the first one is from this replica. If a replica has more rows than are on its
+ * page, the merged page ends at the last row of its page, because the next rows are unknown. A scaler that moves
+ * between replicas may be on two pages; the first of these pages is used. `unreachable`: replicas that did not answer,
+ * whose scalers are missing; `leader` is then false.
  */
 export function mergePages(
   pages: readonly [ScalerPage & Pick<ScalerList, 'problems'>, ...ScalerPage[]],
