@@ -197,7 +197,10 @@ function whyDifferent(
     : null;
 }
 
-/** Returns why the scaler would not scale after the switch, which would be undone; null: it would scale. */
+/**
+ * Returns why the scaler would not scale after the switch; null: it would scale. A switch would have to recreate the
+ * autoscaler.
+ */
 function whyUnready(context: AdoptContext, scaler: ScalerObject, row: ScalerView | null): string | null {
   if (row === null) return `the service has made no decision for ${nameScaler(context, scaler)} yet`;
   return whyUnable(row) ?? whyLacking(row);

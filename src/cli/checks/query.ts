@@ -149,7 +149,7 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
     return make.failed(`${who} has no series`, 'see the check resource-series of the data source');
   const isAtZero = hasNoReplicas(queried.facts);
   const { scaler } = queried.facts;
-  // The check `wake-up` reports it.
+  // The missing series are expected here: the check `wake-up` reports the problem.
   if (isAtZero && context !== null && (await isExposedByOwnPods(metric, { scaler, context, isAtZero })))
     return make.ok('');
   const isZero = isReadAsZero(metric, 'missing');

@@ -64,8 +64,8 @@ function isClientSideApply(manager: string): boolean {
 }
 
 /**
- * Returns whether the manifest that kubectl has last applied sets `spec.replicas`; true if it is unknown. Without the
- * field, client-side apply owns the default that the server has set, but does not reset it.
+ * Returns whether the manifest that kubectl has last applied sets `spec.replicas`; true if the manifest is unknown.
+ * Otherwise, client-side apply owns the field only because the server has set a default, and does not reset it.
  */
 function appliesReplicas(object: JsonObject | null): boolean {
   const text = textsIn(objectIn(object, 'metadata'), 'annotations')[LAST_APPLIED];
@@ -73,7 +73,7 @@ function appliesReplicas(object: JsonObject | null): boolean {
   return applied === null || objectIn(applied, 'spec')?.['replicas'] !== undefined;
 }
 
-/** Combines the warnings of several workloads about the same tool, which need the same fix, into one. */
+/** Combines warnings about the same tool for several workloads, because all need the same fix. */
 export function combineReplicasWriters(results: readonly CheckResult[]): readonly CheckResult[] {
   const byTool = new Map<string, { readonly targets: string[]; readonly result: CheckResult }>();
   for (const result of results) {

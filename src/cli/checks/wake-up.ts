@@ -12,7 +12,7 @@ import { type CheckResult, onlyValue, resultsOf } from './check-result.js';
 import type { SourceContext } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
-/** At 0 replicas, series of this time show who exposed the metric. */
+/** If the workload has 0 replicas, the series of this last period show whether its pods exposed them. */
 const LOOK_BACK = '1d';
 /** Limits the queries of a check. */
 const MAX_SELECTORS = 6;
@@ -76,8 +76,9 @@ function zeroPath({ minReplicas, schedules }: ScalerSpec): string | null {
 }
 
 /**
- * Returns whether all series that the query selects are of pods of the target, now or (`isAtZero`) in the last day.
- * False if there are none. A series without the label `namespace` counts as one of the scaler's namespace.
+ * Returns whether only pods of the target expose the series that the query selects. With `isAtZero`, checks the series
+ * of the last day instead of the current ones. False if there are no series. A series without the label `namespace`
+ * counts as one of the namespace of the scaler.
  */
 export async function isExposedByOwnPods(
   metric: MetricSpec,

@@ -155,7 +155,7 @@ async function installLine({ env }: ProgramContext, { install, page }: Program):
 
 export function reasonOf(error: unknown): string {
   const reason = errorMessage(error);
-  // If Node.js has tried several addresses, its error has a code but an empty message.
+  // If Node.js has tried several addresses, the message of its error is empty, so the code is returned.
   const { code } = error as { readonly code?: unknown };
   return reason === '' && typeof code === 'string' ? code : reason;
 }
