@@ -185,16 +185,13 @@ function failingSinceOf(
   );
 }
 
-/**
- * Returns since when the metrics of an entry have failed, by `metricKey`. Entries have short forms of these keys;
- * entries of earlier releases have the keys themselves.
- */
+/** Returns the failing metrics of an entry by `metricKey`. An entry has short keys instead of long names. */
 function knownFailing({ failingSince }: StoredEntry, { metrics }: ScalerSpec): State['failingSince'] {
   if (failingSince.size === 0) return failingSince;
   return new Map(
     metrics.flatMap((metric) => {
       const key = metricKey(metric);
-      const since = failingSince.get(storedMetricKey(key)) ?? failingSince.get(key);
+      const since = failingSince.get(storedMetricKey(key));
       return since === undefined ? [] : [[key, since] as const];
     }),
   );
