@@ -40,19 +40,14 @@ const PATH_DEADLINE_MS = 60_000;
  * A mounted ConfigMap is read through its resolved `..data`, so that all files are of one version; if that link changes
  * meanwhile, all files are read again. An entry that cannot be read gets an error of its own (it is not a regular file,
  * a broken link or too long).
- * `clock` measures the time limits; null: there are none. `name` replaces `path` at the start of the file names. Never
- * throws. Source: reliability.md C1, C2.
+ * `clock` measures the time limits; null: there are none. Never throws. Source: reliability.md C1, C2.
  */
-export async function readPathContents(
-  path: string,
-  clock: Clock | null,
-  name: string = path,
-): Promise<PathContents> {
+export async function readPathContents(path: string, clock: Clock | null): Promise<PathContents> {
   let error = '';
   let isAbsent = false;
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     try {
-      return { path, files: await withinDeadline(clock, readPath(path, name, clock)), error: null };
+      return { path, files: await withinDeadline(clock, readPath(path, clock)), error: null };
     } catch (failure) {
       error = whyPathFailed(failure, path);
       isAbsent = errorCode(failure) === 'ENOENT' && placeOf(failure) === path;
@@ -92,8 +87,8 @@ export async function directoryToWatch(path: string): Promise<string> {
   }
 }
 
-async function readPath(path: string, name: string, clock: Clock | null): Promise<readonly ReadFile[]> {
-  const { files, directories } = await listPath(path, { name, purpose: 'reading' });
+async function readPath(path: string, clock: Clock | null): Promise<readonly ReadFile[]> {
+  const { files, directories } = await listPath(path, 'reading');
   const contents = await mapAtOnce(files, ENTRIES_AT_ONCE, (file) => readOne(file, clock));
   // The kubelet replaces `..data` and then deletes the old files one by one. A directory that is read meanwhile seems
   // to have fewer documents or none, so it is read again.
@@ -231,7 +226,7 @@ async function signPaths(
     newestMs = Math.max(newestMs, mtimeMs, ctimeMs);
   };
   for (const path of paths) {
-    const { files, directories } = await listPath(path, { name: path, purpose: 'signing' });
+    const { files, directories } = await listPath(path, 'signing');
     for (const { real, stats } of directories) add(real, stats);
     for (const { path: file, stats, error } of files) {
       if (stats === null) hash.update(JSON.stringify([file, error]));

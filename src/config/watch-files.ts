@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { onAbort, untilAborted } from '../units/abort.js';
-import type { Clock } from '../units/clock.js';
+import { untilAborted } from '../units/abort.js';
+import { type Clock, createAlarm } from '../units/clock.js';
 import { directoryToWatch } from './read-path-contents.js';
 
 /** Interval at which files are compared even without an event of the file system. Source: reliability.md C1. */
@@ -32,15 +32,23 @@ export async function watchFiles(options: WatchOptions): Promise<void> {
 
 async function watchUntilAborted(options: WatchOptions): Promise<void> {
   const { paths, clock, signal, hasChanged, onChange, onFault } = options;
-  const alarm = createAlarm(clock, signal);
+  const alarm = createAlarm(clock);
+  /** `isDone`: an event has settled since the last comparison, so that the next one does not wait. */
+  const settling: { isDone: boolean; cancel: (() => void) | null } = { isDone: false, cancel: null };
+  const onEvent = (): void => {
+    settling.cancel ??= clock.after(SETTLE_MS, () => {
+      settling.cancel = null;
+      settling.isDone = true;
+      alarm.ring();
+    });
+  };
   const directories = new Set(await Promise.all(paths.map(directoryToWatch)));
-  const watchers = Array.from(directories, (directory) =>
-    watchDirectory(directory, () => alarm.ring(SETTLE_MS)),
-  );
-  const forget = options.alsoOn?.(() => alarm.ring(SETTLE_MS));
+  const watchers = Array.from(directories, (directory) => watchDirectory(directory, onEvent));
+  const forget = options.alsoOn?.(onEvent);
   try {
     for (;;) {
-      await alarm.wait(POLL_MS);
+      if (!settling.isDone) await alarm.sleep(POLL_MS, signal);
+      settling.isDone = false;
       if (signal.aborted) return;
       try {
         if (await hasChanged()) await onChange();
@@ -49,6 +57,7 @@ async function watchUntilAborted(options: WatchOptions): Promise<void> {
       }
     }
   } finally {
+    settling.cancel?.();
     forget?.();
     for (const watcher of watchers) watcher?.close();
   }
@@ -65,45 +74,4 @@ function watchDirectory(directory: string, onEvent: () => void): FSWatcher | nul
   } catch {
     return null;
   }
-}
-
-interface Alarm {
-  /** Resolves after `ms`, after a `ring`, or immediately when the signal is aborted. */
-  readonly wait: (ms: number) => Promise<void>;
-  readonly ring: (ms: number) => void;
-}
-
-/** Creates an alarm. If it rings while nobody waits, the next `wait` resolves immediately. */
-function createAlarm(clock: Clock, signal: AbortSignal): Alarm {
-  let wake: (() => void) | null = null;
-  let isRung = false;
-  let cancelRing: (() => void) | null = null;
-  return {
-    ring: (ms) => {
-      if (cancelRing !== null) return;
-      cancelRing = clock.after(ms, () => {
-        cancelRing = null;
-        isRung = true;
-        wake?.();
-      });
-    },
-    wait: async (ms) => {
-      await new Promise<void>((resolve) => {
-        if (isRung || signal.aborted) {
-          resolve();
-          return;
-        }
-        const cancelPoll = clock.after(ms, () => wake?.());
-        const forget = onAbort(signal, () => wake?.());
-        wake = () => {
-          wake = null;
-          cancelPoll();
-          forget();
-          resolve();
-        };
-      });
-      isRung = false;
-      if (signal.aborted) cancelRing?.();
-    },
-  };
 }

@@ -1,4 +1,5 @@
 import { bucketOf } from '../kubernetes/state/state-key.js';
+import { targetKey } from '../kubernetes/targets.js';
 import type { Scaler, TargetRef } from '../scaler/spec.js';
 import type { MetricSource } from '../prometheus/metric-source.js';
 import type { OnReady } from '../prometheus/queries/round.js';
@@ -7,7 +8,7 @@ import { endedWithin, sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
 import { runCycle } from './cycle/cycle.js';
-import { findSharedTargets, targetKey } from './cycle/shared-targets.js';
+import { findSharedTargets } from './cycle/shared-targets.js';
 import type { CycleInput, CyclePorts } from './cycle/types.js';
 import { shiftMemory, watchWallClock } from './memory/clock-jump.js';
 import { forNewTerm, freshMemory, type Memory } from './memory/memory.js';

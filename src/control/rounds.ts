@@ -91,6 +91,7 @@ export function createEarlyRound(clock: Clock, run: () => void): EarlyRound {
 export interface InFlight {
   readonly begin: () => void;
   readonly end: () => void;
+  readonly isNone: () => boolean;
   /** Resolves as soon as no work is in flight. */
   readonly untilNone: () => Promise<void>;
 }
@@ -108,6 +109,7 @@ export function createInFlight(): InFlight {
       for (const resolve of waiting) resolve();
       waiting = [];
     },
+    isNone: () => count === 0,
     untilNone: () => (count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve))),
   };
 }

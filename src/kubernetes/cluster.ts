@@ -281,16 +281,13 @@ function withoutSelector({ uid, resourceVersion, specReplicas, statusReplicas }:
 }
 
 function checkNamespace(namespaces: readonly string[], namespace: string): void {
-  if (!isReadable(namespaces, namespace)) throw notReadable(namespaces, namespace);
+  if (!isReadable(namespaces, namespace))
+    throw new KubernetesError(
+      'forbidden',
+      `reading namespace ${namespace}: not listed in kubernetes.namespaces (${namespaces.join(', ')})`,
+    );
 }
 
 function isReadable(namespaces: readonly string[], namespace: string): boolean {
   return namespaces.length === 0 || namespaces.includes(namespace);
-}
-
-function notReadable(namespaces: readonly string[], namespace: string): KubernetesError {
-  return new KubernetesError(
-    'forbidden',
-    `reading namespace ${namespace}: not listed in kubernetes.namespaces (${namespaces.join(', ')})`,
-  );
 }

@@ -2,6 +2,7 @@ import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
 import type { Clock } from '../units/clock.js';
 import type { JsonObject } from './api/json.js';
 import type { Log } from '../units/log.js';
+import { microTime } from './lease.js';
 import type { Transport } from './requests/transport.js';
 import { KubernetesError, type Cluster, type EventObject, type TargetEvent } from './api/types.js';
 import { cleanText } from '../units/clean-text.js';
@@ -15,7 +16,7 @@ interface EventRecorderOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
-  /** The name of this pod, for `reportingInstance`. */
+  /** The name of this pod, for `reportingInstance`, in at most 128 characters. */
   readonly instance: string;
 }
 
@@ -134,7 +135,7 @@ function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
 
 interface EventApi {
   readonly root: string;
-  readonly create: (seen: SeenEvent, reporter: { readonly instance: string }) => JsonObject;
+  readonly create: (seen: SeenEvent, instance: string) => JsonObject;
   readonly patch: (seen: SeenEvent) => JsonObject;
 }
 
@@ -166,7 +167,7 @@ async function sendTo(options: EventRecorderOptions, seen: SeenEvent, api: Event
     method: 'POST',
     verb: 'create',
     path,
-    body: api.create(seen, options),
+    body: api.create(seen, options.instance),
     doing,
   });
 }
@@ -181,23 +182,18 @@ interface SeenEvent {
   readonly count: number;
 }
 
-/** `instance` identifies this replica of the service, in at most 128 characters. */
-interface Reporter {
-  readonly instance: string;
-}
-
 const CONTROLLER = 'promscaler';
 const ACTION = 'Scaling';
 const MAX_NOTE_BYTES = 1024;
 
-function newEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
+function newEventBody(seen: SeenEvent, instance: string): JsonObject {
   return {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
     metadata: { name: seen.name, namespace: seen.target.namespace },
     eventTime: microTime(seen.firstAt),
     reportingController: CONTROLLER,
-    reportingInstance: reporter.instance,
+    reportingInstance: instance,
     action: ACTION,
     type: seen.event.type,
     reason: seen.event.reason,
@@ -210,7 +206,7 @@ function seriesPatch(seen: SeenEvent): JsonObject {
   return { series: { count: seen.count, lastObservedTime: microTime(seen.lastAt) } };
 }
 
-function coreEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
+function coreEventBody(seen: SeenEvent, instance: string): JsonObject {
   return {
     apiVersion: 'v1',
     kind: 'Event',
@@ -221,7 +217,7 @@ function coreEventBody(seen: SeenEvent, reporter: Reporter): JsonObject {
     message: shortNote(seen.event.message),
     source: { component: CONTROLLER },
     reportingComponent: CONTROLLER,
-    reportingInstance: reporter.instance,
+    reportingInstance: instance,
     action: ACTION,
     firstTimestamp: wholeSecond(seen.firstAt),
     lastTimestamp: wholeSecond(seen.lastAt),
@@ -235,13 +231,6 @@ function corePatch(seen: SeenEvent): JsonObject {
 
 function regarding({ ref, namespace, uid, resourceVersion }: EventObject): JsonObject {
   return { apiVersion: ref.apiVersion, kind: ref.kind, namespace, name: ref.name, uid, resourceVersion };
-}
-
-/** Returns a MicroTime, which is RFC 3339 with six fractional digits. */
-function microTime(instant: Instant): string {
-  const text = formatInstant(instant);
-  const [whole = '', fraction = ''] = text.slice(0, -1).split('.');
-  return `${whole}.${fraction.padEnd(6, '0')}Z`;
 }
 
 function wholeSecond(instant: Instant): string {

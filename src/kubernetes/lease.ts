@@ -101,10 +101,15 @@ export function microTime(instant: Instant): string {
 }
 
 function updateBody({ object }: SeenLease, spec: LeaseSpec): JsonObject {
+  const written = { ...objectIn(object, 'spec'), ...withoutNulls(spec) };
+  return { ...LEASE_HEAD, metadata: sentMetadata(object), spec: written };
+}
+
+/** Returns the metadata without managedFields, which only the server maintains, and which are the longest part. */
+export function sentMetadata(object: JsonObject): JsonObject {
   const metadata = { ...objectIn(object, 'metadata') };
-  // Only the server maintains managedFields, which are the longest part of the object.
   delete metadata['managedFields'];
-  return { ...LEASE_HEAD, metadata, spec: { ...objectIn(object, 'spec'), ...withoutNulls(spec) } };
+  return metadata;
 }
 
 export function withoutNulls(spec: LeaseSpec): JsonObject {

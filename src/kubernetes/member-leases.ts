@@ -1,6 +1,14 @@
 import { BlockList, isIP } from 'node:net';
 import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from './api/json.js';
-import { LEASE_HEAD, leasesPath, type LeaseSpec, readLease, type SeenLease, withoutNulls } from './lease.js';
+import {
+  LEASE_HEAD,
+  leasesPath,
+  type LeaseSpec,
+  readLease,
+  type SeenLease,
+  sentMetadata,
+  withoutNulls,
+} from './lease.js';
 import type { KubernetesRequest, Transport } from './requests/transport.js';
 import { KubernetesError } from './api/types.js';
 import { STATE_BUCKETS } from './state/state-key.js';
@@ -80,10 +88,7 @@ export function createMemberLeases(options: MemberLeasesOptions): MemberLeases {
     },
     update: (seen, member, signal) => {
       const doing = `updating Lease ${namespace}/${seen.name}`;
-      const metadata = { ...objectIn(seen.object, 'metadata') };
-      // Only the server maintains managedFields, which are the longest part of the object.
-      delete metadata['managedFields'];
-      const body = bodyOf(member, metadata, objectIn(seen.object, 'spec') ?? {});
+      const body = bodyOf(member, sentMetadata(seen.object), objectIn(seen.object, 'spec') ?? {});
       return write(
         { method: 'PUT', path: placeOf(seen.name), verb: 'update', doing, body, deadlineMs },
         signal,

@@ -1,7 +1,7 @@
 import type { TargetRef } from '../scaler/spec.js';
 import type { Clock } from '../units/clock.js';
 import { compareResourceVersions } from './watch/object-store.js';
-import { groupOf } from './targets.js';
+import { targetKey } from './targets.js';
 
 /** The PATCHes of this process that the watch may not have reported yet. */
 interface OwnWrites {
@@ -24,8 +24,6 @@ interface Write {
 export function createOwnWrites(clock: Clock): OwnWrites {
   /** The PATCHes by target, oldest first. */
   const writes = new Map<string, Write>();
-  const keyOf = (namespace: string, ref: TargetRef): string =>
-    `${namespace}/${groupOf(ref)}/${ref.kind}/${ref.name}`;
   return {
     remember: (namespace, ref, resourceVersion) => {
       const atMs = clock.monotonicMs();
@@ -34,14 +32,14 @@ export function createOwnWrites(clock: Clock): OwnWrites {
         if (atMs - write.atMs < FORGET_MS) break;
         writes.delete(key);
       }
-      const key = keyOf(namespace, ref);
+      const key = targetKey(namespace, ref);
       writes.delete(key);
       writes.set(key, { resourceVersion, atMs });
     },
     isAheadOf: (namespace, ref, watchedVersion) => {
       // For speed: nearly always there is no PATCH, so no key has to be built.
       if (writes.size === 0) return false;
-      const key = keyOf(namespace, ref);
+      const key = targetKey(namespace, ref);
       const write = writes.get(key);
       if (write === undefined) return false;
       const order = compareResourceVersions(watchedVersion, write.resourceVersion);

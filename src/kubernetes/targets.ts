@@ -39,6 +39,11 @@ export function groupOf(ref: TargetRef): string {
   return slash === -1 ? '' : ref.apiVersion.slice(0, slash);
 }
 
+/** Returns the key of a target. It contains the API group but not the version: all versions are the same object. */
+export function targetKey(namespace: string, ref: TargetRef): string {
+  return `${namespace}/${groupOf(ref)}/${ref.kind}/${ref.name}`;
+}
+
 /** Returns the name of a target in messages: `deployment shop/web`. */
 export function nameTarget(namespace: string, ref: TargetRef): string {
   return `${ref.kind.toLowerCase()} ${namespace}/${ref.name}`;

@@ -3,8 +3,7 @@ import { countReady } from '../decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, type Instant, instantFromMs } from '../units/time.js';
 import type { CycleRecord } from './cycle-record.js';
-import { createPointRing, bytesPerPoint } from './point-ring.js';
-import type { Point, PointRing } from './point-ring.js';
+import { bytesPerPoint, type Point, PointRing } from './point-ring.js';
 import { currentValue, targetValue } from './scaler-series.js';
 
 /** The counts of a point, in this order. */
@@ -158,8 +157,8 @@ function continueSeries(before: Series | null, scaler: Scaler): Series {
   const next: Series = {
     metrics,
     identities,
-    fine: createPointRing(COUNT_COLUMNS.length, valueCount(scaler)),
-    coarse: createPointRing(COUNT_COLUMNS.length, valueCount(scaler)),
+    fine: new PointRing(COUNT_COLUMNS.length, valueCount(scaler)),
+    coarse: new PointRing(COUNT_COLUMNS.length, valueCount(scaler)),
     scaler,
     targets: metrics.map((spec) => targetValue(spec)),
     bucket: null,

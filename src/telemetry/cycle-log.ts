@@ -141,11 +141,8 @@ function logWriter(log: Log, before: LedgerEntry | null, { scaler, record }: Led
   const now = record.conflictingWriter;
   if ((now === undefined) === (old === undefined)) return;
   const facts = { scaler: scaler.key };
-  if (now !== undefined && old === undefined) {
-    log.warn('another writer keeps changing spec.replicas', { ...facts, detail: now.message });
-  }
-  if (now === undefined && old !== undefined)
-    log.info('no other writer changes spec.replicas anymore', facts);
+  if (now === undefined) log.info('no other writer changes spec.replicas anymore', facts);
+  else log.warn('another writer keeps changing spec.replicas', { ...facts, detail: now.message });
 }
 
 function logCondition(

@@ -7,27 +7,6 @@ export interface Point {
   readonly values: readonly (number | null)[];
 }
 
-/** The newest points of a scaler, in a typed array: 8 bytes for the time, and 4 bytes for each number. */
-export interface PointRing {
-  /**
-   * Adds a copy of a point, which must have as many counts and values as this ring. If there are more than `capacity`
-   * points, the oldest are dropped.
-   */
-  readonly push: (point: Point, capacity: number) => void;
-  readonly moveNewest: (at: Instant) => void;
-  /** Returns a point; index 0 is the oldest. Null: there is no such point. */
-  readonly get: (index: number) => Point | null;
-  /** Returns whether the point at `index` has the same numbers as `point`. Times are not compared. */
-  readonly isEqual: (index: number, point: Point) => boolean;
-  /** Returns the time of a point; null: there is no such point. Faster than `get`. */
-  readonly timeOf: (index: number) => Instant | null;
-  /** Returns one count of a point; null: it is unknown, or there is no such point. Faster than `get`. */
-  readonly countOf: (index: number, column: number) => number | null;
-  /** Returns the counts of a point; empty: there is no such point. */
-  readonly countsOf: (index: number) => Point['counts'];
-  readonly size: () => number;
-}
-
 export function bytesPerPoint(counts: number, values: number): number {
   return WORD_BYTES * (TIME_WORDS + counts + values);
 }
@@ -55,17 +34,14 @@ function valueOf(bits: number): number | null {
   return Number.isFinite(value) ? rounded(value) : null;
 }
 
-export function createPointRing(countsPerPoint: number, valuesPerPoint: number): PointRing {
-  return new TypedRing(countsPerPoint, valuesPerPoint);
-}
-
 const NO_ROWS = new Int32Array(0);
 
 /**
- * A class with one array, in which each point is a row. With closures and one array per column, each of 20,000 rings
- * would need 2 kB more, and a cycle would read from three times as many places in memory.
+ * The newest points of a scaler, as rows of one typed array: 8 bytes for the time, and 4 bytes for each number. With
+ * closures and one array per column, each of 20,000 rings would need 2 kB more, and a cycle would read from three times
+ * as many places in memory.
  */
-class TypedRing implements PointRing {
+export class PointRing {
   readonly #counts: number;
   /** The number of 4-byte words in a row: 2 for the time, and 1 for each count and value. */
   readonly #width: number;
@@ -79,6 +55,10 @@ class TypedRing implements PointRing {
     this.#width = TIME_WORDS + countsPerPoint + valuesPerPoint;
   }
 
+  /**
+   * Adds a copy of a point, which must have as many counts and values as this ring. If there are more than `capacity`
+   * points, the oldest are dropped.
+   */
   push(point: Point, capacity: number): void {
     const wanted = Math.max(1, Math.floor(capacity));
     if (this.#capacity > wanted) this.#resize(wanted);
@@ -93,6 +73,7 @@ class TypedRing implements PointRing {
     if (this.#size > 0) this.#writeTime(this.#rowOf(this.#size - 1), at);
   }
 
+  /** Returns a point; index 0 is the oldest. Null: there is no such point. */
   get(index: number): Point | null {
     if (!this.#has(index)) return null;
     const row = this.#rowOf(index);
@@ -100,7 +81,10 @@ class TypedRing implements PointRing {
     return { at: this.#timeAt(row), counts: this.countsOf(index), values: Array.from(values, valueOf) };
   }
 
-  /** Compares values before counts, because they differ more often. */
+  /**
+   * Returns whether the point at `index` has the same numbers as `point`. Times are not compared. Values come before
+   * counts, because they differ more often.
+   */
   isEqual(index: number, point: Point): boolean {
     if (!this.#has(index)) return false;
     const rows = this.#rows;
@@ -114,16 +98,19 @@ class TypedRing implements PointRing {
     return true;
   }
 
+  /** Returns the time of a point; null: there is no such point. Faster than `get`. */
   timeOf(index: number): Instant | null {
     return this.#has(index) ? this.#timeAt(this.#rowOf(index)) : null;
   }
 
+  /** Returns one count of a point; null: it is unknown, or there is no such point. Faster than `get`. */
   countOf(index: number, column: number): number | null {
     if (!this.#has(index)) return null;
     const count = this.#rows[this.#rowOf(index) + TIME_WORDS + column];
     return count === undefined || count === MISSING_COUNT ? null : count;
   }
 
+  /** Returns the counts of a point; empty: there is no such point. */
   countsOf(index: number): Point['counts'] {
     if (!this.#has(index)) return [];
     const first = this.#rowOf(index) + TIME_WORDS;

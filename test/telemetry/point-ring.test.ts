@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createPointRing } from '../../src/telemetry/point-ring.js';
+import { PointRing } from '../../src/telemetry/point-ring.js';
 import type { Point } from '../../src/telemetry/point-ring.js';
 import { at } from '../support/builders.js';
 
@@ -9,9 +9,9 @@ function point(seconds: number, count: number | null, value: number | null): Poi
   return { at: at(seconds), counts: [count, 7], values: [value] };
 }
 
-describe('createPointRing', () => {
+describe('PointRing', () => {
   it.each([0, 1, 3, 16, 17, 40, 100])('keeps the newest of %i points as pushed', (pushed) => {
-    const ring = createPointRing(2, 1);
+    const ring = new PointRing(2, 1);
     const all = Array.from({ length: pushed }, (_, index) => point(index, index, index / 8));
 
     for (const one of all) ring.push(one, 40);
@@ -26,7 +26,7 @@ describe('createPointRing', () => {
   });
 
   it('keeps the newest points when there is room for fewer or for more', () => {
-    const ring = createPointRing(2, 1);
+    const ring = new PointRing(2, 1);
     for (let index = 0; index < 25; index += 1) ring.push(point(index, index, null), 20);
 
     ring.push(point(25, 25, null), 3);
@@ -43,7 +43,7 @@ describe('createPointRing', () => {
     [1, 1e-30],
     [1, 3.402823e38],
   ])('keeps the count %p and the value %p, distinct from each other', (count, value) => {
-    const ring = createPointRing(2, 1);
+    const ring = new PointRing(2, 1);
 
     ring.push(point(0.25, count, value), 10);
 
@@ -56,7 +56,7 @@ describe('createPointRing', () => {
   });
 
   it('reads a value that is not finite as unknown', () => {
-    const ring = createPointRing(2, 1);
+    const ring = new PointRing(2, 1);
 
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, 1e39]) ring.push(point(0, 1, value), 10);
 
@@ -64,7 +64,7 @@ describe('createPointRing', () => {
   });
 
   it('moves the time of the newest point', () => {
-    const ring = createPointRing(2, 1);
+    const ring = new PointRing(2, 1);
     ring.moveNewest(at(5));
     for (const seconds of [0, 15]) ring.push(point(seconds, 1, 2), 10);
 

@@ -1,7 +1,6 @@
-import { targetKey } from '../../control/cycle/shared-targets.js';
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { patchObject } from '../../decision/snippet.js';
-import { APPS_ROOT, nameTarget, watchedPlural } from '../../kubernetes/targets.js';
+import { APPS_ROOT, nameTarget, targetKey, watchedPlural } from '../../kubernetes/targets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { sleep } from '../../units/clock.js';
 import { CommandError, type CommandIo } from '../output/io.js';

@@ -1,6 +1,6 @@
 import type { ScalerView } from '../../api/answers.js';
 import { readPause } from '../../control/cycle/pause.js';
-import { targetKey } from '../../control/cycle/shared-targets.js';
+import { targetKey } from '../../kubernetes/targets.js';
 import { pauseMessage } from '../../decision/pause.js';
 import { type JsonObject, countIn, objectIn, textIn } from '../../kubernetes/api/json.js';
 import {

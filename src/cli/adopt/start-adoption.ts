@@ -1,5 +1,5 @@
 import { asObject } from '../../scaler/plain-json.js';
-import { targetKey } from '../../control/cycle/shared-targets.js';
+import { targetKey } from '../../kubernetes/targets.js';
 import { isIncomplete, type Remark } from '../../importers/draft/draft.js';
 import { remarkLine } from '../../importers/import-object.js';
 import { NO_QUERIES } from '../../importers/manifest/named-metric.js';

@@ -1,4 +1,4 @@
-import { targetKey } from '../../control/cycle/shared-targets.js';
+import { targetKey } from '../../kubernetes/targets.js';
 import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import type { ScalerView } from '../../api/answers.js';
 import { parseInstant } from '../../units/time.js';

@@ -1,7 +1,7 @@
-import { nameOtherScaler, targetKey, whyNotScaling } from '../../control/cycle/shared-targets.js';
+import { nameOtherScaler, whyNotScaling } from '../../control/cycle/shared-targets.js';
 import { takeOver } from '../../decision/snippet.js';
 import { meansNoHpas } from '../../kubernetes/hpa.js';
-import { nameTarget } from '../../kubernetes/targets.js';
+import { nameTarget, targetKey } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
 import { adoptedFrom, scalerKey } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf } from './check-result.js';

@@ -5,8 +5,7 @@ import {
   readServiceDocument,
 } from '../../config/read-service-config.js';
 import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
-import { targetKey } from '../../control/cycle/shared-targets.js';
-import { nameTarget } from '../../kubernetes/targets.js';
+import { nameTarget, targetKey } from '../../kubernetes/targets.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 import { finding, formatValue, inLineOrder, type LocatedDocument } from '../../scaler/problems/finding.js';
 import { formatProblem, type Problem } from '../../scaler/problems/problem.js';

@@ -1,9 +1,8 @@
-import { targetKey } from '../../control/cycle/shared-targets.js';
 import { objectIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { listHpas } from '../../kubernetes/hpa.js';
 import { requestingContainers } from '../../kubernetes/pods/watched-pod.js';
-import { nameTarget, readWatchedTarget } from '../../kubernetes/targets.js';
+import { nameTarget, readWatchedTarget, targetKey } from '../../kubernetes/targets.js';
 import { readWorkload } from '../../kubernetes/scale.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';

@@ -1,11 +1,6 @@
 import type { OtherScaler } from '../../kubernetes/api/types.js';
+import { targetKey } from '../../kubernetes/targets.js';
 import type { Scaler, TargetRef } from '../../scaler/spec.js';
-
-/** Returns the key of a target. It contains the API group but not the version: all versions are the same object. */
-export function targetKey(namespace: string, ref: TargetRef): string {
-  const group = ref.apiVersion.includes('/') ? ref.apiVersion.slice(0, ref.apiVersion.indexOf('/')) : '';
-  return `${namespace}/${group}/${ref.kind}/${ref.name}`;
-}
 
 /**
  * Returns for each scaler another scaler of the same target whose document does not set `dryRun`. This is a conflict,

@@ -1,3 +1,5 @@
+import { createInFlight, type InFlight } from '../rounds.js';
+
 /**
  * Phase of a bucket that a member claims.
  * - `claimed`: the claim is not published, or not confirmed yet.
@@ -126,33 +128,23 @@ export interface BusyBuckets {
 }
 
 export function createBusyBuckets(): BusyBuckets {
-  const counts = new Map<number, number>();
-  let waiting: { readonly isDone: () => boolean; readonly resolve: () => void }[] = [];
-
-  const until = (isDone: () => boolean): Promise<void> =>
-    isDone() ? Promise.resolve() : new Promise((resolve) => waiting.push({ isDone, resolve }));
-
-  const end = (bucket: number): void => {
-    const count = (counts.get(bucket) ?? 0) - 1;
-    if (count > 0) counts.set(bucket, count);
-    else counts.delete(bucket);
-    if (waiting.length === 0) return;
-    const done = waiting.filter(({ isDone }) => isDone());
-    waiting = waiting.filter((one) => !done.includes(one));
-    for (const { resolve } of done) resolve();
-  };
-
+  const all = createInFlight();
+  const byBucket = new Map<number, InFlight>();
   return {
     track: async (bucket, work) => {
-      counts.set(bucket, (counts.get(bucket) ?? 0) + 1);
+      const own = byBucket.get(bucket) ?? createInFlight();
+      byBucket.set(bucket, own);
+      all.begin();
+      own.begin();
       try {
         return await work();
       } finally {
-        end(bucket);
+        own.end();
+        all.end();
       }
     },
-    untilIdle: (bucket) => until(() => !counts.has(bucket)),
-    untilAllIdle: () => until(() => counts.size === 0),
-    isIdle: () => counts.size === 0,
+    untilIdle: (bucket) => byBucket.get(bucket)?.untilNone() ?? Promise.resolve(),
+    untilAllIdle: all.untilNone,
+    isIdle: all.isNone,
   };
 }

@@ -312,48 +312,10 @@ function metricTarget(spec: MetricSpec, result: MetricResult | undefined): strin
 }
 
 /**
- * A current value as in autoscaling/v2: the utilization is an integer percentage, quantities are strings, and unknown
- * values are unset. Quantities are formatted as in the column TARGETS.
+ * Returns the metrics as in `status.currentMetrics` of autoscaling/v2, in the order of the document. A metric without a
+ * value is omitted, never 0.
  */
-interface CurrentValueStatus {
-  readonly averageUtilization?: number;
-  readonly averageValue?: string;
-  readonly value?: string;
-}
-
-interface NamedMetric {
-  readonly metric: { readonly name: string };
-  readonly current: CurrentValueStatus;
-}
-
-type MetricStatus =
-  | {
-      readonly type: 'Resource';
-      readonly resource: { readonly name: string; readonly current: CurrentValueStatus };
-    }
-  | {
-      readonly type: 'ContainerResource';
-      readonly containerResource: {
-        readonly name: string;
-        readonly container: string;
-        readonly current: CurrentValueStatus;
-      };
-    }
-  | { readonly type: 'Pods'; readonly pods: NamedMetric }
-  | {
-      readonly type: 'Object';
-      readonly object: NamedMetric & {
-        readonly describedObject?: {
-          readonly apiVersion: string;
-          readonly kind: string;
-          readonly name: string;
-        };
-      };
-    }
-  | { readonly type: 'External'; readonly external: NamedMetric };
-
-/** Returns the metrics in the order of the document. A metric without a value is omitted, never 0. */
-export function currentMetrics({ record }: Pick<LedgerEntry, 'record'>): readonly MetricStatus[] {
+export function currentMetrics({ record }: Pick<LedgerEntry, 'record'>): readonly JsonObject[] {
   const results = record.decision?.metrics ?? [];
   return record.scaler.spec.metrics.flatMap((spec, index) => {
     const current = currentValueStatus(results[index], spec.name);
@@ -361,7 +323,11 @@ export function currentMetrics({ record }: Pick<LedgerEntry, 'record'>): readonl
   });
 }
 
-function currentValueStatus(result: MetricResult | undefined, name: string): CurrentValueStatus | null {
+/**
+ * Returns a current value as in autoscaling/v2: the utilization is an integer percentage, and quantities are strings,
+ * formatted as in the column TARGETS. Null: the value is unknown.
+ */
+function currentValueStatus(result: MetricResult | undefined, name: string): JsonObject | null {
   if (result === undefined || result.error !== null) return null;
   const { averageUtilization, averageValue, value }: CurrentValue = result.current;
   const known = {
@@ -375,7 +341,7 @@ function currentValueStatus(result: MetricResult | undefined, name: string): Cur
   return Object.keys(known).length === 0 ? null : known;
 }
 
-function metricStatus(spec: MetricSpec, current: CurrentValueStatus): MetricStatus {
+function metricStatus(spec: MetricSpec, current: JsonObject): JsonObject {
   const named = { metric: { name: spec.name }, current };
   switch (spec.type) {
     case 'Resource':

@@ -63,14 +63,15 @@ const MAX_POOL = 10_000;
 
 /**
  * Returns a function that converts a pod of the API; null: the pod has no name. To save memory with 100,000 pods, pods
- * with equal requests share one map, and pods with equal labels one object. Source: reliability.md, K23.
+ * with equal requests share one map, and pods with equal labels or the same trouble one object. Source: reliability.md,
+ * K23.
  */
 export function createPodReader(): (object: JsonObject) => WatchedPod | null {
   const parts: PodParts = {
     resourcesOf: createResourcesReader(),
-    troubleOf: createTroubleReader(),
     shareLabels: createPool<WatchedPod['labels']>(keyOfLabels),
     shareText: createPool<string>((text) => text),
+    shareTrouble: createPool<PodTrouble>(({ kind, why }) => `${kind} ${why}`),
   };
   return (object) => readPod(object, parts);
 }
@@ -82,9 +83,9 @@ interface Resources {
 
 interface PodParts {
   readonly resourcesOf: (spec: JsonObject | null) => Resources;
-  readonly troubleOf: (status: JsonObject | null) => PodTrouble | undefined;
   readonly shareLabels: (labels: WatchedPod['labels']) => WatchedPod['labels'];
   readonly shareText: (text: string) => string;
+  readonly shareTrouble: (trouble: PodTrouble) => PodTrouble;
 }
 
 function createResourcesReader(): PodParts['resourcesOf'] {
@@ -151,7 +152,7 @@ function readPod(object: JsonObject, parts: PodParts): WatchedPod | null {
   const status = objectIn(object, 'status');
   const ready = objectsIn(status, 'conditions').find((condition) => textIn(condition, 'type') === 'Ready');
   const isReady = ready === undefined ? null : textIn(ready, 'status') === 'True';
-  const trouble = isReady === true ? undefined : parts.troubleOf(status);
+  const trouble = isReady === true ? undefined : readTrouble(status);
   const cost = readDeletionCost(metadata);
   const resources = parts.resourcesOf(spec);
   return {
@@ -170,7 +171,7 @@ function readPod(object: JsonObject, parts: PodParts): WatchedPod | null {
       requests: resources.requests,
       podRequests: podRequests(spec),
       ...(resources.cpuLimit === undefined ? {} : { cpuLimit: resources.cpuLimit }),
-      ...(trouble === undefined ? {} : { trouble }),
+      ...(trouble === undefined ? {} : { trouble: parts.shareTrouble(trouble) }),
     },
   };
 }
@@ -235,24 +236,12 @@ export function isOwnCost({ cost, own }: WrittenCost): boolean {
 const NORMAL: readonly string[] = ['ContainerCreating', 'PodInitializing'];
 /** Longest reason in characters. A reason of the kubelet is one word, but a container runtime may set any text. */
 const MAX_WHY = 60;
-const MAX_TROUBLES = 1000;
 
 /**
- * Returns a function that reads why a pod is not ready, as reported by the scheduler or the kubelet; undefined: neither
- * reports a reason. To save memory, pods with the same reason share one object.
+ * Returns why a pod is not ready, as reported by the scheduler or the kubelet; undefined: neither reports a reason.
  */
-export function createTroubleReader(): (status: JsonObject | null) => PodTrouble | undefined {
-  const pool = new Map<string, PodTrouble>();
-  return (status) => {
-    const found = unschedulable(status) ?? waiting(status);
-    if (found === undefined) return undefined;
-    const key = `${found.kind} ${found.why}`;
-    const known = pool.get(key);
-    if (known !== undefined) return known;
-    if (pool.size >= MAX_TROUBLES) pool.clear();
-    pool.set(key, found);
-    return found;
-  };
+export function readTrouble(status: JsonObject | null): PodTrouble | undefined {
+  return unschedulable(status) ?? waiting(status);
 }
 
 function unschedulable(status: JsonObject | null): PodTrouble | undefined {

@@ -75,23 +75,12 @@ const OLD_LIST_PATIENCE_MS = 60_000;
  * nothing, the list must be consistent, because the cache may be stale. Source: reliability.md, K1-K12.
  */
 export function createReflector<T extends WatchedObject>(options: ReflectorOptions<T>): Reflector {
-  const loop = new ReflectorLoop(options);
-  return {
-    run: (signal) => loop.run(signal),
-    isSynced: () => loop.isSynced,
-    isListing: () => loop.isListing,
-    ageSeconds: () => loop.ageSeconds,
-    failure: () => loop.failure,
-    onChange: (listener) => {
-      loop.listeners.add(listener);
-      return () => loop.listeners.delete(listener);
-    },
-  };
+  return new ReflectorLoop(options);
 }
 
-class ReflectorLoop<T extends WatchedObject> {
-  readonly listeners = new Set<() => void>();
-  failure: KubernetesError | null = null;
+class ReflectorLoop<T extends WatchedObject> implements Reflector {
+  readonly #listeners = new Set<() => void>();
+  #failure: KubernetesError | null = null;
   readonly #options: ReflectorOptions<T>;
   readonly #clock: Clock;
   readonly #sink: OrderedSink<T>;
@@ -114,20 +103,29 @@ class ReflectorLoop<T extends WatchedObject> {
     this.#delays = createRetryDelays(options.clock, options.listsWithoutWatch);
   }
 
-  get isSynced(): boolean {
+  isSynced(): boolean {
     return this.#listedMs !== null;
   }
 
-  get isListing(): boolean {
+  isListing(): boolean {
     const pageMs = this.#pageMs;
-    return !this.isSynced && pageMs !== null && this.#clock.monotonicMs() - pageMs <= PAGE_PATIENCE_MS;
+    return !this.isSynced() && pageMs !== null && this.#clock.monotonicMs() - pageMs <= PAGE_PATIENCE_MS;
   }
 
-  get ageSeconds(): number {
+  ageSeconds(): number {
     if (this.#heard === null) return Infinity;
     const { ms, at } = this.#heard;
     // Both clocks are needed: while a machine is suspended, its monotonic clock does not advance.
     return Math.max((this.#clock.monotonicMs() - ms) / 1000, secondsBetween(at, this.#clock.now()));
+  }
+
+  failure(): KubernetesError | null {
+    return this.#failure;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -138,7 +136,7 @@ class ReflectorLoop<T extends WatchedObject> {
   }
 
   async #step(signal: AbortSignal): Promise<number> {
-    if (this.ageSeconds > RELIST_AFTER_SECONDS) this.#version = null;
+    if (this.ageSeconds() > RELIST_AFTER_SECONDS) this.#version = null;
     try {
       if (this.#version !== null) return await this.#watch(this.#version, signal);
       await this.#list(signal);
@@ -202,7 +200,7 @@ class ReflectorLoop<T extends WatchedObject> {
     const timeoutSeconds = MIN_WATCH_SECONDS + Math.floor(this.#clock.random() * WATCH_SPAN_SECONDS);
     const deadlineMs = (timeoutSeconds + WATCH_GRACE_SECONDS) * 1000;
     const elapsedMs = (): number => this.#clock.monotonicMs() - startedMs;
-    const idleMs = (): number => Math.min(elapsedMs(), this.ageSeconds * 1000);
+    const idleMs = (): number => Math.min(elapsedMs(), this.ageSeconds() * 1000);
     try {
       await withIdleLimit({ clock: this.#clock, signal, idleMs }, (idle) =>
         withDeadline(this.#clock, { ms: deadlineMs, parent: idle }, (deadline) =>
@@ -299,12 +297,12 @@ class ReflectorLoop<T extends WatchedObject> {
     const fix = this.#options.fixFor?.(error) ?? null;
     const facts = { resource: this.#name, error: error.message, ...(fix === null ? {} : { fix }) };
     this.#options.log[isNew ? 'warn' : 'debug']('list or watch failed', facts);
-    this.failure = error;
+    this.#failure = error;
     this.#notify();
   }
 
   #clearFailure(verb: Verb): void {
-    this.failure = null;
+    this.#failure = null;
     this.#delays.clear(verb);
   }
 
@@ -321,7 +319,7 @@ class ReflectorLoop<T extends WatchedObject> {
   }
 
   #notify(): void {
-    for (const listener of [...this.listeners]) listener();
+    for (const listener of [...this.#listeners]) listener();
   }
 
   get #name(): string {

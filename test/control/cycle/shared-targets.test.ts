@@ -3,8 +3,8 @@ import {
   findOtherScaler,
   findSharedTargets,
   nameOtherScaler,
-  targetKey,
 } from '../../../src/control/cycle/shared-targets.js';
+import { targetKey } from '../../../src/kubernetes/targets.js';
 import { buildScaler } from '../fixture.js';
 
 const ref = (apiVersion: string, kind = 'Deployment', name = 'web') => ({ apiVersion, kind, name });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createPodReader, createTroubleReader } from '../../../src/kubernetes/pods/watched-pod.js';
+import { createPodReader, readTrouble } from '../../../src/kubernetes/pods/watched-pod.js';
 import { readWatchedTarget, toScaleTarget } from '../../../src/kubernetes/targets.js';
 import { apiDeployment, apiPod } from '../fake-api-server.js';
 
@@ -33,7 +33,7 @@ describe('the reason why a pod does not become ready', () => {
   ])('by the scheduler: %s', (message, why) => {
     const status = scheduled('False', 'Unschedulable', message);
 
-    expect(createTroubleReader()(status)).toEqual({ kind: 'unschedulable', why });
+    expect(readTrouble(status)).toEqual({ kind: 'unschedulable', why });
   });
 
   it.each([
@@ -43,16 +43,17 @@ describe('the reason why a pod does not become ready', () => {
     ['is initialized', { containerStatuses: containers('PodInitializing') }],
     ['has no status', null],
   ])('is not reported if it %s', (_, status) => {
-    expect(createTroubleReader()(status)).toBeUndefined();
+    expect(readTrouble(status)).toBeUndefined();
   });
 
-  it('is that of the kubelet for containers and init containers; equal ones share one value', () => {
-    const read = createTroubleReader();
-    const crash = read({ containerStatuses: containers('CrashLoopBackOff') });
-
-    expect(crash).toEqual({ kind: 'waiting', why: 'CrashLoopBackOff' });
-    expect(read({ containerStatuses: containers('CrashLoopBackOff') })).toBe(crash);
-    expect(read({ initContainerStatuses: containers('ImagePullBackOff') })?.why).toBe('ImagePullBackOff');
+  it('is that of the kubelet for containers and init containers', () => {
+    expect(readTrouble({ containerStatuses: containers('CrashLoopBackOff') })).toEqual({
+      kind: 'waiting',
+      why: 'CrashLoopBackOff',
+    });
+    expect(readTrouble({ initContainerStatuses: containers('ImagePullBackOff') })?.why).toBe(
+      'ImagePullBackOff',
+    );
   });
 
   it('is kept while the pod is not ready, and dropped when it is', () => {
