@@ -1,11 +1,11 @@
 import { checkSchema } from '../scaler/schema/check-schema.js';
 import {
+  brokenIn,
   type Finding,
   finding,
   internalErrorMessage,
   locateAll,
   type LocatedDocument,
-  type Path,
 } from '../scaler/problems/finding.js';
 import { isPlainObject } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
@@ -91,9 +91,7 @@ function checkServiceDocument(value: unknown): {
   const plain = readPlain(value);
   const checked = checkSchema(serviceSchema, plain.value, { show: describeValue });
   const earlier = [...plain.findings, ...checked.findings];
-  const isBroken = (path: Path): boolean =>
-    earlier.some((other) => path.every((step, index) => other.path[index] === step));
   // The cast is safe, because `readable` contains only values that passed the schema.
   const readable = isPlainObject(checked.readable) ? (checked.readable as ServiceInput) : {};
-  return { findings: [...earlier, ...checkServiceRules(readable, isBroken)], input: checked.value };
+  return { findings: [...earlier, ...checkServiceRules(readable, brokenIn(earlier))], input: checked.value };
 }

@@ -1,4 +1,4 @@
-import type { ExternalMetric, MetricSpec, ObjectMetric } from '../scaler/spec.js';
+import { isOfTotal, type MetricSpec } from '../scaler/spec.js';
 import { formatAmount } from '../units/format.js';
 import { milliToNumber } from '../units/quantity.js';
 import type { Milli } from '../units/quantity.js';
@@ -50,7 +50,7 @@ export function readActivation(snapshot: Snapshot): Activation | null {
  * would prevent the scale-up.
  */
 export function withoutPodMetrics(metrics: readonly JudgedMetric[]): readonly JudgedMetric[] {
-  return metrics.filter(({ spec }) => isTotal(spec));
+  return metrics.filter(({ spec }) => isOfTotal(spec));
 }
 
 export interface Activated {
@@ -105,7 +105,7 @@ interface Judged {
 }
 
 function judge(metric: MetricSpec, given: Sample): readonly Judged[] {
-  if (!isTotal(metric) || metric.activation === null) return [];
+  if (!isOfTotal(metric) || metric.activation === null) return [];
   const { above } = metric.activation;
   const sample = judgeSample(metric, given);
   if (sample.form !== 'values') return [{ state: 'unknown', text: `${metric.identity} has no value` }];
@@ -116,8 +116,4 @@ function judge(metric: MetricSpec, given: Sample): readonly Judged[] {
   const text = `${than}, not above its activation of ${write(above)}`;
   // A partial sum below the threshold does not prove that the full sum is below it.
   return [{ state: sample.partial === null ? 'below' : 'unknown', text }];
-}
-
-function isTotal(metric: MetricSpec): metric is ObjectMetric | ExternalMetric {
-  return metric.type === 'Object' || metric.type === 'External';
 }

@@ -1,5 +1,5 @@
 import { describeFallback, type JudgedMetric } from './proposals/propose.js';
-import type { MetricSpec, MetricTarget } from '../scaler/spec.js';
+import { isOfTotal, type MetricSpec, type MetricTarget } from '../scaler/spec.js';
 import { countOf, formatAmount, formatNumber, isInBytes } from '../units/format.js';
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
 import { MAX_REPLICAS } from '../units/bounds.js';
@@ -35,7 +35,7 @@ export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): strin
   const clauses =
     proposed === null
       ? ''
-      : isTotal(spec)
+      : isOfTotal(spec)
         ? totalClauses(proposed, snapshot)
         : podClauses(proposed, snapshot);
   return `${spec.identity} is at ${describeValue(metric, snapshot)}${clauses}`;
@@ -56,7 +56,7 @@ export function describeValue(metric: JudgedMetric, snapshot: Snapshot): string 
     return `${arithmetic.usage} % of the requests, target ${target.percent} %`;
   const write = writerOf(proposed, snapshot);
   const [usage, wanted] = [write(arithmetic.usage), write(arithmetic.target)];
-  if (!isTotal(spec)) return `${usage} per pod, target ${wanted}`;
+  if (!isOfTotal(spec)) return `${usage} per pod, target ${wanted}`;
   if (target.type === 'Value') return `${usage}, target ${wanted}`;
   const average =
     snapshot.target.statusReplicas === 0
@@ -70,10 +70,6 @@ function drainText({ spec, sample }: JudgedMetric, write: (milli: number) => str
   const drain = drainOf(spec, sample);
   if (drain === null) return '';
   return ` (${write(Number(sumOf(sample)))} + a backlog of ${write(Number(drain.backlog))} / ${drain.time})`;
-}
-
-function isTotal({ type }: MetricSpec): boolean {
-  return type === 'Object' || type === 'External';
 }
 
 function targetText({ target, name }: MetricSpec): string {
@@ -220,7 +216,7 @@ export function explainArithmetic(metric: JudgedMetric, snapshot: Snapshot): str
   if (result.saturation?.replicas != null) return `${result.saturation.why} = ${result.saturation.replicas}`;
   const proposed = proposedOf(metric);
   if (proposed === null) return null;
-  return isTotal(metric.spec) ? totalFormula(proposed, snapshot) : podFormula(proposed, snapshot);
+  return isOfTotal(metric.spec) ? totalFormula(proposed, snapshot) : podFormula(proposed, snapshot);
 }
 
 function totalFormula(metric: Proposed, snapshot: Snapshot): string {

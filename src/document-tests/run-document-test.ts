@@ -13,7 +13,7 @@ import {
   type Sample,
   type ValuesSample,
 } from '../decision/snapshot/snapshot.js';
-import { isOfResource, type MetricSpec, type Scaler } from '../scaler/spec.js';
+import { isOfResource, isOfTotal, type MetricSpec, type Scaler } from '../scaler/spec.js';
 import { type Milli, milliToNumber } from '../units/quantity.js';
 import { addSeconds, type Instant } from '../units/time.js';
 import {
@@ -179,7 +179,7 @@ function sampleOf(
   inputs: readonly MetricInput[],
   { index, now, pods }: { readonly index: number; readonly now: Instant; readonly pods: readonly Pod[] },
 ): Sample {
-  if (metric.type === 'Object' || metric.type === 'External') {
+  if (isOfTotal(metric)) {
     const valuesOf = (of: MetricInput['part']): readonly number[] =>
       inputs.flatMap(({ part, values: series }) => (part === of ? (series.at(index) ?? []) : []));
     const values = valuesOf(null);

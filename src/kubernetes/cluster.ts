@@ -200,8 +200,8 @@ function doesNotExist(
   ];
   const freeOf = (plural: string): readonly string[] => {
     const taken = new Set(scaled.filter((one) => watchedPlural(one) === plural).map(({ name }) => name));
-    const names = watches.targetsOf(namespace, plural)?.store.namesIn(namespace) ?? [];
-    return names.filter((name) => !taken.has(name));
+    const targets = watches.targetsOf(namespace, plural)?.store.listIn(namespace) ?? [];
+    return targets.map(({ name }) => name).filter((name) => !taken.has(name));
   };
   const plural = watchedPlural(ref);
   const near = plural === null ? '' : didYouMean(ref.name, freeOf(plural));

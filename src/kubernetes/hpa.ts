@@ -3,7 +3,7 @@ import type { KubernetesError, OtherScaler } from './api/types.js';
 import type { Transport } from './requests/transport.js';
 import { listAll, resourceScope } from './watch/list-pages.js';
 import type { JsonFields } from './requests/prune-json.js';
-import type { ObjectStore, WatchedObject } from './watch/object-store.js';
+import { createObjectStore, type ObjectStore, type WatchedObject } from './watch/object-store.js';
 
 export const HPA_ROOT = '/apis/autoscaling/v2';
 export const HPA_PLURAL = 'horizontalpodautoscalers';
@@ -46,33 +46,30 @@ const NONE: readonly OtherScaler[] = [];
 
 /** Creates the store of the watched HPAs. `onRemoved` is called when the watch reports that an HPA was deleted. */
 export function createHpaStore(onRemoved: (hpa: OtherScaler) => void = () => undefined): HpaStore {
-  let namespaces = new Map<string, Map<string, WatchedHpa>>();
+  const store = createObjectStore<WatchedHpa>();
   const lists = new Map<string, readonly OtherScaler[]>();
-  const put = (hpa: WatchedHpa): void => {
-    const group = namespaces.get(hpa.namespace) ?? new Map<string, WatchedHpa>();
-    namespaces.set(hpa.namespace, group.set(hpa.name, hpa));
-    lists.delete(hpa.namespace);
-  };
   return {
-    get: (namespace, name) => namespaces.get(namespace)?.get(name),
+    get: store.get,
     replace: (all) => {
-      namespaces = new Map();
       lists.clear();
-      for (const hpa of all) put(hpa);
+      store.replace(all);
     },
-    put,
+    put: (hpa) => {
+      lists.delete(hpa.namespace);
+      store.put(hpa);
+    },
     remove: (namespace, name) => {
-      const group = namespaces.get(namespace);
-      const removed = group?.get(name);
-      group?.delete(name);
-      if (group?.size === 0) namespaces.delete(namespace);
       lists.delete(namespace);
+      const removed = store.get(namespace, name);
+      store.remove(namespace, name);
       if (removed !== undefined) onRemoved(removed.scaler);
     },
     of: (namespace) => {
-      const group = namespaces.get(namespace);
-      if (group === undefined) return NONE;
-      const list = lists.get(namespace) ?? [...group.values()].map(({ scaler }) => scaler);
+      const known = lists.get(namespace);
+      if (known !== undefined) return known;
+      const hpas = store.listIn(namespace);
+      if (hpas.length === 0) return NONE;
+      const list = hpas.map(({ scaler }) => scaler);
       lists.set(namespace, list);
       return list;
     },

@@ -361,6 +361,11 @@ export function autoCapacityOf(metric: MetricSpec): AutoCapacity | undefined {
   return 'autoCapacity' in metric ? metric.autoCapacity : undefined;
 }
 
+/** Returns whether the value of a metric is a sum over all series of its query, which may belong to no pod. */
+export function isOfTotal(metric: MetricSpec): metric is ObjectMetric | ExternalMetric {
+  return metric.type === 'Object' || metric.type === 'External';
+}
+
 /** Returns whether the data source, not the document, defines the query of a metric. */
 export function isOfResource(metric: MetricSpec): metric is ResourceMetric | ContainerResourceMetric {
   return metric.type === 'Resource' || metric.type === 'ContainerResource';

@@ -253,7 +253,9 @@ export const METRIC_TABLE: readonly MetricRow[] = [
   ...Object.values(SERVICE_METRICS),
 ];
 
-function gauge(name: string, help: string, labels: readonly string[] = SCALER): MetricRow {
+type Row<T extends MetricRow['type']> = MetricRow & { readonly type: T };
+
+function gauge(name: string, help: string, labels: readonly string[] = SCALER): Row<'gauge'> {
   return { name, type: 'gauge', help, labels };
 }
 
@@ -265,11 +267,11 @@ export function isInSummary({ detail }: MetricRow): boolean {
   return detail === undefined;
 }
 
-function service(name: string, help: string, labels: readonly string[] = []): MetricRow {
-  return { name, type: 'gauge', help, labels };
+function service(name: string, help: string, labels: readonly string[] = []): Row<'gauge'> {
+  return gauge(name, help, labels);
 }
 
-function counter(name: string, help: string, labels: readonly string[] = []): MetricRow {
+function counter(name: string, help: string, labels: readonly string[] = []): Row<'counter'> {
   return { name, type: 'counter', help, labels };
 }
 
@@ -277,6 +279,6 @@ function histogram(
   name: string,
   help: string,
   shape: { readonly labels?: readonly string[]; readonly buckets: readonly number[] },
-): MetricRow {
+): Row<'histogram'> {
   return { name, type: 'histogram', help, labels: shape.labels ?? [], buckets: shape.buckets };
 }

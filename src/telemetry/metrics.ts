@@ -141,7 +141,7 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
     countRecorded: (decisions) => service.recorded.inc(decisions),
     countRecordDropped: (decisions) => service.recordDropped.inc(decisions),
     countRecordError: () => service.recordErrors.inc(),
-    countNotifications: (receiver, result, count) => service.notifications[result].inc({ receiver }, count),
+    countNotifications: (receiver, result, count) => service[NOTIFICATIONS[result]].inc({ receiver }, count),
   };
 }
 
@@ -190,46 +190,30 @@ async function render(
   return parts;
 }
 
-type ServiceMetrics = ReturnType<typeof createServiceMetrics>;
+type Rows = typeof SERVICE_METRICS;
 
-function createServiceMetrics(registry: Registry) {
-  const { buildInfo, leader, lastReloadSuccessful, problems, sourceClock, sourceDuplicates, ...rest } =
-    SERVICE_METRICS;
-  const counter = (row: MetricRow): Counter => new Counter(configOf(row, registry));
-  const gauge = (row: MetricRow): Gauge => new Gauge(configOf(row, registry));
-  const histogram = (row: MetricRow): Histogram =>
-    new Histogram({ ...configOf(row, registry), buckets: [...(row.buckets ?? [])] });
-  return {
-    syncDuration: histogram(rest.syncDuration),
-    syncLateness: histogram(rest.syncLateness),
-    internalErrors: counter(rest.internalErrors),
-    missedRounds: counter(rest.missedRounds),
-    recorded: counter(rest.recorded),
-    recordDropped: counter(rest.recordDropped),
-    recordErrors: counter(rest.recordErrors),
-    queries: counter(rest.queries),
-    queryDuration: histogram(rest.queryDuration),
-    queryErrors: counter(rest.queryErrors),
-    answerSeries: counter(rest.answerSeries),
-    overLimitQueries: counter(rest.overLimitQueries),
-    historyQueries: counter(rest.historyQueries),
-    historyQueryErrors: counter(rest.historyQueryErrors),
-    sourceClock: gauge(sourceClock),
-    sourceDuplicates: gauge(sourceDuplicates),
-    kubernetesRequests: counter(rest.kubernetesRequests),
-    kubernetesDuration: histogram(rest.kubernetesDuration),
-    reloads: counter(rest.reloads),
-    lastReloadSuccessful: gauge(lastReloadSuccessful),
-    problems: gauge(problems),
-    leader: gauge(leader),
-    notifications: {
-      sent: counter(rest.notificationsSent),
-      failed: counter(rest.notificationsFailed),
-      dropped: counter(rest.notificationsDropped),
-    },
-    buildInfo: gauge(buildInfo),
-  };
+type ServiceMetrics = {
+  readonly [K in keyof Rows]: { counter: Counter; gauge: Gauge; histogram: Histogram }[Rows[K]['type']];
+};
+
+/** The cast is safe, because the type in the table determines the class of a metric. */
+function createServiceMetrics(registry: Registry): ServiceMetrics {
+  const rows = Object.entries<MetricRow>(SERVICE_METRICS);
+  return Object.fromEntries(rows.map(([key, row]) => [key, createMetric(row, registry)])) as ServiceMetrics;
 }
+
+function createMetric(row: MetricRow, registry: Registry): Counter | Gauge | Histogram {
+  const config = { name: row.name, help: row.help, labelNames: [...row.labels], registers: [registry] };
+  if (row.type === 'counter') return new Counter(config);
+  if (row.type === 'gauge') return new Gauge(config);
+  return new Histogram({ ...config, buckets: [...(row.buckets ?? [])] });
+}
+
+const NOTIFICATIONS = {
+  sent: 'notificationsSent',
+  failed: 'notificationsFailed',
+  dropped: 'notificationsDropped',
+} as const;
 
 function startAtZero(service: ServiceMetrics, options: MetricsOptions): void {
   service.buildInfo.set({ version: options.version }, 1);
@@ -242,12 +226,5 @@ function startAtZero(service: ServiceMetrics, options: MetricsOptions): void {
     for (const reason of options.failureReasons) service.historyQueryErrors.inc({ source, reason }, 0);
   }
   for (const receiver of options.receivers ?? [])
-    for (const counter of Object.values(service.notifications)) counter.inc({ receiver }, 0);
-}
-
-function configOf(
-  row: MetricRow,
-  registry: Registry,
-): { name: string; help: string; labelNames: string[]; registers: Registry[] } {
-  return { name: row.name, help: row.help, labelNames: [...row.labels], registers: [registry] };
+    for (const key of Object.values(NOTIFICATIONS)) service[key].inc({ receiver }, 0);
 }

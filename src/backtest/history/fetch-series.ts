@@ -1,10 +1,9 @@
 import { BacktestError } from '../compare/variant.js';
-import type { HistoryQuery } from './plan-queries.js';
 import type { Failure } from '../../units/failure.js';
 import type { RangeSeries } from '../../prometheus/answers/classify.js';
-import { selectSeries } from '../../prometheus/answers/columns.js';
 import type { RangeClient } from '../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
+import { selectLoad, type TotalLoad } from '../../prometheus/queries/total-load.js';
 import {
   addSeconds,
   formatInstant,
@@ -60,7 +59,7 @@ const RANGE_REFUSAL = /points|resolution|too many|too long|time range|range is|l
 /** Reads the series of a query in chunks. `what`: what error messages call the query. */
 export async function fetchSeries(
   what: string,
-  { query, labels, selector }: HistoryQuery,
+  load: TotalLoad,
   range: Omit<Range, 'warmUpSeconds'>,
   fetching: Fetching,
 ): Promise<readonly RangeSeries[]> {
@@ -68,20 +67,12 @@ export async function fetchSeries(
   fetching.progress.add(chunks.length);
   const pieces = await Promise.all(
     chunks.map(async (chunk) => {
-      const series = await fetchChunk(what, query, { chunk, stepSeconds: range.stepSeconds }, fetching);
+      const series = await fetchChunk(what, load.query, { chunk, stepSeconds: range.stepSeconds }, fetching);
       fetching.progress.done();
       return series;
     }),
   );
-  const all = pieces.flat().filter((one) => hasLabels(one, labels));
-  if (selector.length === 0) return all;
-  const selected = new Set(
-    selectSeries(
-      all.map((one) => ({ ...one, value: 0 })),
-      selector,
-    ).map((one) => one.labels),
-  );
-  return all.filter((one) => selected.has(one.labels));
+  return selectLoad(load, pieces.flat());
 }
 
 /** Returns the series of a query at the last multiple of the step before `at`. Throws the errors of `fetchSeries`. */
@@ -151,10 +142,6 @@ export function identityOf({
 }: SourceConfig): readonly string[] {
   const tenants = Object.entries(headers).filter(([header]) => TENANT_HEADER.test(header));
   return [name, ...urls, ...tenants.flat(), basicAuth?.username ?? '', bearerTokenFile ?? ''];
-}
-
-function hasLabels({ labels }: RangeSeries, wanted: Readonly<Record<string, string>>): boolean {
-  return Object.entries(wanted).every(([name, value]) => labels[name] === value);
 }
 
 /** A part of the history, including both ends. Its points are multiples of the step since the Unix epoch. */

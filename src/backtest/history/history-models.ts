@@ -2,7 +2,7 @@ import type { Assumptions, WorkloadModel } from '../compare/variant.js';
 import type { Load } from '../simulation/load.js';
 import { countAt, type CountStep } from '../simulation/count-steps.js';
 import { type MetricModel, CONTAINER } from '../simulation/samples.js';
-import { isMemory, type MetricSpec, type Scaler } from '../../scaler/spec.js';
+import { isMemory, isOfTotal, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { type Milli, milliFromNumber } from '../../units/quantity.js';
 import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
 
@@ -91,12 +91,11 @@ function modelOf(
   const { observed: load, windowSeconds, spanSeconds, isRate, saturation } = history;
   if (queued !== null && expression !== undefined)
     return { kind: 'measured', load: queued, loadIs: 'present', expression, windowSeconds, spanSeconds };
-  if (queued === history.load && metric.type !== 'Object' && metric.type !== 'External') {
+  if (queued === history.load && !isOfTotal(metric)) {
     const present = { load: queued, loadIs: 'present', windowSeconds, spanSeconds } as const;
     return { kind: 'share', ...present, saturation, unitsPerLoad: 1, isRate };
   }
-  if (metric.type === 'Object' || metric.type === 'External')
-    return { kind: 'total', load, loadIs: 'mean', windowSeconds, spanSeconds };
+  if (isOfTotal(metric)) return { kind: 'total', load, loadIs: 'mean', windowSeconds, spanSeconds };
   if (isMemory(metric)) return { kind: 'constant', load };
   const measured = { load, loadIs: 'mean', windowSeconds, spanSeconds } as const;
   return { kind: 'share', ...measured, saturation, unitsPerLoad: 1, isRate };

@@ -1,16 +1,8 @@
 import { podsPattern } from '../../promql/pods-pattern.js';
 import { stringLiteral } from '../../promql/quoting.js';
-import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
-import { markPods, OF_WORKLOAD, sumBy, sumOfTotal } from '../../promql/workload-sum.js';
+import { sumOfWorkload, type TotalLoad } from '../../prometheus/queries/total-load.js';
+import { markPods, OF_WORKLOAD, sumOfTotal } from '../../promql/workload-sum.js';
 import type { LabelSelector, MetricSpec, Scaler } from '../../scaler/spec.js';
-
-/** A query for the history. Of its answer, only the series that have these labels and match the selector are used. */
-export interface HistoryQuery {
-  readonly query: string;
-  /** Labels of the series of the workload. Series with other values belong to other workloads. */
-  readonly labels: Readonly<Record<string, string>>;
-  readonly selector: LabelSelector;
-}
 
 const LABEL_NAME = /^[A-Za-z_]\w*$/;
 
@@ -18,22 +10,17 @@ const LABEL_NAME = /^[A-Za-z_]\w*$/;
  * Returns the query for the total of a metric at each time: the sum over the pods of the target, or, for an Object or
  * External metric, over all series. `query` must not contain variables.
  */
-export function totalQuery(metric: MetricSpec, scaler: Scaler, query: string): HistoryQuery {
-  if (metric.type === 'Object' || metric.type === 'External') return sumQuery(query, metric.selector);
-  const selector = metric.type === 'Pods' ? metric.selector : [];
-  const container = metric.type === 'ContainerResource' ? { container: metric.container } : {};
-  const labels = { ...OF_WORKLOAD, ...container };
-  const marked = markPods(query, scaler.spec.scaleTargetRef);
-  return { query: sumBy([...Object.keys(labels), ...keysOf(selector)], marked), labels, selector };
+export function totalQuery(metric: MetricSpec, scaler: Scaler, query: string): TotalLoad {
+  return sumOfWorkload(metric, scaler, { query, keysOf });
 }
 
-/** Returns the query for the sum of the series that match the selector. `query` must not contain variables. */
-export function sumQuery(query: string, selector: LabelSelector = []): HistoryQuery {
-  return { query: sumOfTotal(keysOf(selector), query), labels: {}, selector };
+/** Returns the query for the sum of all series. `query` must not contain variables. */
+export function sumQuery(query: string): TotalLoad {
+  return { query: sumOfTotal([], query), labels: {}, selector: [] };
 }
 
 /** Returns the query for the number of pods that have a value of the metric. */
-export function podCountQuery(scaler: Scaler, query: string): HistoryQuery {
+export function podCountQuery(scaler: Scaler, query: string): TotalLoad {
   const by = Object.keys(OF_WORKLOAD).join(', ');
   const pods = `count by (${by}, pod) (${markPods(query, scaler.spec.scaleTargetRef)})`;
   return { query: `count by (${by}) (${pods})`, labels: OF_WORKLOAD, selector: [] };
@@ -116,9 +103,4 @@ export function podStartQueries({ namespace, spec }: Scaler): readonly string[] 
     `quantile(0.5, (${took}) and (${isYoung}) unless (${wasUnready}) unless (${unready}))`,
     `quantile(0.5, (${took}) unless (${unready}))`,
   ];
-}
-
-/** Returns the seconds over which a value of the query is a mean; 0: it has no range. */
-export function windowOfQuery(query: string): number {
-  return largestWrittenRangeSeconds(query);
 }

@@ -12,7 +12,6 @@ import {
   observedOfColumn,
 } from './matrix-to-load.js';
 import {
-  type HistoryQuery,
   perContainerQuery,
   podCountQuery,
   podStartQueries,
@@ -20,7 +19,6 @@ import {
   replicasQueries,
   sumQuery,
   totalQuery,
-  windowOfQuery,
 } from './plan-queries.js';
 import { recordedRun } from './recorded-run.js';
 import type { Load } from '../simulation/load.js';
@@ -30,8 +28,9 @@ import { CONTAINER, spanOfRate } from '../simulation/samples.js';
 import { resourceWindowSeconds } from '../../prometheus/data-source/resource-queries.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { ceilingQuery } from '../../prometheus/queries/compile-queries.js';
-import { isDifference, isRate } from '../../promql/ranges.js';
-import { isCpu, isMemory, isOfResource, type MetricSpec, type Scaler } from '../../scaler/spec.js';
+import type { TotalLoad } from '../../prometheus/queries/total-load.js';
+import { isDifference, isRate, largestWrittenRangeSeconds } from '../../promql/ranges.js';
+import { isCpu, isMemory, isOfResource, isOfTotal, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../units/time.js';
 import { type Fetching, fetchSeries, type Range } from './fetch-series.js';
 import { historyQuery } from './history-query.js';
@@ -219,7 +218,7 @@ async function readMetric(
   if (gaps !== null) warnings.push(`${what}: ${gaps}`);
   const windowSeconds = isOfResource(metric)
     ? resourceWindowSeconds(fetching.source, metric.name)
-    : windowOfQuery(query);
+    : largestWrittenRangeSeconds(query);
   // A span of 0 is ignored: the history has values, so the real scrape interval must be shorter than the configured
   // one.
   const isOfCounter = isOfResource(metric) || isDifference(query);
@@ -270,7 +269,7 @@ function sourceOf(
   return fetching;
 }
 
-function plain(query: string): HistoryQuery {
+function plain(query: string): TotalLoad {
   return { query, labels: {}, selector: [] };
 }
 
@@ -279,7 +278,7 @@ function sumOf(amounts: ReadonlyMap<string, number>): number {
 }
 
 function isZeroIfMissing(metric: MetricSpec): boolean {
-  return (metric.type === 'Object' || metric.type === 'External') && metric.onMissing === 'zero';
+  return isOfTotal(metric) && metric.onMissing === 'zero';
 }
 
 function keyOf(scaler: Scaler, metric: MetricSpec): string {
@@ -303,12 +302,7 @@ function keyOf(scaler: Scaler, metric: MetricSpec): string {
  * Reads the sum of the series of a query. The warm-up is a separate query, so that documents with different warm-ups
  * use the same cached or saved answers for the range itself. Throws the errors of `fetchSeries`.
  */
-async function readColumn(
-  what: string,
-  query: HistoryQuery,
-  range: Range,
-  fetching: Fetching,
-): Promise<Column> {
+async function readColumn(what: string, query: TotalLoad, range: Range, fetching: Fetching): Promise<Column> {
   const { start, end, stepSeconds } = aligned(range);
   const begin = addSeconds(start, -range.warmUpSeconds);
   const before = { ...range, start: begin, end: addSeconds(start, -stepSeconds) };

@@ -10,7 +10,7 @@ import type {
   Pod,
   ValuesSample,
 } from '../../decision/snapshot/snapshot.js';
-import type { ExternalMetric, MetricSpec, ObjectMetric } from '../../scaler/spec.js';
+import { type ExternalMetric, isOfTotal, type MetricSpec, type ObjectMetric } from '../../scaler/spec.js';
 import { milliToNumber } from '../../units/quantity.js';
 import { addSeconds, type Instant, latest } from '../../units/time.js';
 
@@ -78,7 +78,7 @@ export const NO_DATA = 'the history has no value here';
 /** Returns the sample of a metric. The newest raw sample is half a scrape interval old, which is its average age. */
 export function takeSample(metric: MetricSpec, model: MetricModel, context: SampleContext): Sample {
   const measuredAt = addSeconds(context.now, -context.scrapeIntervalSeconds / 2);
-  if (metric.type === 'Object' || metric.type === 'External') {
+  if (isOfTotal(metric)) {
     const value = totalOf(model, { ...context, measuredAt });
     const parts = partsOf(metric, { ...context, measuredAt });
     return value === null || parts === null

@@ -1,4 +1,4 @@
-import { autoCapacityOf, type MetricSpec } from '../../scaler/spec.js';
+import { autoCapacityOf, isOfTotal, type MetricSpec } from '../../scaler/spec.js';
 import { failed } from '../../units/failure.js';
 import type { MetricResult, FallbackUse } from '../result/decision.js';
 import { type Sample, type Saturation, type Snapshot, metricKey } from '../snapshot/snapshot.js';
@@ -133,7 +133,7 @@ function withMeasured(spec: MetricSpec, sample: Sample, result: MetricResult): M
 }
 
 function propose(spec: MetricSpec, sample: ValueSample, context: ProposalContext): Proposal {
-  if (spec.type === 'Object' || spec.type === 'External') {
+  if (isOfTotal(spec)) {
     return sample.form === 'values' ? proposeFromTotal(spec, sample, context) : WRONG_FORM;
   }
   return sample.form === 'values' ? WRONG_FORM : proposeFromPods(spec, sample, context);

@@ -13,7 +13,7 @@ export interface ObjectStore<T extends WatchedObject> {
 }
 
 export interface NamedStore<T extends WatchedObject> extends ObjectStore<T> {
-  readonly namesIn: (namespace: string) => readonly string[];
+  readonly listIn: (namespace: string) => readonly T[];
 }
 
 export function createObjectStore<T extends WatchedObject>(): NamedStore<T> {
@@ -25,7 +25,7 @@ export function createObjectStore<T extends WatchedObject>(): NamedStore<T> {
   };
   return {
     get: (namespace, name) => namespaces.get(namespace)?.get(name),
-    namesIn: (namespace) => [...(namespaces.get(namespace)?.keys() ?? [])],
+    listIn: (namespace) => [...(namespaces.get(namespace)?.values() ?? [])],
     replace: (all) => {
       const next = new Map<string, Map<string, T>>();
       for (const object of all) put(next, object);

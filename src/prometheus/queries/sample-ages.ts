@@ -2,7 +2,7 @@ import { isByNamespace } from '../data-source/resource-queries.js';
 import { podsPattern } from '../../promql/pods-pattern.js';
 import { type SelectedRange, selectedRanges } from '../../promql/ranges.js';
 import { hasMatcher, withoutMatcher } from '../../promql/vector-selectors.js';
-import { isOfResource, type MetricSpec, type Scaler } from '../../scaler/spec.js';
+import { isOfResource, isOfTotal, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
 import { RecentMap } from '../../units/recent-map.js';
 import type { Answer } from '../answers/answer.js';
@@ -174,7 +174,7 @@ function selectorOf(
   { selector, rangeSeconds, offsetSeconds }: SelectedRange,
   { metric, scaler, config, pods, valueAtSeconds }: CheckedMetric,
 ): CheckedSelector {
-  const isTotal = metric.type === 'Object' || metric.type === 'External';
+  const isTotal = isOfTotal(metric);
   const { kind, name } = scaler.spec.scaleTargetRef;
   const isMerged = isOfResource(metric) && isByNamespace(config, metric.name);
   return {

@@ -4,7 +4,13 @@ import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { substitute } from '../../promql/variables.js';
 import { labelText } from '../../promql/vector-selectors.js';
 import { markPods, OF_WORKLOAD, sumBy, sumOfTotal } from '../../promql/workload-sum.js';
-import { isOfResource, type LabelSelector, type MetricSpec, type Scaler } from '../../scaler/spec.js';
+import {
+  isOfResource,
+  isOfTotal,
+  type LabelSelector,
+  type MetricSpec,
+  type Scaler,
+} from '../../scaler/spec.js';
 import type { RangeSeries } from '../answers/classify.js';
 import { selectSeries } from '../answers/columns.js';
 import { resourceWindowSeconds } from '../data-source/resource-queries.js';
@@ -25,11 +31,27 @@ const NAMESPACES = 'namespace=~"$namespaces"';
 export function totalLoad(metric: MetricSpec, scaler: Scaler, source: SourceConfig): TotalLoad | null {
   const query = metricQueryText(metric, scaler, ofPodsOnly(metric, scaler, source));
   if (query === null) return null;
+  return sumOfWorkload(metric, scaler, {
+    query,
+    keysOf: (selector) => selector.map(({ key }) => labelText(key)),
+  });
+}
+
+/**
+ * Returns the query for the sum of a metric over the pods of the target, or, for an Object or External metric, over all
+ * series. `query` must not contain variables. `keysOf` returns the labels of a selector as the query writes them.
+ */
+export function sumOfWorkload(
+  metric: MetricSpec,
+  scaler: Scaler,
+  {
+    query,
+    keysOf,
+  }: { readonly query: string; readonly keysOf: (selector: LabelSelector) => readonly string[] },
+): TotalLoad {
   const selector = isOfResource(metric) ? [] : metric.selector;
-  const keys = selector.map(({ key }) => labelText(key));
-  if (metric.type === 'Object' || metric.type === 'External') {
-    return { query: sumOfTotal(keys, query), labels: {}, selector };
-  }
+  const keys = keysOf(selector);
+  if (isOfTotal(metric)) return { query: sumOfTotal(keys, query), labels: {}, selector };
   const container = metric.type === 'ContainerResource' ? { container: metric.container } : {};
   const labels = { ...OF_WORKLOAD, ...container };
   const marked = markPods(query, scaler.spec.scaleTargetRef);

@@ -19,6 +19,10 @@ export interface Finding {
 /** Returns whether there is already a finding at the path or below. A missing value is then not reported again. */
 export type IsBroken = (path: Path) => boolean;
 
+export function brokenIn(findings: readonly Finding[]): IsBroken {
+  return (path) => findings.some((other) => path.every((step, index) => other.path[index] === step));
+}
+
 /** Limits the problems of a document. A file of 1 MiB can have hundreds of thousands. */
 export const MAX_FINDINGS = 100;
 

@@ -1,6 +1,13 @@
 import { deepFreeze, isPlainObject, valueAt, without } from '../plain-json.js';
 import { readPlain } from './read-plain.js';
-import { type Finding, finding, formatPath, type Path, unplacedProblem } from '../problems/finding.js';
+import {
+  brokenIn,
+  type Finding,
+  finding,
+  formatPath,
+  type Path,
+  unplacedProblem,
+} from '../problems/finding.js';
 import { nearest } from '../problems/nearest.js';
 import { PROBLEM_CLASSES } from '../problems/problem-codes.js';
 import type { Problem } from '../problems/problem.js';
@@ -70,11 +77,9 @@ export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDo
     ...placeholders,
     ...schemaFindings.filter(({ path }) => !isPlaceholder(path)),
   ];
-  const isBroken = (path: Path): boolean =>
-    earlier.some((other) => path.every((step, index) => other.path[index] === step));
   // The cast is safe, because `readable` contains only values that passed the schema.
   const readable = isPlainObject(checked.readable) ? (checked.readable as Loose<DocumentInput>) : {};
-  const rules = checkRules(readable, isBroken, service).filter(({ path }) => !isPlaceholder(path));
+  const rules = checkRules(readable, brokenIn(earlier), service).filter(({ path }) => !isPlaceholder(path));
   const findings = [...earlier, ...rules];
   const hasShape = findings.every(({ code }) => PROBLEM_CLASSES[code] !== 'shape');
   return { findings, document: hasShape ? checked.value : null };

@@ -3,6 +3,7 @@ import { behavior } from './behavior-schema.js';
 import {
   MAX_METRICS,
   apiVersion,
+  dataSource,
   kind,
   labelName,
   objectName,
@@ -75,10 +76,7 @@ const podDeletionCost = z.strictObject({
       'ascending: a scale-down first removes the pods with the smallest values; descending: those with the largest.',
     default: BUILT_IN.deletionOrder,
   }),
-  source: labelName.optional().meta({
-    description: 'Name of the data source in the service config.',
-    default: BUILT_IN.source,
-  }),
+  source: dataSource,
 });
 
 /** All fields are optional, because `{}` means unset. rules/check-rules.ts reports a missing query. */
@@ -87,10 +85,7 @@ const maxReplicasFrom = z.strictObject({
     description:
       'PromQL query that returns a number of replicas. The values of its series are added up. Variables: $namespace, $name, $pods. Required.',
   }),
-  source: labelName.optional().meta({
-    description: 'Name of the data source in the service config.',
-    default: BUILT_IN.source,
-  }),
+  source: dataSource,
 });
 
 const podStart = z.strictObject({

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { parseQuantity } from '../../units/quantity.js';
+import { BUILT_IN } from './presets.js';
 
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
@@ -65,6 +66,11 @@ export const positiveQuantity = quantityOf(1n, NOT_POSITIVE);
 const NEGATIVE = 'must be a quantity of at least 0, such as 0, 50, "500m" or "1Gi"';
 
 export const quantity = quantityOf(0n, NEGATIVE);
+
+export const dataSource = labelName.optional().meta({
+  description: 'Name of the data source in the service config.',
+  default: BUILT_IN.source,
+});
 
 /** A fraction of at least 0, as a number or a quantity: 0.1 or `100m`. */
 export const toleranceValue = quantityOf(0n, NOT_QUANTITY);

@@ -3,6 +3,7 @@ import {
   MAX_REQUIREMENTS,
   MAX_VALUES,
   apiVersion,
+  dataSource,
   kind,
   labelName,
   objectName,
@@ -107,10 +108,7 @@ const queryFields = {
     description:
       'PromQL query of the metric. Required. Variables: $namespace, $name, $pods and, with describedObject, $object.',
   }),
-  source: labelName.optional().meta({
-    description: 'Name of the data source in the service config.',
-    default: BUILT_IN.source,
-  }),
+  source: dataSource,
   maxSampleAgeSeconds: seconds(0, 86_400).optional().meta({
     description:
       'Maximum age in seconds of the newest samples for a scale-down. With 0, the age is not checked. Default: the maximum age of the data source.',
