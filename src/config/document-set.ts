@@ -97,12 +97,12 @@ export function keepUnchanged(before: ActiveScaler | undefined, scaler: Scaler):
 
 export function checkLimits(lengths: readonly number[], documents: number): Problem | null {
   if (documents > MAX_DOCUMENTS) {
-    const message = `there are ${countOf(documents, 'document')}, must be at most ${MAX_DOCUMENTS}; no change is applied`;
+    const message = `the service has ${countOf(documents, 'document')}, must have at most ${MAX_DOCUMENTS}; no change is applied`;
     return unplacedProblem({ code: 'yaml-count', message });
   }
   const length = lengths.reduce((sum, each) => sum + each, 0);
   if (length <= MAX_TOTAL_LENGTH) return null;
-  const message = `the documents have ${length} characters, must be at most ${MAX_TOTAL_LENGTH} (64 MiB); no change is applied`;
+  const message = `the documents have ${length} characters in total, must have at most ${MAX_TOTAL_LENGTH} (64 MiB); no change is applied`;
   return unplacedProblem({ code: 'yaml-size', message });
 }
 
@@ -131,7 +131,10 @@ function pathProblems(read: ReadPath, last: DocumentSet): readonly Problem[] {
   const { path, files, error } = read.contents;
   if (error !== null) {
     const count = Array.from(last.values()).filter((active) => active.path === path).length;
-    const kept = count === 1 ? 'its last document stays' : `its last ${countOf(count, 'document')} stay`;
+    const kept =
+      count === 1
+        ? 'the last document of the path stays'
+        : `the last ${countOf(count, 'document')} of the path stay`;
     const consequence = count > 0 ? `; ${kept} in effect` : '';
     const message = `reading ${path}: ${error}${consequence}`;
     return [unplacedProblem({ code: 'unreadable', message }, path)];

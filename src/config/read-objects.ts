@@ -163,7 +163,7 @@ function checkCapacity(capacity: Capacity): (one: ReadObject) => readonly Proble
     documents -= 1;
     length -= own;
     if (documents < 0) {
-      const message = `there are more than ${MAX_DOCUMENTS} documents, files and objects together: this object is not used`;
+      const message = `files and objects together contain more than ${MAX_DOCUMENTS} documents: this object is not used`;
       return [problemOf(document, 'yaml-count', message)];
     }
     if (length >= 0) return [];
@@ -175,7 +175,7 @@ function checkCapacity(capacity: Capacity): (one: ReadObject) => readonly Proble
 function duplicateOf(document: ReadDocument, file: string, other: ReadDocument | undefined): Problem {
   const place = other?.place ?? null;
   const line = place === null ? '' : `:${place.line}`;
-  const message = `${document.key ?? ''} is also in ${file}${line}: a file takes precedence, so that this object is not used`;
+  const message = `${document.key ?? ''} is also in ${file}${line}: a file takes precedence, so this object is not used`;
   return problemOf(document, 'duplicate-document', message);
 }
 

@@ -163,7 +163,7 @@ function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly F
       input.renewDeadlineSeconds === undefined
         ? ([
             'retryPeriodSeconds',
-            `is ${retry}, must be below renewDeadlineSeconds / 1.2, with renewDeadlineSeconds (${renew})`,
+            `is ${retry}, must be below renewDeadlineSeconds (${renew}) divided by 1.2`,
           ] as const)
         : ([
             'renewDeadlineSeconds',

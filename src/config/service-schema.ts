@@ -10,16 +10,16 @@ const kind = z.enum(['rescale', 'failure', 'recommendation']);
 export const receiver = z.strictObject({
   format: z.enum(['json', 'slack', 'alertmanager']).optional().meta({
     description:
-      'Format of the body of a request. json: a list of events; slack: a message for an incoming webhook of Slack, Mattermost or Rocket.Chat; alertmanager: alerts for the API v2 of Alertmanager.',
+      'Format of the request body. json: a list of events; slack: a message for an incoming webhook of Slack, Mattermost or Rocket.Chat; alertmanager: alerts for the API v2 of Alertmanager.',
     default: SERVICE_DEFAULTS.notificationFormat,
   }),
   url: url.optional().meta({
     description:
-      'URL of the receiver, or of the server for the format alertmanager. Required unless urlFile is set.',
+      'URL of the receiver. For the format alertmanager: URL of the Alertmanager server. Required unless urlFile is set.',
   }),
   urlFile: filePath.optional().meta({
     description:
-      'File with the URL of the receiver, for a URL that is secret because it contains a token, such as a webhook of Slack. The file is read again when it changes.',
+      'File with the URL of the receiver. Use a file for a URL that contains a token, such as the URL of a Slack webhook. The file is read again when it changes.',
   }),
   bearerTokenFile: filePath.optional().meta({
     description: 'File with a bearer token. The file is read again when it changes.',
@@ -85,7 +85,7 @@ const scalers = z.strictObject({
 const auth = z.strictObject({
   bearerTokenFile: filePath.optional().meta({
     description:
-      'File with a bearer token that clients of the API must send, relative to this file. The token is read again when the file changes.',
+      'File with the bearer token that clients of the API must send. The path is relative to this file. The token is read again when the file changes.',
   }),
   tokenReview: z.literal(true).optional().meta({
     description:
@@ -104,16 +104,16 @@ const server = z.strictObject({
   }),
   allowedHosts: z.array(hostName).max(100).optional().meta({
     description:
-      'Additional host names to accept in requests, such as the host name of an Ingress; `*.example.com` matches any first label. IP addresses, names without a dot, names of Services that end in .svc or .svc.cluster.local, and the names of the API server are always allowed. Requests with other names are answered with status 421.',
+      'Additional host names to accept in requests, such as the host name of an Ingress; `*.example.com` matches any first label. IP addresses, names without a dot, names of Services that end in .svc or .svc.cluster.local, and the names of the API server are always allowed. Requests with other host names are rejected with status 421.',
     default: [],
   }),
   auth: auth.optional().meta({
     description:
-      'Authentication of clients of the API, by exactly one of the two fields. It protects the pages below /api/v1, but not the probes, /metrics and the files of the dashboard. Default: every client may read everything.',
+      'Authentication of API clients. Exactly one of the two fields must be set. Authentication protects all paths below /api/v1, but not the probes, /metrics and the files of the dashboard. Default: every client may read everything.',
   }),
   peerKeyFile: filePath.optional().meta({
     description:
-      'File with a key of at least 32 characters that all replicas share, relative to this file. The key encrypts and authenticates requests between replicas, so that each replica answers for all scalers. Each line of the file is a key: the first key is used, and all keys are accepted. The file is read again when it changes. Default: replicas do not query each other.',
+      'File with a key of at least 32 characters that all replicas share. The path is relative to this file. The key encrypts and authenticates requests between replicas, so that each replica can answer for all scalers. Each line of the file is a key: the first key is used for requests, and all keys are accepted. The file is read again when it changes. Default: replicas do not query each other.',
   }),
   dashboard: z.boolean().optional().meta({
     description: 'Whether to serve the dashboard at `/`. The dashboard reads the API of the same port.',
@@ -121,21 +121,21 @@ const server = z.strictObject({
   }),
   groupLabel: labelKey.optional().meta({
     description:
-      'Label in the metadata of the documents, such as `team` or `app.kubernetes.io/part-of`, by which the dashboard can group scalers. Default: no groups.',
+      'Label by which the dashboard can group scalers, such as `team` or `app.kubernetes.io/part-of`. The label is read from the metadata of each document. Default: no groups.',
   }),
 });
 
 const state = z.strictObject({
   enabled: z.boolean().optional().meta({
     description:
-      'Whether to persist the state in the ConfigMaps promscaler-state-00 to -15 of the namespace of the service. Without persistence, stabilization windows restart with the process. Default: true in a pod, false elsewhere.',
+      'Whether to persist the state in the ConfigMaps promscaler-state-00 to -15 in the namespace of the service. Without persistence, stabilization windows restart with the process. Default: true in a pod, false elsewhere.',
   }),
 });
 
 const leaderElection = z.strictObject({
   enabled: z.boolean().optional().meta({
     description:
-      'Whether to elect a leader. Disable the election only for a single replica. Default: true in a cluster, false elsewhere.',
+      'Whether to elect a leader. Disable leader election only if there is a single replica. Default: true in a cluster, false elsewhere.',
   }),
   leaseDurationSeconds: seconds(1, 3600).optional().meta({
     description: 'Seconds without a renewal after which another replica may take over the Lease.',
@@ -156,7 +156,7 @@ const leaderElection = z.strictObject({
 const sharding = z.strictObject({
   enabled: z.boolean().optional().meta({
     description:
-      'Whether to divide the scalers among all replicas, instead of electing one leader that scales all. Sharding requires leader election and persisted state, which it enables by default.',
+      'Whether to divide the scalers among all replicas, instead of electing one leader that scales all. Sharding requires leader election and persisted state, and enables both by default.',
     default: SERVICE_DEFAULTS.sharding,
   }),
 });
@@ -164,7 +164,7 @@ const sharding = z.strictObject({
 const metrics = z.strictObject({
   detail: z.enum(['full', 'summary']).optional().meta({
     description:
-      'Series of each scaler. full: all series; summary, for thousands of scalers: no values, targets and proposals of single metrics, no pods and no ends of limits. The charts of the dashboard need full.',
+      'Series to expose for each scaler. full: all series; summary (for thousands of scalers): all series except those about single metrics, pods and the ends of limits. The charts of the dashboard need full.',
     default: SERVICE_DEFAULTS.metricsDetail,
   }),
 });
@@ -172,11 +172,11 @@ const metrics = z.strictObject({
 const record = z.strictObject({
   path: filePath.meta({
     description:
-      'File to which the decisions are appended, relative to this file, in an existing directory. Older files are PATH.1, PATH.2 and so on. Each replica needs its own file.',
+      'File to which the decisions are appended. The path is relative to this file, and the directory must exist. Older files are named PATH.1, PATH.2 and so on. Each replica needs its own file.',
   }),
   which: z.enum(['changes', 'all']).optional().meta({
     description:
-      'Decisions to record. changes: decisions that change the replicas or whose change was held; all: the decisions of every round.',
+      'Decisions to record. changes: decisions that change the replicas, and decisions whose change was held; all: the decisions of every round.',
     default: SERVICE_DEFAULTS.recordWhich,
   }),
   maxFileBytes: z
@@ -189,7 +189,7 @@ const record = z.strictObject({
       default: SERVICE_DEFAULTS.recordMaxFileBytes,
     }),
   maxFiles: z.int().min(1).max(1000).optional().meta({
-    description: 'Maximum number of files. Then the oldest file is deleted.',
+    description: 'Maximum number of files. If there are more, the oldest file is deleted.',
     default: SERVICE_DEFAULTS.recordMaxFiles,
   }),
 });

@@ -143,7 +143,7 @@ export const source = z.strictObject({
   }),
   flavor: z.enum(['prometheus', 'thanos', 'mimir', 'victoriametrics']).optional().meta({
     description:
-      'Kind of the server. It determines the parameters that prevent partial responses, and the default CPU query. If this field is unset, VictoriaMetrics is detected by its responses.',
+      'Kind of server. This field determines the parameters that prevent partial responses, and the default CPU query. If this field is unset, VictoriaMetrics is detected by its responses.',
     default: SERVICE_DEFAULTS.flavor,
   }),
   timeoutSeconds: seconds(1, 300).optional().meta({
@@ -164,7 +164,7 @@ export const source = z.strictObject({
   }),
   maxAnswerBytes: z.int().min(65_536).max(268_435_456).optional().meta({
     description:
-      'Maximum size of an answer in bytes, after decompression. A larger answer is rejected while it is received. All answers that are being received may together have three times this size.',
+      'Maximum size of an answer in bytes, after decompression. A larger answer is rejected while it is received. The total size of all answers in progress may be three times this size.',
     default: SERVICE_DEFAULTS.maxAnswerBytes,
   }),
   maxSeries: z.int().min(1).max(1_000_000).optional().meta({
@@ -173,12 +173,12 @@ export const source = z.strictObject({
   }),
   scrapeIntervalSeconds: seconds(1, 3600).optional().meta({
     description:
-      'Scrape interval of the server in seconds. It determines the maximum age of samples in resource queries, and the length of an outage of the server after which scale-down is held.',
+      'Scrape interval of the server in seconds. The interval determines the maximum age of samples in resource queries, and how long the server must be unavailable before scale-down is held.',
     default: SERVICE_DEFAULTS.scrapeIntervalSeconds,
   }),
   maxSampleAgeSeconds: seconds(0, 86_400).optional().meta({
     description:
-      'Maximum age in seconds of the newest samples for a scale-down. With 0, the age is not checked. Default: computed from the scrape interval and the range of each selector.',
+      'Maximum age in seconds of the newest samples that may cause a scale-down. With 0, the age is not checked. Default: computed from the scrape interval and the range of each selector.',
   }),
   headers: z.record(headerName, headerValue).optional().meta({
     description: 'HTTP headers to send with each query, such as X-Scope-OrgID.',

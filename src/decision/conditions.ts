@@ -32,7 +32,7 @@ export const NOT_EVALUATED: readonly Condition[] = [
   buildCondition(
     'ScalingLimited',
     'NotEvaluated',
-    'no count was calculated for this version of the document yet',
+    'no replica count was calculated for this version of the document yet',
   ),
 ];
 
@@ -104,7 +104,10 @@ function ableToScale(context: LimitContext, limited: LimitedCount): Condition {
     return able('RecoveryHold', 'scale-down is held until every metric has returned values for long enough');
   }
   if (isHoldInForce && step('downscale_confirmation') !== undefined) {
-    return able('ScaleDownStabilized', 'scaling down to the highest count of the decisions that confirm it');
+    return able(
+      'ScaleDownStabilized',
+      'scaling down to the highest count of the decisions that confirm the scale-down',
+    );
   }
   const isStabilized = countAfter('stabilization', context, limited) !== context.recommended;
   if (!isStabilized) return READY_FOR_NEW_SCALE;
@@ -160,7 +163,7 @@ function tooHigh(
     return limitedBy('TooManyReplicas', `${describeCount(stabilized, limited)}, ${last.reason}`);
   const limit = isRising ? capOf(limited, ['policy', 'scale_up_limit']) : null;
   if (limit !== null && spec.maxReplicas > limit)
-    return limitedBy('ScaleUpLimit', `the count may not rise above ${limited.replicas} now`);
+    return limitedBy('ScaleUpLimit', `the replica count may not rise above ${limited.replicas} now`);
   const bound = describeBound('maxReplicas', spec.maxReplicas, bounds.ceiling);
   return limitedBy('TooManyReplicas', `${describeCount(stabilized, limited)}, ${bound}`);
 }
@@ -168,7 +171,7 @@ function tooHigh(
 function tooLow(context: LimitContext, stabilized: number, limited: LimitedCount): Condition {
   const limit = capOf(limited, ['policy', 'step_limit']);
   return limit !== null && context.spec.minReplicas < limit
-    ? limitedBy('ScaleDownLimit', `the count may not fall below ${limited.replicas} now`)
+    ? limitedBy('ScaleDownLimit', `the replica count may not fall below ${limited.replicas} now`)
     : limitedBy('TooFewReplicas', `${describeCount(stabilized, limited)}, ${describeFloor(context.bounds)}`);
 }
 

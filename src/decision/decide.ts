@@ -81,7 +81,7 @@ function takeShortCut(
   const { minReplicas } = scaler.spec;
   const { specReplicas } = target;
   if (specReplicas === 0 && minReplicas > 0 && !state.zeroedBySelf) {
-    const reason = 'scaling is disabled: the target has 0 replicas, set by a person';
+    const reason = 'scaling is disabled: a person has set the target to 0 replicas';
     return { replicas: 0, steps: [], conditions: [ABLE_TO_GET_SCALE, SCALING_DISABLED], reason };
   }
   if (specReplicas > highestCeiling) {

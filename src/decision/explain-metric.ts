@@ -87,7 +87,7 @@ function windowOrigin(sample: ContainersSample | PodsSample): string {
   const { learnedIntervalSeconds: interval } = sample;
   return interval === null
     ? ' (the scrape interval is not known yet)'
-    : ` (4 scrapes, at most ${interval} s apart)`;
+    : ` (4 scrape intervals of at most ${interval} s)`;
 }
 
 /** Returns a clause with the start of the fallback; empty: the fallback has already started, or never will. */

@@ -40,7 +40,7 @@ export function explainCount(
   const cost =
     forecast === undefined
       ? ''
-      : `; reactive ${forecast.reactive}, budget ${forecast.spentPercent} of ${budget} %`;
+      : `; without the forecast ${forecast.reactive}; ${forecast.spentPercent} of ${budget} % of the forecast budget spent`;
   const noted = note === null ? cost : `${cost}; ${note}`;
   const held = explainSteps(limits);
   const outcome = countChange(current, desired);
@@ -64,7 +64,7 @@ function explainSteps(steps: readonly LimitStep[]): string {
   return steps
     .filter((step) => !isOver || !isHold(step))
     .map(({ limit, to, reason }) => {
-      const more = isOver && limit === 'max_replicas' ? '; no lower yet' : '';
+      const more = isOver && limit === 'max_replicas' ? '; the count cannot fall further yet' : '';
       return `${to} by ${limit} (${reason}${more})`;
     })
     .join(', ');

@@ -15,7 +15,7 @@ import {
 export function findData(scaler: TroubledScaler): readonly Remedy[] {
   const missing = [scaler.state.cause, ...scaler.metrics.map(({ error }) => error)].map(readNoAnswer);
   const unanswered = missing.find((one) => one !== null);
-  const fix = { text: 'Let doctor name the fix', snippet: doctor(scaler) };
+  const fix = { text: 'Run doctor to find the fix', snippet: doctor(scaler) };
   if (unanswered === undefined) return [...addRequests(scaler), fix, ...tryQueries(scaler)];
   const meanwhile = keptMeanwhile(scaler);
   const { host, isDown } = unanswered;
@@ -29,10 +29,10 @@ export function findData(scaler: TroubledScaler): readonly Remedy[] {
             text: `Test the connection to ${host === '' ? 'Prometheus' : host}; ${meanwhile}`,
             snippet: fix.snippet,
           },
-          { text: `See whether Prometheus runs there. If it does, ${whatElse}`, snippet: null },
+          { text: `Check whether Prometheus runs there. If it does, ${whatElse}`, snippet: null },
         ]
       : [
-          { text: `See whether the pods of Prometheus run; ${meanwhile}`, snippet: pods },
+          { text: `Check whether the pods of Prometheus run; ${meanwhile}`, snippet: pods },
           { text: `If they do, ${whatElse}. Test the connection`, snippet: fix.snippet },
         ];
   return [...steps, ...tryQueries(scaler)];

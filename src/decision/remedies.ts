@@ -50,7 +50,7 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
   NoTarget: findWorkload,
   WriteFailed: (scaler) => [
     {
-      text: 'Check the permissions of promscaler and what rejects its requests',
+      text: 'Check the permissions of promscaler, and find what rejects its requests',
       snippet: doctor(scaler),
     },
   ],
@@ -125,7 +125,7 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
   const { namespace, conditions, conflictingWriter, otherScaler } = scaler;
   if (otherScaler !== null) {
     const isAdoptable = adopt(scaler, '') !== null;
-    const compare = patch(scaler, 'Or compare both first, in dry run', { dryRun: true });
+    const compare = patch(scaler, 'Or compare the two first, in dry run', { dryRun: true });
     return [
       ...(otherScaler.kind === 'Scaler' ? [deleteThis(scaler)] : []),
       deleteOther(otherScaler),
@@ -220,7 +220,7 @@ function makeWay(other: OtherScaler): readonly Remedy[] {
     typeof file === 'string'
       ? { text: `${dryRun}. In ${file}, set`, snippet: { kind: 'edit', text: 'dryRun: true' } }
       : {
-          text: `${dryRun}${file === null ? '' : ', here or in its file'}`,
+          text: `${dryRun}${file === null ? '' : ', with this command or in its file'}`,
           snippet: patchObject(other, { dryRun: true }),
         },
   ];
@@ -272,15 +272,15 @@ function startPods(scaler: TroubledScaler): readonly Remedy[] {
   if (conditions.some(({ reason }) => reason === 'Unschedulable'))
     return [
       {
-        text: 'See why no node takes the pods, then add nodes or lower the requests of the pods',
+        text: 'Find out why no node fits the pods, then add nodes or lower the requests of the pods',
         snippet: kubectl(namespace, 'get', 'events', '--field-selector=reason=FailedScheduling', byTime),
       },
-      { text: 'See whether a node is not ready', snippet: command('kubectl get nodes') },
+      { text: 'Check whether all nodes are ready', snippet: command('kubectl get nodes') },
     ];
   return [
-    { text: 'See what keeps the pods from running', snippet: kubectl(namespace, 'get', 'events', byTime) },
+    { text: 'Find out why the pods do not run', snippet: kubectl(namespace, 'get', 'events', byTime) },
     {
-      text: 'See how far the rollout is, and why it waits',
+      text: 'Check the progress of the rollout, and what it waits for',
       snippet: kubectl(namespace, 'describe', targetOf(scaler)),
     },
   ];
@@ -323,7 +323,7 @@ function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: n
   const { replicas, isAll, share } = atMostTwice(recommended, maximum);
   const what = isAll
     ? `${countOf(replicas, 'replica')} now, above the maximum`
-    : `${share} now, twice the maximum`;
+    : `${share} now, which is twice the maximum`;
   return {
     text: `Set ${what}, and keep them ${pauseLength(scaler)}`,
     snippet: pauseFor30Minutes(scaler, replicas),
@@ -332,7 +332,7 @@ function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: n
 
 function explain(scaler: TroubledScaler): Remedy {
   return {
-    text: 'See what the metrics recommend',
+    text: 'Check what the metrics recommend',
     snippet: command(`promscaler explain ${keyOf(scaler)}`),
   };
 }

@@ -137,7 +137,7 @@ const RULES: readonly Rule[] = [
   { state: 'NoTarget', when: 'the target or its pods cannot be read', find: noTarget },
   {
     state: 'NoAutoscaler',
-    when: 'the scaler is in dry run, and the autoscaler that it was made from no longer scales the target, so that nothing scales it',
+    when: 'the scaler is in dry run, and nothing scales the target, because the autoscaler from which the scaler was made no longer scales it',
     find: ({ conditions }) => heldBy(conditions, ['NoAutoscaler']),
   },
   {

@@ -228,7 +228,7 @@ function partsOf(
       : { ...ofBacklog, capacity };
   return autoCapacity?.mode === 'Observe'
     ? ofBacklog
-    : { ...ofBacklog, partial: 'capacity: no series, so that target.averageValue applies' };
+    : { ...ofBacklog, partial: 'capacity: no series, so target.averageValue applies' };
 }
 
 const NO_SERIES = errorSample(

@@ -127,13 +127,16 @@ export function createWatches(options: WatchesOptions): Watches {
       informersOf(namespace)
         .map(problemOfInformer)
         .find((problem) => problem !== null) ??
-      new KubernetesError('connection', `reading pods and targets in namespace ${namespace}: not listed yet`),
+      new KubernetesError(
+        'connection',
+        `reading pods and targets in namespace ${namespace}: the first list has not finished yet`,
+      ),
   };
 }
 
 function fixForHpas({ kind }: KubernetesError): string | null {
   return kind === 'forbidden'
-    ? 'set the chart value rbac.create: true (list and watch on horizontalpodautoscalers); until then, HPAs are detected up to a minute late if promscaler may list HPAs; otherwise, the HPAs of the last list are used'
+    ? 'set the chart value rbac.create: true (list and watch on horizontalpodautoscalers); until then, promscaler detects HPAs up to a minute late, or uses the last list if it is not allowed to list HPAs'
     : null;
 }
 

@@ -268,7 +268,7 @@ function isSettled({ reflector }: Informer<unknown>): boolean {
 }
 
 function notListed(doing: string): KubernetesError {
-  return new KubernetesError('timeout', `${doing}: not listed yet`);
+  return new KubernetesError('timeout', `${doing}: the first list has not finished yet`);
 }
 
 function fromScale({ namespace, ref }: WorkloadAccess, scale: ScaleWithSelector): ScaleTarget {

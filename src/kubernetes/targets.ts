@@ -168,7 +168,7 @@ export function usableSelector(selector: LabelSelector | null, doing: string): L
   if (selector === null || selector.length === 0)
     throw new KubernetesError(
       'invalid_selector',
-      `${doing}: its selector is ${selector === null ? 'missing or invalid' : 'empty'}`,
+      `${doing}: the selector is ${selector === null ? 'missing or invalid' : 'empty'}`,
     );
   return selector;
 }

@@ -51,12 +51,12 @@ export const SCALER_METRICS = {
   ),
   metricCapacity: gauge(
     'promscaler_metric_measured_capacity',
-    'Load that one pod carries, as measured by capacity auto, in the unit of the query.',
+    'Load that one pod carries, in the unit of the query, as measured with capacity auto.',
     METRIC,
   ),
   metricCapacityDrift: gauge(
     'promscaler_metric_capacity_drift_ratio',
-    'Measured capacity of a pod divided by its capacity on the days before; the series exists only while the two differ by more than 10 percent.',
+    'Measured capacity of a pod divided by the capacity measured on earlier days; the series exists only while the two differ by more than 10 percent.',
     METRIC,
   ),
   saturationStep: gauge(
@@ -184,7 +184,7 @@ export const SERVICE_METRICS = {
   queryErrors: counter('promscaler_query_errors_total', 'Queries that failed.', ['source', 'reason']),
   answerSeries: counter(
     'promscaler_answer_series_total',
-    'Series in answers whose labels are known from the last answer to the same query, or have to be read.',
+    'Series in answers, by whether their labels were known from the last answer to the same query or had to be read.',
     ['source', 'labels'],
   ),
   overLimitQueries: counter(

@@ -168,7 +168,7 @@ describe('a file and an object with the same name', () => {
       {
         code: 'duplicate-document',
         file: 'scalers.promscaler.dev/shop/web',
-        message: 'shop/web is also in web.yaml:3: a file takes precedence, so that this object is not used',
+        message: 'shop/web is also in web.yaml:3: a file takes precedence, so this object is not used',
       },
     ]);
     expect(found.verdicts.get('shop/web')?.scaler).toBeNull();

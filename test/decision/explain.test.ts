@@ -182,7 +182,7 @@ describe('the reason in the Event for a change', () => {
 describe('the window of a sample', () => {
   it.each([
     [{}, 'over 120 s, of 1 pod'],
-    [{ learnedIntervalSeconds: 30 }, 'over 120 s (4 scrapes, at most 30 s apart), of 1 pod'],
+    [{ learnedIntervalSeconds: 30 }, 'over 120 s (4 scrape intervals of at most 30 s), of 1 pod'],
     [{ learnedIntervalSeconds: null }, 'over 120 s (the scrape interval is not known yet), of 1 pod'],
   ])('is named with its origin, unless the config sets it: %j', (learned, text) => {
     const snapshot = parseSnapshot({

@@ -68,7 +68,7 @@ it.each([
 
   expect(desiredReplicas).toBe(allowed);
   expect(conditions.find(({ type }) => type === 'ScalingLimited')?.message).toBe(
-    `the count may not ${direction} ${allowed} now`,
+    `the replica count may not ${direction} ${allowed} now`,
   );
 });
 

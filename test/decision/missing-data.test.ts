@@ -40,14 +40,14 @@ describe('what to do about a metric without a value', () => {
     [
       'prometheus.monitoring:9090: connection refused',
       [
-        'See whether the pods of Prometheus run; meanwhile nothing is scaled down: kubectl get -n monitoring pods',
+        'Check whether the pods of Prometheus run; meanwhile nothing is scaled down: kubectl get -n monitoring pods',
         `If they do, ${UNHEARD}. Test the connection: kubectl exec`,
       ],
     ],
     [
       'not sent: the last 6 queries to the source have failed, so only one per round is sent (prometheus.monitoring:9090: timeout after 1500 ms)',
       [
-        'See whether the pods of Prometheus run; meanwhile nothing is scaled down: kubectl get -n monitoring pods',
+        'Check whether the pods of Prometheus run; meanwhile nothing is scaled down: kubectl get -n monitoring pods',
         `If they do, ${UNHEARD}. Test the connection: kubectl exec`,
       ],
     ],
@@ -55,14 +55,14 @@ describe('what to do about a metric without a value', () => {
       'localhost:9090: timeout after 5000 ms',
       [
         'Test the connection to localhost:9090; meanwhile nothing is scaled down: kubectl exec',
-        `See whether Prometheus runs there. If it does, ${UNHEARD}`,
+        `Check whether Prometheus runs there. If it does, ${UNHEARD}`,
       ],
     ],
-    ['h.svc:9090: HTTP 401', ['Let doctor name the fix; meanwhile nothing is scaled down: kubectl exec']],
-    [MESSAGE, ['Let doctor name the fix: kubectl exec', 'Try the query of queue in Prometheus: q']],
+    ['h.svc:9090: HTTP 401', ['Run doctor to find the fix; meanwhile nothing is scaled down: kubectl exec']],
+    [MESSAGE, ['Run doctor to find the fix: kubectl exec', 'Try the query of queue in Prometheus: q']],
     [
       `h:9090: ${MESSAGE}`,
-      ['Let doctor name the fix: kubectl exec', 'Try the query of queue in Prometheus: q'],
+      ['Run doctor to find the fix: kubectl exec', 'Try the query of queue in Prometheus: q'],
     ],
   ])(
     'starts at the server if it did not answer, and tries only a query that it rejected: %s',
@@ -91,7 +91,7 @@ describe('what to do about a metric without a value', () => {
       cause: 'Prometheus: prometheus.monitoring:9090: connection refused for cpu, fallback of 5 replicas',
     };
     expect(remediesFor({ state })[0]).toMatch(
-      /^See whether the pods of Prometheus run; meanwhile the fallback applies: /,
+      /^Check whether the pods of Prometheus run; meanwhile the fallback applies: /,
     );
   });
 

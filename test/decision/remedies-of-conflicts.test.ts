@@ -20,7 +20,7 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
 
     expect(first).toMatch(/^To keep this scaler, delete HorizontalPodAutoscaler/);
     expect(second).toBe(
-      `Or compare both first, in dry run: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":true}}'`,
+      `Or compare the two first, in dry run: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":true}}'`,
     );
   });
 
@@ -73,7 +73,7 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
   it('is only the search for the value of a metric in a dry run without one', async () => {
     const lines = await remediesFor('a dry run without data');
 
-    expect(lines[0]).toMatch(/^Let doctor name the fix/);
+    expect(lines[0]).toMatch(/^Run doctor to find the fix/);
     expect(lines.join()).not.toMatch(/delete|"?dryRun"?:/i);
   });
 
@@ -139,7 +139,7 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
 
     expect(lines.slice(0, 2)).toEqual([
       'Compare with the scaler of the target: promscaler explain shop/other',
-      `To let this scaler scale, put shop/other in dry run, here or in its file: kubectl patch -n shop scalers.promscaler.dev other --type=merge -p '{"spec":{"dryRun":true}}'`,
+      `To let this scaler scale, put shop/other in dry run, with this command or in its file: kubectl patch -n shop scalers.promscaler.dev other --type=merge -p '{"spec":{"dryRun":true}}'`,
     ]);
     expect(lines[2]).toMatch(/^Then apply the decisions/);
     expect(lines).toHaveLength(3);

@@ -69,14 +69,14 @@ describe('what to do about the state of a scaler', () => {
     const most = 2 * (maxReplicas ?? 0);
     expect(many).toContain(`--replicas ${most} `);
     expect(many).toContain(
-      `Set ${most} of the 5000 recommended replicas now, twice the maximum, and keep them for 30 minutes: `,
+      `Set ${most} of the 5000 recommended replicas now, which is twice the maximum, and keep them for 30 minutes: `,
     );
     expect(raise).toMatch(
       new RegExp(
         `^If the metric is right, raise spec\\.maxReplicas to ${most} of the 5000 recommended replicas\\. .*: ${most}$`,
       ),
     );
-    expect(other).toMatch(/^See what the metrics recommend: promscaler explain shop\/s\d+$/);
+    expect(other).toMatch(/^Check what the metrics recommend: promscaler explain shop\/s\d+$/);
     expect((await remediesFor('another client, at the maximum', ROLLOUT)).at(-1)).toMatch(
       /^Keep 4 replicas meanwhile\. In the file of shop\/s\d+, set: paused: true$/,
     );
@@ -133,7 +133,7 @@ describe('what to do about the state of a scaler', () => {
         doctor: 'kubectl exec -n monitoring pod -- promscaler doctor shop/web',
       }),
     ).toEqual([
-      'Let doctor name the fix: kubectl exec -n monitoring pod -- promscaler doctor shop/web',
+      'Run doctor to find the fix: kubectl exec -n monitoring pod -- promscaler doctor shop/web',
       'Try the query of queue in Prometheus: q',
     ]);
   });
@@ -162,11 +162,11 @@ describe('what to do about the state of a scaler', () => {
 
     expect(await remediesFor('no series', { metrics, queries, doctor: 'kubectl exec' })).toEqual([
       `Set a memory request that fits the workload, also in its manifest: kubectl set resources deployment/${named('no series')} -n shop -c app,cache --requests=memory=256Mi`,
-      'Let doctor name the fix: kubectl exec',
+      'Run doctor to find the fix: kubectl exec',
       'Try the query of queue in Prometheus: sum(q)',
     ]);
     expect((await remediesFor('no series', { metrics, ...ROLLOUT, doctor: 'kubectl exec' }))[0]).toBe(
-      'Let doctor name the fix: kubectl exec',
+      'Run doctor to find the fix: kubectl exec',
     );
   });
 
@@ -248,7 +248,7 @@ describe('what to do about the state of a scaler', () => {
 
     expect(stdout).toContain(`
 What to do
-  Let doctor name the fix:
+  Run doctor to find the fix:
     promscaler doctor shop/${name} --config promscaler.yaml
   Try the query of queue in Prometheus: q
     https://prometheus.example.com/main/graph?g0.expr=q&g0.tab=0&g0.range_input=1h

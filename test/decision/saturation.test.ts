@@ -122,7 +122,7 @@ describe('a saturation step', () => {
     // The usage alone asks for ceil(100 / 70 x 10).
     expect(decideOn({ state }).desiredReplicas).toBe(15);
     expect(decideOn({ state }).metrics[0]?.saturation).toEqual({
-      why: '100 % of the limits since 2026-01-01T11:57:31Z, no step before 2026-01-01T12:00:01Z',
+      why: '100 % of the limits since 2026-01-01T11:57:31Z, no saturation step before 2026-01-01T12:00:01Z',
       replicas: null,
     });
     expect(stateAfter({ state })).toEqual(state);
@@ -143,7 +143,7 @@ describe('a saturation step', () => {
     expect(decideOn({ state, served: 110 }).desiredReplicas).toBe(15);
     expect(decideOn({ state, served: 90 }).desiredReplicas).toBe(15);
     expect(decideOn({ state, served: 110 }).metrics[0]?.saturation?.why).toContain(
-      'but the served load has only changed from 100 to 110',
+      'no saturation step because the served load has only changed from 100 to 110',
     );
   });
 
@@ -199,7 +199,7 @@ describe('a saturation step', () => {
     const sample = { at: at(0), windowSeconds: 60, containers: { 'web-0': { app: 1 } }, served: 143 };
 
     expect(decideOn({ limit: null }).metrics[0]?.saturation?.why).toBe(
-      'the usage of the limits is unknown: pod web-0 has no cpu limit',
+      'the usage in percent of the limits is unknown: pod web-0 has no cpu limit',
     );
     expect(stateAfter({ sample })).toEqual({ since: null, served: 100 });
     expect(decideOn({ podStart: {} }).desiredReplicas).toBe(15);

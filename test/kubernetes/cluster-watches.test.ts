@@ -65,7 +65,7 @@ describe('scopes', () => {
 
     expect(fixture.cluster.listPods('n0', APP_WEB).map(({ name }) => name)).toEqual(['n0']);
     expect((await failureOf(() => fixture.cluster.listPods('n20', APP_WEB))).message).toContain(
-      'not listed yet',
+      'the first list has not finished yet',
     );
   });
 
@@ -81,7 +81,7 @@ describe('scopes', () => {
 
     expect(fixture.cluster.listPods('n1', APP_WEB)).toHaveLength(1);
     expect((await failureOf(() => fixture.cluster.listPods('n0', APP_WEB))).message).toContain(
-      'not listed yet',
+      'the first list has not finished yet',
     );
   });
 

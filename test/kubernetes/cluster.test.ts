@@ -74,10 +74,10 @@ describe('a watched target', () => {
     fixture.start();
 
     expect((await failureOf(() => fixture.cluster.listPods('shop', APP_WEB))).message).toContain(
-      'not listed yet',
+      'the first list has not finished yet',
     );
     expect((await failureOf(() => fixture.cluster.listPods('other', APP_WEB))).message).toContain(
-      'not listed yet',
+      'the first list has not finished yet',
     );
     expect(fixture.cluster.cacheAgeSeconds('shop')).toBe(Number.POSITIVE_INFINITY);
     expect(fixture.cluster.isSynced()).toBe(false);
@@ -94,7 +94,7 @@ describe('a watched target', () => {
     expect(fixture.cluster.isSynced()).toBe(false);
     expect(fixture.cluster.isListing()).toBe(true);
     expect((await failureOf(() => fixture.cluster.listPods('shop', APP_WEB))).message).toContain(
-      'not listed yet',
+      'the first list has not finished yet',
     );
     fixture.clock.advance(5001);
     expect(fixture.cluster.isListing()).toBe(false);
@@ -114,7 +114,7 @@ describe('a watched target', () => {
 
     fixture.clock.advance(10_000);
 
-    expect((await failing).message).toBe('reading deployment shop/web: not listed yet');
+    expect((await failing).message).toBe('reading deployment shop/web: the first list has not finished yet');
   });
 
   it('is reported to every caller if watching pods is forbidden', async () => {
@@ -262,7 +262,7 @@ describe('a watched target', () => {
     const error = await failureOf(() => fixture.cluster.readTarget('shop', WEB, fixture.signal));
 
     expect(error.kind).toBe('invalid_selector');
-    expect(error.message).toBe(`reading deployment shop/web: its selector is ${words}`);
+    expect(error.message).toBe(`reading deployment shop/web: the selector is ${words}`);
   });
 
   it('is rejected if it is a ReplicaSet of a Deployment', async () => {

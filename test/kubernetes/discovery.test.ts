@@ -168,6 +168,6 @@ describe('a target without a watch', () => {
     const error = await failureOf(() => fixture.cluster.readTarget('shop', ROLLOUT, fixture.signal));
 
     expect(error.kind).toBe('invalid_selector');
-    expect(error.message).toBe(`reading scale of rollout shop/web: its selector is ${words}`);
+    expect(error.message).toBe(`reading scale of rollout shop/web: the selector is ${words}`);
   });
 });

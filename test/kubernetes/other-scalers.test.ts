@@ -154,7 +154,9 @@ describe('listOtherScalers', () => {
       await settle(2);
     }
 
-    expect(await first).toEqual(code === 403 ? expect.stringContaining('not listed yet') : []);
+    expect(await first).toEqual(
+      code === 403 ? expect.stringContaining('the first list has not finished yet') : [],
+    );
     expect(await look()).toEqual([]);
     expect(warnings()).toHaveLength(1);
     expect(warnings()[0]?.facts['fix']).toEqual(
@@ -189,7 +191,7 @@ describe('listOtherScalers', () => {
     fixture.clock.advance(1);
     await waiting;
 
-    expect(String(failure)).toContain('reading HPAs in namespace shop: not listed yet');
+    expect(String(failure)).toContain('reading HPAs in namespace shop: the first list has not finished yet');
   });
 
   it.each([
@@ -309,7 +311,7 @@ describe('listOtherScalers', () => {
 
     await expect(look()).resolves.toEqual([]);
     await expect(async () => fixture.cluster.listOtherScalers('other', fixture.signal)).rejects.toThrow(
-      'reading HPAs in namespace other: not listed yet',
+      'reading HPAs in namespace other: the first list has not finished yet',
     );
   });
 });

@@ -65,7 +65,7 @@ export const DRY_RUN_CASES: readonly StateCase[] = [
   [
     'a dry run that outlived the HPA that it was made from',
     'NoAutoscaler',
-    'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer does',
+    'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer scales it',
     decided({
       record: {
         dryRun: true,
@@ -73,7 +73,7 @@ export const DRY_RUN_CASES: readonly StateCase[] = [
           buildCondition(
             'Held',
             'NoAutoscaler',
-            'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer does; spec.dryRun is true',
+            'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer scales it; spec.dryRun is true',
           ),
         ],
       },

@@ -75,7 +75,7 @@ describe('createLedger', () => {
         type: 'ScalingLimited',
         status: 'Unknown',
         reason: 'NotEvaluated',
-        message: 'no count was calculated for this version of the document yet',
+        message: 'no replica count was calculated for this version of the document yet',
         lastTransition: at(15),
       },
     ]);

@@ -165,7 +165,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'a forbidden window',
     'Backoff',
-    '6 recommended, the upscale window runs until 2026-01-01T00:03:00Z',
+    '6 recommended, the upscale forbidden window lasts until 2026-01-01T00:03:00Z',
     decided({
       percent: 83,
       spec: { upscaleForbiddenWindowSeconds: 300 },

@@ -215,7 +215,7 @@ export async function changeReplicas(
     const unresolved = UNKNOWN_OUTCOME.includes(error.kind) ? progress.sent : null;
     return { kind: 'failed', message: error.message, unresolved };
   }
-  const message = `the target changed ${MAX_RETRIES + 1} times while setting its replicas`;
+  const message = `the target changed ${MAX_RETRIES + 1} times while promscaler was setting its replicas`;
   return { kind: 'failed', message, unresolved: null };
 }
 
@@ -312,7 +312,7 @@ function findMove(
   }
   if (scale.specReplicas === from) return null;
   const { specReplicas, statusReplicas, resourceVersion } = scale;
-  const message = `replicas are ${specReplicas} now, but the decision started from ${from}`;
+  const message = `spec.replicas is ${specReplicas} now, but the decision started from ${from}`;
   return { kind: 'moved', message, specReplicas, statusReplicas, resourceVersion, afterConflict };
 }
 

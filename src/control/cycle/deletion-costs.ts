@@ -192,7 +192,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
   };
 }
 
-const PERMISSION_FIX = ' (chart value podDeletionCost.enabled: true grants it)';
+const PERMISSION_FIX = ' (the chart value podDeletionCost.enabled: true grants this permission)';
 
 /**
  * Returns the fields of a log line: the pods with a new cost, in the order of deletion, and the pods whose cost was

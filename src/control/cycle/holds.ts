@@ -19,7 +19,9 @@ export function whyHeld(
   const isIntended = sharesTargetWith === null ? isDryRun : spec.dryRun;
   if (other !== null && !isIntended) {
     const doubt =
-      other.isOutdated === true ? '; the HPA may be gone, because promscaler may no longer list HPAs' : '';
+      other.isOutdated === true
+        ? '; the HPA may be deleted already, but promscaler is no longer allowed to list HPAs'
+        : '';
     const message = `${nameOtherScaler(other)} scales the same target; promscaler patches nothing until that autoscaler is deleted${doubt}`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
@@ -44,7 +46,7 @@ export function whyHeld(
 }
 
 export function degradedMessage(why: string): string {
-  return `${why}: promscaler does not scale down, and windows of scale-ups restart with the process`;
+  return `${why}: promscaler does not scale down, and a restart of the process also restarts the scale-up windows`;
 }
 
 /**

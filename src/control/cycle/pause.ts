@@ -129,8 +129,8 @@ function invalidAnnotations(
   };
   return [
     ...describe(paused, read.isDirection, 'invalid, interpreted as "true"'),
-    ...describe(until, read.until !== null, 'not an RFC 3339 time, so that the pause has no end'),
-    ...describe(replicas, read.replicas !== null, 'not a count, so that the current count is kept'),
+    ...describe(until, read.until !== null, 'not an RFC 3339 time, so the pause has no end'),
+    ...describe(replicas, read.replicas !== null, 'not a number of replicas, so the current count is kept'),
   ];
 }
 

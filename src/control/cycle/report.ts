@@ -211,7 +211,10 @@ export function driftEvents(
     if (measuredCapacity?.drift === undefined || known.has(driftKey(result))) return [];
     const { drift, value } = measuredCapacity;
     return [
-      buildEvent('CapacityChanged', `a pod carries ${value} of ${name}: ${describeDrift(drift, value)}`),
+      buildEvent(
+        'CapacityChanged',
+        `the measured capacity of a pod for metric ${name} is ${value}: ${describeDrift(drift, value)}`,
+      ),
     ];
   });
 }

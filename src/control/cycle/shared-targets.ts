@@ -43,7 +43,7 @@ export function findOtherScaler(
 /** Returns why an autoscaler that has no HPA for the target does not scale it. */
 export function whyNotScaling(former: Omit<OtherScaler, 'target'>): string {
   const name = nameOtherScaler(former);
-  return former.kind === 'ScaledObject' ? `${name} has no HPA` : `${name} no longer does`;
+  return former.kind === 'ScaledObject' ? `${name} has no HPA` : `${name} no longer scales it`;
 }
 
 export function nameOtherScaler({ kind, namespace, name }: Omit<OtherScaler, 'target'>): string {

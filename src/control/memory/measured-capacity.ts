@@ -176,7 +176,7 @@ export function withCapacities(
     const measuredCapacity = capacities?.get(capacityKey(scaler, metric, now));
     if (measuredCapacity !== undefined) return { ...sample, measuredCapacity };
     if (metric.autoCapacity.mode !== 'Use') return sample;
-    const why = 'the capacity is not known yet, so that target.averageValue applies';
+    const why = 'the capacity is not known yet, so target.averageValue applies';
     return { ...sample, partial: sample.partial === null ? why : `${sample.partial}; ${why}` };
   });
 }

@@ -236,7 +236,7 @@ function handleFailure(
         return 0;
       }
       logFailure(
-        'chart values crd.enabled: true and rbac.create: true: patch of scalers/status in promscaler.dev',
+        'set the chart values crd.enabled: true and rbac.create: true (patch of scalers/status in promscaler.dev)',
       );
       due.delayNamespace(namespace, refusals.backoff.next());
       return 0;

@@ -43,19 +43,21 @@ export interface Given {
  * this time, each scaled to today's level. A higher load never gives a lower count.
  */
 export function proposeForecast({ now, forecast, history, load, minutes, maxReplicas }: Given): Proposed {
-  if (history === undefined) return silent('the load of the earlier days was not read yet');
+  if (history === undefined) return silent('the loads of earlier days were not read yet');
   const unknown = whyUnknown(history, minutes);
   if (unknown !== null) return silent(unknown);
   const { seasons, leadSeconds } = history;
   if (!hasRise(seasons, now, leadSeconds)) {
     const rising = `${seasons.filter(isRising).length} of ${countOf(seasons.length, 'earlier day')}`;
-    return silent(`the load rises by a quarter after this time on ${rising}; two thirds are needed`);
+    return silent(
+      `the load rises by at least a quarter after this time on ${rising}; the forecast needs two thirds of the days`,
+    );
   }
   const level = levelOf(minutes);
   const scaled = seasons.map((season) => ({ season, ...scale(season, level) }));
   scaled.sort((a, b) => a.load - b.load);
   const chosen = scaled[rankOf(forecast, scaled.length)];
-  if (chosen === undefined) return silent('no earlier day has the quantile');
+  if (chosen === undefined) return silent('no earlier day has a load for the quantile');
   const expected = Math.min(chosen.load, ABOVE_HIGHEST * history.highest);
   const needed = podsFor(expected, load.ofPod);
   const replicas = Math.min(maxReplicas, needed);
@@ -67,16 +69,16 @@ export function proposeForecast({ now, forecast, history, load, minutes, maxRepl
   const loads = seasons.map((season) => season.load);
   const date = localTime(at, forecast).slice(0, 10);
   const why = [
-    `at ${localTime(at, forecast).slice(11)} of ${describeDays(seasons, now, { forecast, leadSeconds })} ${load.metric} needed `,
-    `${factor(Math.min(...loads))} to ${factor(Math.max(...loads))}${load.unit}; `,
+    `at ${localTime(at, forecast).slice(11)} on ${describeDays(seasons, now, { forecast, leadSeconds })}, `,
+    `the load of ${load.metric} was ${factor(Math.min(...loads))} to ${factor(Math.max(...loads))}${load.unit}; `,
     chosen.ratio === null
-      ? `the level of ${date} was 0, and it`
-      : `today is at ${factor(100 * chosen.ratio)} %${chosen.ratio > HIGHEST_SCALE ? ` (at most ${100 * HIGHEST_SCALE} %)` : ''} of ${date}, which`,
-    ` needed ${factor(seen)}: ${result(chosen.load)}`,
+      ? `the level of ${date} was 0, and its load`
+      : `today is at ${factor(100 * chosen.ratio)} %${chosen.ratio > HIGHEST_SCALE ? ` (at most ${100 * HIGHEST_SCALE} %)` : ''} of ${date}, whose load`,
+    ` was ${factor(seen)}: the load expected within ${formatSeconds(leadSeconds)} is ${result(chosen.load)}`,
     limit === null
       ? ''
       : `, limited to ${result(expected)} (${ABOVE_HIGHEST} times the highest load of ${factor(limit)})`,
-    ` within ${formatSeconds(leadSeconds)} need${needed === 1 ? 's' : ''} ${countOf(needed, 'pod')} at ${load.usage} `,
+    `, and needs ${countOf(needed, 'pod')} at ${load.usage} `,
     `(${factor(load.ofPod)}${load.unit}${needed === 1 ? '' : ' each'})`,
     replicas < needed ? `, at most ${replicas}` : '',
   ].join('');
@@ -140,10 +142,10 @@ function whyUnknown({ unusable, seasons }: LoadHistory, minutes: readonly LoadMi
   if (unusable !== null) return unusable;
   if (seasons.length < FEWEST_SEASONS) {
     const days = countOf(seasons.length, 'earlier day');
-    return `the load at this time is known for ${days}; at least ${FEWEST_SEASONS} are needed`;
+    return `the load at this time is known for ${days}; the forecast needs at least ${FEWEST_SEASONS}`;
   }
   return minutes.length < FEWEST_MINUTES
-    ? `the load is known for ${countOf(minutes.length, 'minute')}; at least ${FEWEST_MINUTES} are needed`
+    ? `the load is known for ${countOf(minutes.length, 'minute')}; the forecast needs at least ${FEWEST_MINUTES}`
     : null;
 }
 

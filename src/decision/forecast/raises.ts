@@ -115,5 +115,5 @@ export function whyNotWorth(raises: readonly Raise[], now: Instant, { timeZone }
   const [added, prevented] = [sum('added'), sum('prevented')];
   if (added <= WORTH * prevented) return null;
   const minutes = (podSeconds: number): string => `${Math.round(podSeconds / 60)}`;
-  return `at this time on ${isOfWeekday ? `the last ${count} days with this weekday` : `${count} of the last 7 days`} the forecast added ${minutes(added)} pod-minutes and prevented ${minutes(prevented)} missing pod-minutes; at least a tenth is needed`;
+  return `at this time on ${isOfWeekday ? `the last ${count} days with this weekday` : `${count} of the last 7 days`}, the forecast added ${minutes(added)} pod-minutes, but prevented only ${minutes(prevented)} missing pod-minutes, less than a tenth`;
 }

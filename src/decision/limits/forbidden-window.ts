@@ -13,7 +13,7 @@ export const applyForbiddenWindow: Limit = (replicas, context) => {
   const until = isUp ? upscaleForbiddenUntil(context) : downscaleForbiddenUntil(context);
   if (until === null) return null;
   const which = isUp ? 'upscale' : 'downscale';
-  return { to: current, reason: `the ${which} window runs until ${formatInstant(until)}`, until };
+  return { to: current, reason: `the ${which} forbidden window lasts until ${formatInstant(until)}`, until };
 };
 
 type WindowContext = Pick<LimitContext, 'now' | 'spec' | 'state'>;

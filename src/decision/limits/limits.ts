@@ -97,11 +97,12 @@ function limitToMinReplicas(replicas: number, { spec, bounds }: LimitContext): L
 function limitToCeiling(replicas: number, { spec, current, ceiling }: LimitContext): Limited | null {
   if (ceiling === null || replicas <= current || replicas <= ceiling.replicas) return null;
   const query = excerpt(spec.maxReplicasFrom?.query ?? '');
-  const last = ceiling.error === null ? '' : `, which was its last value: ${ceiling.error}`;
+  const source =
+    ceiling.error === null ? `: ${query}` : `, the last value of ${query} (no value now: ${ceiling.error})`;
   const kept = ceiling.replicas < current ? '; a ceiling never scales down' : '';
   return {
     to: Math.max(current, ceiling.replicas),
-    reason: `the ceiling is ${ceiling.replicas}: ${query}${last}${kept}`,
+    reason: `the ceiling is ${ceiling.replicas}${source}${kept}`,
     until: null,
   };
 }
@@ -165,7 +166,7 @@ function applyScaleUpLimit(replicas: number, context: LimitContext): Limited | n
   const { factor, minimum } = context.spec.scaleUpLimit;
   return {
     to: limit,
-    reason: `one scale-up from ${context.current} reaches at most max(${minimum}, ${factor} x ${context.current})`,
+    reason: `one scale-up from ${context.current} goes to at most max(${minimum}, ${factor} x ${context.current})`,
     until: null,
   };
 }

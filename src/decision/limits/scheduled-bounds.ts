@@ -104,17 +104,15 @@ export function describeBound(field: string, replicas: number, by: BoundBy | nul
   if (by === null) return `${field} is ${replicas}`;
   const when: Readonly<Record<BoundBy['phase'], string>> = {
     during: 'until',
-    before: 'ramping to its start at',
-    after: 'ramping back until',
+    before: 'in the ramp before its start at',
+    after: 'in the ramp after its end until',
   };
   return `${field} is ${replicas} by schedule "${by.schedule}" ${when[by.phase]} ${formatInstant(by.until)}`;
 }
 
 export function describeFloor({ minReplicas, maxReplicas, floor, clippedFloor }: Bounds): string {
   const bound = describeBound('minReplicas', minReplicas, floor);
-  return clippedFloor === null
-    ? bound
-    : `${bound} (${clippedFloor} clipped to the ceiling of ${maxReplicas})`;
+  return clippedFloor === null ? bound : `${bound} (lowered from ${clippedFloor} to maxReplicas)`;
 }
 
 /** How far the bounds of a schedule are in effect. `fraction` is above 0 and at most 1, which is the whole bound. */

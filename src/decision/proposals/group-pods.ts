@@ -95,13 +95,13 @@ function whyUnready(pod: Pod, rule: ReadinessRule): string | null {
   if (pod.startTime === null) return 'not started';
   const changedAt = pod.readyChangedAt ?? YEAR_ONE;
   if (addSeconds(pod.startTime, rule.cpuInitializationPeriodSeconds) > rule.now) {
-    if (!pod.ready) return 'starting and not ready yet';
+    if (!pod.ready) return 'starting, not ready yet';
     const isWhole = rule.sampledAt >= addSeconds(changedAt, rule.windowSeconds);
     return isWhole
       ? null
-      : `ready for less than one window of ${rule.windowSeconds} s when its usage was measured`;
+      : `ready for less than the window of ${rule.windowSeconds} s when its usage was measured`;
   }
-  return !pod.ready && isNeverReady(pod.startTime, changedAt, rule) ? 'never been ready' : null;
+  return !pod.ready && isNeverReady(pod.startTime, changedAt, rule) ? 'never ready since its start' : null;
 }
 
 /**
@@ -118,13 +118,13 @@ function whyWarming(pod: Pod, rule: ReadinessRule): string | null {
   const changedAt = pod.readyChangedAt ?? YEAR_ONE;
   const isYoung = addSeconds(pod.startTime, rule.cpuInitializationPeriodSeconds + warmup) > rule.now;
   if (!pod.ready) {
-    if (isNeverReady(pod.startTime, changedAt, rule)) return 'never been ready';
+    if (isNeverReady(pod.startTime, changedAt, rule)) return 'never ready since its start';
     return isYoung
-      ? `no longer ready; a young pod counts once it has been ready for podWarmupSeconds (${warmup} s)`
+      ? `no longer ready; a new pod counts after it has been ready for podWarmupSeconds (${warmup} s)`
       : null;
   }
   if (!isYoung || rule.sampledAt >= addSeconds(changedAt, warmup)) return null;
-  return `ready for less than podWarmupSeconds (${warmup} s) when it was measured`;
+  return `ready for less than podWarmupSeconds (${warmup} s) when its usage was measured`;
 }
 
 function isNeverReady(startTime: Instant, changedAt: Instant, rule: ReadinessRule): boolean {

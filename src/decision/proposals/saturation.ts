@@ -46,7 +46,7 @@ export function stepOnSaturation(
   const step = before.step !== null && isUnderWay(before.step, context) ? before.step : null;
   const usage = usageOfLimits(sample, context.pods);
   if ('unknown' in usage) {
-    const why = `the usage of the limits is unknown: ${usage.unknown}`;
+    const why = `the usage in percent of the limits is unknown: ${usage.unknown}`;
     return told(base, { ...before, since: null, step }, why);
   }
   const { ready, percent } = usage;
@@ -60,7 +60,11 @@ export function stepOnSaturation(
   const state = { ...before, since, step };
   const full = `${percent} % of the limits since ${formatInstant(since)}`;
   if (step !== null)
-    return raised(base, { state, to: step.to, why: `${full}, with the step of ${formatInstant(step.at)}` });
+    return raised(base, {
+      state,
+      to: step.to,
+      why: `${full}, saturation step at ${formatInstant(step.at)}`,
+    });
   const { served } = sample;
   const whyNot = whyNoStep({ since, served, before: before.served, usage }, context);
   if (whyNot !== null || served === undefined) return told(base, state, `${full}, ${whyNot ?? ''}`);
@@ -92,12 +96,15 @@ function whyNoStep(
   },
   { now, podStartSeconds }: ProposalContext,
 ): string | null {
-  if (podStartSeconds === null) return 'but the pod start time is unknown';
+  if (podStartSeconds === null) return 'no saturation step because the pod start time is unknown';
   const waitsUntil = addSeconds(since, podStartSeconds / 2);
-  if (now < waitsUntil) return `no step before ${formatInstant(waitsUntil)}`;
-  if (!usage.isWhole) return 'no step before all ready pods have been ready for a whole window';
-  if (served === undefined || before === null) return 'but the change in served load is unknown';
-  return served > GROWTH * before ? null : `but the served load has only changed from ${before} to ${served}`;
+  if (now < waitsUntil) return `no saturation step before ${formatInstant(waitsUntil)}`;
+  if (!usage.isWhole) return 'no saturation step until all ready pods have been ready for a whole window';
+  if (served === undefined || before === null)
+    return 'no saturation step because the change in served load is unknown';
+  return served > GROWTH * before
+    ? null
+    : `no saturation step because the served load has only changed from ${before} to ${served}`;
 }
 
 function isUnderWay(

@@ -36,13 +36,13 @@ export const LIMIT_LABELS: Readonly<Record<LimitName, string>> = {
 /** When a limit ends if its `until` is null, in words. */
 export const LIMIT_ENDS: Readonly<Record<LimitName, string>> = {
   untrusted_metric: 'until every metric has a complete value',
-  stabilization: 'until the recommendations that keep the count are older than the window',
+  stabilization: 'until the recommendations that hold the count are older than the window',
   recovery_hold: 'until the metrics have had values for long enough',
   downscale_confirmation:
-    'until the decisions that keep the count are older than downscaleConfirmation.seconds',
+    'until the decisions that hold the count are older than downscaleConfirmation.seconds',
   policy: 'until the period of the policy allows more',
-  scale_up_limit: 'for one change: the next change starts from the new count',
-  step_limit: 'for one change: the next change starts from the new count',
+  scale_up_limit: 'for this change only: the next change starts from the new count',
+  step_limit: 'for this change only: the next change starts from the new count',
   min_replicas: 'while the document or a schedule has this bound',
   max_replicas_from: 'until the query of maxReplicasFrom returns more',
   max_replicas: 'while the document or a schedule has this bound',

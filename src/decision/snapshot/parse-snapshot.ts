@@ -71,7 +71,7 @@ function readSnapshot(field: Field): Snapshot {
   const expected = parsed.spec.metrics.length;
   if (sampleFields.length > expected) {
     throw new SnapshotError(
-      `samples has ${sampleFields.length} entries, must be at most one for each of the ${expected} metrics`,
+      `samples has ${sampleFields.length} entries, must have at most one for each of the ${expected} metrics`,
     );
   }
   return {

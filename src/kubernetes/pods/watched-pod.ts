@@ -265,7 +265,7 @@ function whyUnschedulable(message: string): string {
   );
   if (short.length > 0) return [...new Set(short)].sort().join(', ').slice(0, MAX_WHY);
   const rule = RULES.find(({ pattern }) => pattern.test(words));
-  return rule?.why ?? 'no fitting node';
+  return rule?.why ?? 'no suitable node';
 }
 
 /**

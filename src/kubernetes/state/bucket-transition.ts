@@ -261,7 +261,7 @@ function afterFailedPatch<W extends BucketWrite>(
   // The next read shows whether the write was made. The store becomes unusable only if the result is unknown twice in a
   // row.
   if (UNKNOWN_OUTCOME.includes(error.kind) && !state.isDoubtful) {
-    const message = `${error.message}: the outcome is unknown, so that the ConfigMap is read again`;
+    const message = `${error.message}: the outcome is unknown, so the ConfigMap is read again`;
     return endWriting({ ...state, isDoubtful: true, isStale: true }, { kind: 'refused', message });
   }
   return failWriting(state, explainStateFailure(error, context, 'patch'), context);

@@ -124,7 +124,7 @@ function judgeBacklog(answer: Answer, checks: MetricChecks): NumberVerdict {
 function judgeCapacity(answer: Answer): NumberVerdict {
   const unknown = (why: string): Verdict => ({
     kind: 'doubtful',
-    why: `capacity: ${why}, so that target.averageValue applies`,
+    why: `capacity: ${why}, so target.averageValue applies`,
   });
   if (answer.class === 'failed' || answer.class === 'invalid') return unknown(answer.message);
   const [only, second] = answer.class === 'missing' ? [] : answer.series;

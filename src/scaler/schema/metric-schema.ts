@@ -111,7 +111,7 @@ const queryFields = {
   source: dataSource,
   maxSampleAgeSeconds: seconds(0, 86_400).optional().meta({
     description:
-      'Maximum age in seconds of the newest samples for a scale-down. With 0, the age is not checked. Default: the maximum age of the data source.',
+      'Maximum age in seconds of the newest samples that may cause a scale-down. With 0, the age is not checked. Default: the maximum age of the data source.',
   }),
   target: metricTarget.meta({ description: 'Target of the metric.' }),
 };

@@ -92,7 +92,7 @@ describe('decide', () => {
     ],
     [
       { samples: [{ error: 'x' }, { error: 'x' }] },
-      'samples has 2 entries, must be at most one for each of the 1 metrics',
+      'samples has 2 entries, must have at most one for each of the 1 metrics',
     ],
     [
       { pods: [{ name: 'a', phase: 'Runing' }] },

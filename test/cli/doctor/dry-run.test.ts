@@ -48,7 +48,7 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
       {
         status: 'failed',
         message:
-          'dry run, and nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer does',
+          'dry run, and nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer scales it',
         fix: 'promscaler adopt hpa/web-hpa -n shop --switch; or in a file, remove spec.dryRun',
       },
     ]);

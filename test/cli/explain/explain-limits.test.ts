@@ -53,6 +53,8 @@ describe('the limits in explain --snapshot', () => {
     );
     expect(waiting).toContain('downscale_confirmation  until 2026-01-01T00:00:45Z, in 45s\n');
     expect(confirmed).toContain('1. step_limit  1 -> 3  at most 25 % of 4 in 300 s\n');
-    expect(confirmed).toContain('step_limit  for one change: the next change starts from the new count\n');
+    expect(confirmed).toContain(
+      'step_limit  for this change only: the next change starts from the new count\n',
+    );
   });
 });

@@ -45,7 +45,9 @@ it('explain adds the time in which pods start, and prints the state of a saturat
     '    count   64 + 480 / (60 s + 120 s of pod start) = 66.667, ceil(66.667 / 8) = 9\n',
   );
   expect(text).toContain('    served  sum(rate(served[1m]))\n');
-  expect(text).toMatch(/ {4}step {4}the usage of the limits is unknown: pod \S+ has no cpu limit\n/);
+  expect(text).toMatch(
+    / {4}step {4}the usage in percent of the limits is unknown: pod \S+ has no cpu limit\n/,
+  );
 });
 
 it.each([

@@ -341,7 +341,7 @@ describe('explain of a Deployment without requests', () => {
     const text = await explainSnapshot(cpuSnapshot(83, { pods, samples }));
 
     expect(text).toContain(
-      ': cpu: container app requests no cpu (pod a and 1 more); no pod that counts has a sample (the pods may be unready): stays at 4\n',
+      ': cpu: container app requests no cpu (pod a and 1 more); no counted pod has a sample (pods that are not ready may not count): stays at 4\n',
     );
   });
 

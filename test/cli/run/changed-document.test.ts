@@ -74,7 +74,7 @@ it('says that the decision is that of the file, if an object has the same name',
   expect(stdout.split('\n').slice(3, 5)).toEqual([
     'document: the decision uses a file; the Scaler object with the same name is ignored:',
     expect.stringMatching(
-      /^ {2}shop\/web is also in .*: a file takes precedence, so that this object is not used$/,
+      /^ {2}shop\/web is also in .*: a file takes precedence, so this object is not used$/,
     ),
   ]);
 });
@@ -113,7 +113,7 @@ it('gives a file next to an object one state in kubectl, status and explain, and
   await rm(at('b'));
   await fixture.remove('b');
   await eventually(() => fixture.status('a')['state'] === 'Rejected', 'the end of the conflict');
-  expect(fixture.status('a')['cause']).toContain('a file takes precedence, so that this object is not used');
+  expect(fixture.status('a')['cause']).toContain('a file takes precedence, so this object is not used');
   expect((await explain(fixture, service, 'shop/a')).stdout).toMatch(
     /^What to do\n {2}To keep the document in \S+a\.yaml, delete the object with the same name:\n {4}kubectl delete -n shop scalers\.promscaler\.dev a\n {2}To keep the object, remove shop\/a from \S+a\.yaml\n/m,
   );

@@ -139,7 +139,7 @@ it('warns in each output once the HPA of an adopted dry run is gone: nothing sca
   await send(fixture.simulator, 'DELETE', path);
   await fixture.shows('web', 'Ready False NoAutoscaler');
 
-  const why = 'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer does';
+  const why = 'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer scales it';
   expect(fixture.status('web')).toMatchObject({ state: 'NoAutoscaler', cause: why });
   await eventually(() => fixture.events('NoAutoscaler').length > 0, 'an Event');
   expect(service.written.stderr).toMatch(/"level":"warn".*NoAutoscaler.*nothing scales deployment shop\/web/);

@@ -80,7 +80,9 @@ it('a drift is one Event, a metric, and a part of the explanation', async () => 
     {
       type: 'Warning',
       reason: 'CapacityChanged',
-      message: expect.stringMatching(/^a pod carries 4 of load: it was 5 before \S+Z \(now 80 % of that\)$/),
+      message: expect.stringMatching(
+        /^the measured capacity of a pod for metric load is 4: it was 5 before \S+Z \(now 80 % of that\)$/,
+      ),
     },
   ]);
   expect(driftEvents(first, second)).toEqual([]);

@@ -186,7 +186,7 @@ describe('a scaler that must not act', () => {
     const { record } = await fixture.cycle();
 
     expect(heldOf(record)?.message).toBe(
-      'HorizontalPodAutoscaler shop/web-hpa scales the same target; promscaler patches nothing until that autoscaler is deleted; the HPA may be gone, because promscaler may no longer list HPAs',
+      'HorizontalPodAutoscaler shop/web-hpa scales the same target; promscaler patches nothing until that autoscaler is deleted; the HPA may be deleted already, but promscaler is no longer allowed to list HPAs',
     );
     expect(fixture.cluster.arrived).toEqual([]);
   });

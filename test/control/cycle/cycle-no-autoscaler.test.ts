@@ -45,13 +45,13 @@ describe('a dry run that was made from an HPA', () => {
       status: 'True',
       reason: 'NoAutoscaler',
       message:
-        'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer does; spec.dryRun is true',
+        'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer scales it; spec.dryRun is true',
     });
     expect(after.record.outcome).toMatchObject({ kind: 'dry-run', from: 5, to: 8 });
     expect(stateOf(after.record, null)).toMatchObject({
       name: 'NoAutoscaler',
       severity: 'cannot-follow',
-      cause: 'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer does',
+      cause: 'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer scales it',
     });
     const eventsOf = (last: CycleRecord, record: CycleRecord) =>
       kubernetesEvents(last, record).map(({ type, reason }) => `${type} ${reason}`);
@@ -78,7 +78,7 @@ describe('a dry run that was made from an HPA', () => {
     await inHandOver(unknown);
 
     expect(heldOf((await ofService.nextCycle()).record)?.message).toMatch(
-      /no longer does; the service runs with --dry-run$/,
+      /no longer scales it; the service runs with --dry-run$/,
     );
     expect(heldOf((await unknown.nextCycle()).record)?.reason).toBe('DryRun');
   });

@@ -309,7 +309,7 @@ describe('HPAs that are not listed yet', () => {
     const signal = new AbortController().signal;
     const target = await cluster.readTarget(scaler.namespace, scaler.spec.scaleTargetRef, signal);
     const listings: Promise<readonly OtherScaler[]>[] = [];
-    const error = failure('timeout', 'reading HPAs in namespace shop: not listed yet');
+    const error = failure('timeout', 'reading HPAs in namespace shop: the first list has not finished yet');
     const listOtherScalers = (): Promise<readonly OtherScaler[]> => {
       const listing = Promise.reject(error);
       listings.push(listing);
@@ -326,7 +326,10 @@ describe('HPAs that are not listed yet', () => {
     const { record, target } = await fixture.cycle();
 
     expect(record.conditions).toMatchObject([
-      { reason: 'FailedGetScale', message: 'reading HPAs in namespace shop: not listed yet' },
+      {
+        reason: 'FailedGetScale',
+        message: 'reading HPAs in namespace shop: the first list has not finished yet',
+      },
     ]);
     expect(target).not.toBeNull();
     expect(listings).toHaveLength(1);

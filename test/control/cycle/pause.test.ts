@@ -82,13 +82,13 @@ describe('readPause', () => {
     [{ paused: 'yes' }, 'promscaler.dev/paused "yes" is invalid, interpreted as "true"'],
     [
       { 'paused-until': 'tomorrow' },
-      'promscaler.dev/paused-until "tomorrow" is not an RFC 3339 time, so that the pause has no end',
+      'promscaler.dev/paused-until "tomorrow" is not an RFC 3339 time, so the pause has no end',
     ],
     [
       { 'paused-replicas': '-1' },
-      'promscaler.dev/paused-replicas "-1" is not a count, so that the current count is kept',
+      'promscaler.dev/paused-replicas "-1" is not a number of replicas, so the current count is kept',
     ],
-    [{ 'paused-replicas': '2147483648' }, 'is not a count'],
+    [{ 'paused-replicas': '2147483648' }, 'is not a number of replicas'],
   ])('pauses more rather than less for an invalid %j', (annotations, message) => {
     const pause = byAnnotation(annotations);
 

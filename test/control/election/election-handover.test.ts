@@ -189,7 +189,7 @@ describe('a forbidden request', () => {
     expect(early).toEqual(['failed to acquire Lease; standing by']);
     expect(error).toBeInstanceOf(ElectionRefusedError);
     expect(String(error)).toContain(sentence);
-    expect(String(error)).toMatch(/rbac\.create: true of the chart .* leaderElection\.enabled: false/);
+    expect(String(error)).toMatch(/Set the chart value rbac\.create: true .* leaderElection\.enabled: false/);
   });
 
   it('from the first update on ends it and the work, too', async () => {

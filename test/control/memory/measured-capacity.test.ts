@@ -188,7 +188,7 @@ describe('the samples of a document', () => {
     expect(measureCapacities(undefined, scaler(), given)).toBeUndefined();
     expect(withCapacities([cpu, sample], scaler('Observe'), NONE)).toEqual([cpu, sample]);
     expect(withCapacities([cpu, sample], scaler('Use'), NONE)[1]).toMatchObject({
-      partial: 'the capacity is not known yet, so that target.averageValue applies',
+      partial: 'the capacity is not known yet, so target.averageValue applies',
     });
   });
 });

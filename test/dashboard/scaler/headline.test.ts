@@ -32,7 +32,10 @@ describe('what the metrics measured', () => {
       'cpu is at 120 % of the requests, target 60 %',
     ],
     ['cpu is at 83 % of the requests, target 60 %: 4 -> 6', 'cpu is at 83 % of the requests, target 60 %'],
-    ['forecast: 40 expected: 4 -> 6; reactive 4, budget 2 of 10 %', 'forecast: 40 expected'],
+    [
+      'forecast: 40 expected: 4 -> 6; without the forecast 4; 2 of 10 % of the forecast budget spent',
+      'forecast: 40 expected',
+    ],
     ['cpu: no series; job:rate5m: no series: stays at 5', 'cpu: no series; job:rate5m: no series'],
     ['stays at 4, 2 recommended, 4 by stabilization (4 was recommended)', ''],
     ['the schedule night sets minReplicas to 3', 'the schedule night sets minReplicas to 3'],

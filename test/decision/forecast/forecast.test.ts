@@ -146,13 +146,13 @@ describe('expectLoad', () => {
 
   it('is the load that the decision plans with, between the lowest and the highest of the days', () => {
     expect(expected({ days, level: 12 })).toEqual({ low: 24, expected: 1.2 * 29, high: 1.2 * 31 });
-    expect(decideIn({ days, level: 12, usage: 12 }).forecast?.why).toContain(': 34.8 cores within ');
+    expect(decideIn({ days, level: 12, usage: 12 }).forecast?.why).toContain('within 3m30s is 34.8 cores,');
   });
 
   it('is known without a rise, for which the forecast is silent', () => {
     const flat = [10, 10, 11].map((load) => ({ load }));
 
-    expect(silence({ days: flat })).toContain('rises by a quarter');
+    expect(silence({ days: flat })).toContain('rises by at least a quarter');
     expect(expected({ days: flat })).toEqual({ low: 10, expected: 11, high: 11 });
   });
 
@@ -190,7 +190,7 @@ describe('a forecast', () => {
       forecast: { replicas: 33, isUsed: true, reactive: 12, spentPercent: 0 },
     });
     expect(decision.reason).toBe(
-      'forecast: at 09:00 of 7 days and 2 Thursdays cpu needed 24 to 31 cores; today is at 104 % of 2026-11-12, which needed 30: 31.2 cores within 3m30s need 33 pods at 95 % (0.95 cores each): 12 -> 33; reactive 12, budget 0 of 4 %',
+      'forecast: at 09:00 on 7 days and 2 Thursdays, the load of cpu was 24 to 31 cores; today is at 104 % of 2026-11-12, whose load was 30: the load expected within 3m30s is 31.2 cores, and needs 33 pods at 95 % (0.95 cores each): 12 -> 33; without the forecast 12; 0 of 4 % of the forecast budget spent',
     );
     // What the metrics ask for is remembered, not what the forecast asks for.
     expect(decision.state.recommendations?.map(({ replicas }) => replicas)).toEqual([12]);
@@ -233,7 +233,7 @@ describe('a forecast', () => {
 
   it('says that it scales an earlier day to at most twice its load', () => {
     expect(decideIn({ level: 90, usage: 90, highest: 1000 }).forecast?.why).toContain(
-      '; today is at 900 % (at most 200 %) of 2026-11-20, which needed 30: 60 cores within 3m30s need 64 pods',
+      '; today is at 900 % (at most 200 %) of 2026-11-20, whose load was 30: the load expected within 3m30s is 60 cores, and needs 64 pods',
     );
   });
 
@@ -242,7 +242,9 @@ describe('a forecast', () => {
 
     const { forecast } = decideIn({ days });
     expect(forecast?.replicas).toBe(20);
-    expect(forecast?.why).toContain('; the level of 2026-11-20 was 0, and it needed 19: 19 cores within');
+    expect(forecast?.why).toContain(
+      '; the level of 2026-11-20 was 0, and its load was 19: the load expected within 3m30s is 19 cores',
+    );
   });
 
   it('expects at most 1.2 times the highest load of the lookback', () => {
@@ -250,7 +252,7 @@ describe('a forecast', () => {
 
     expect(decision.forecast?.replicas).toBe(Math.ceil(24 / 0.95));
     expect(decision.reason).toContain(
-      'needed 60: 60 cores, limited to 24 cores (1.2 times the highest load of 20) within 3m30s need 26 pods',
+      'was 60: the load expected within 3m30s is 60 cores, limited to 24 cores (1.2 times the highest load of 20), and needs 26 pods',
     );
   });
 
@@ -304,19 +306,23 @@ describe('a forecast', () => {
 
 describe('a forecast is silent', () => {
   it.each<[string, Fixture, string]>([
-    ['without a history', { hasHistory: false }, 'the load of the earlier days was not read yet'],
+    ['without a history', { hasHistory: false }, 'the loads of earlier days were not read yet'],
     ['with an old one', { unusable: 'read 3 h ago' }, 'read 3 h ago'],
     [
       'with two days',
       { days: [{ load: 30 }, { load: 30 }] },
-      'the load at this time is known for 2 earlier days; at least 3 are needed',
+      'the load at this time is known for 2 earlier days; the forecast needs at least 3',
     ],
     [
       'unless two thirds of the days rise by a quarter',
       { days: [30, 12.4, 30, 12.4, 30, 12.4, 30].map((load) => ({ load })) },
-      'the load rises by a quarter after this time on 4 of 7 earlier days; two thirds are needed',
+      'the load rises by at least a quarter after this time on 4 of 7 earlier days; the forecast needs two thirds of the days',
     ],
-    ['until today has a level', { minutes: 3 }, 'the load is known for 4 minutes; at least 5 are needed'],
+    [
+      'until today has a level',
+      { minutes: 3 },
+      'the load is known for 4 minutes; the forecast needs at least 5',
+    ],
   ])('%s', (_name, fixture, why) => {
     expect(silence(fixture)).toBe(why);
   });
@@ -363,6 +369,6 @@ describe('a forecast is silent', () => {
 
     expect(desiredReplicas).toBe(desired);
     expect(forecast?.spentPercent).toBe(percent);
-    if (desired === 12) expect(forecast?.why).toMatch(/^the budget of 4 % is spent; at 09:00 of 7 days/);
+    if (desired === 12) expect(forecast?.why).toMatch(/^the budget of 4 % is spent; at 09:00 on 7 days/);
   });
 });

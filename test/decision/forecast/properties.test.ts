@@ -256,7 +256,7 @@ describe('a forecast of a random load', () => {
   }
 
   const SENTENCE =
-    /(?:today is at (\S+) %(?: \(at most (\S+) %\))? of \S+, which|the level of \S+ was 0, and it) needed (\S+): ([^\s,]+)(?:, limited to (\S+) \(1\.2 times the highest load of ([^\s)]+)\))? within \S+ needs? (\d+) pods? at the target \(([^\s)]+)(?: each)?\)/;
+    /(?:today is at (\S+) %(?: \(at most (\S+) %\))? of \S+, whose load|the level of \S+ was 0, and its load) was (\S+): the load expected within \S+ is ([^\s,]+)(?:, limited to (\S+) \(1\.2 times the highest load of ([^\s)]+)\))?, and needs (\d+) pods? at the target \(([^\s)]+)(?: each)?\)/;
 
   /** Returns whether `value` is the printed result, in its digits. */
   function isPrinted(value: number, printed: string): boolean {

@@ -184,7 +184,7 @@ describe('raises that were not worth it', () => {
     [
       'three days',
       raisesOf('08:50', [1, 6000, 0], [2, 6000, 60], [3, 6000, 0]),
-      'at this time on 3 of the last 7 days the forecast added 300 pod-minutes and prevented 1 missing pod-minutes; at least a tenth is needed',
+      'at this time on 3 of the last 7 days, the forecast added 300 pod-minutes, but prevented only 1 missing pod-minutes, less than a tenth',
     ],
     ['two days, which may be a weekend', raisesOf('08:50', [1, 6000, 0], [2, 6000, 0]), null],
     [
@@ -203,7 +203,7 @@ describe('raises that were not worth it', () => {
     [
       'a week ago',
       raisesOf('08:50', [1, 600, 0], [2, 600, 0], [7, 600, 0]),
-      'at this time on 3 of the last 7 days the forecast',
+      'at this time on 3 of the last 7 days, the forecast',
     ],
     ['more than a week ago', raisesOf('08:50', [1, 600, 0], [2, 600, 0], [8, 600, 0]), null],
     ['one Saturday', raisesOf('08:50', [7, 600, 0]), null],
@@ -216,7 +216,7 @@ describe('raises that were not worth it', () => {
     [
       'two Saturdays, where all other days were worth it',
       raisesOf('08:50', [1, 600, 600], [2, 600, 600], [3, 600, 600], [7, 3000, 0], [14, 3000, 0]),
-      'at this time on the last 2 days with this weekday the forecast added 100 pod-minutes',
+      'at this time on the last 2 days with this weekday, the forecast added 100 pod-minutes',
     ],
     [
       'all days but the Saturdays',

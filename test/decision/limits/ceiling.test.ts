@@ -85,7 +85,7 @@ describe('maxReplicasFrom', () => {
     const { limits } = decide(snapshotWith(FAILED, { state: { maxReplicasFrom: 3 } }));
 
     expect(limits.map(({ reason }) => reason)).toEqual([
-      'the ceiling is 3: sum(free_gpus{namespace="$namespace"}), which was its last value: timeout after 5 s; a ceiling never scales down',
+      'the ceiling is 3, the last value of sum(free_gpus{namespace="$namespace"}) (no value now: timeout after 5 s); a ceiling never scales down',
     ]);
   });
 

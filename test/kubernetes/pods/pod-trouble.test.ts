@@ -29,7 +29,7 @@ describe('the reason why a pod does not become ready', () => {
       'affinity or node selector',
     ],
     ['0/1 nodes are available: 1 node(s) had volume node affinity conflict.', 'a volume'],
-    ['', 'no fitting node'],
+    ['', 'no suitable node'],
   ])('by the scheduler: %s', (message, why) => {
     const status = scheduled('False', 'Unschedulable', message);
 

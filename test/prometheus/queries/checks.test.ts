@@ -219,7 +219,7 @@ describe('a capacity', () => {
     expect(withCapacity(capacity)).toEqual({
       ...NUMBER,
       class: 'partial',
-      why: `capacity: ${why}, so that target.averageValue applies`,
+      why: `capacity: ${why}, so target.averageValue applies`,
     });
   });
 });
