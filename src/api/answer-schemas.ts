@@ -42,7 +42,9 @@ export const metricSchema = z.object({
   partial: z
     .string()
     .nullable()
-    .describe('Why the value may only raise the replicas; null: the value is complete, or there is none.'),
+    .describe(
+      'Why the value may only raise the replicas; null: the value is complete, or there is no value.',
+    ),
 });
 
 export const scalerStateSchema = z
@@ -56,7 +58,7 @@ export const scalerStateSchema = z
     since: time
       .nullable()
       .describe(
-        'Time of the first cycle in this state; null: unknown. Only for a Scaler object, cycles before the start of this process count.',
+        'Time of the first cycle in this state; null: unknown. Cycles before the start of this process are included only for a Scaler object.',
       ),
     until: time.nullable().describe('When the state ends; null: the end does not depend on time alone.'),
   })
@@ -158,13 +160,13 @@ const scalerFields = {
         .string()
         .nullish()
         .describe(
-          'File of the document if the other autoscaler is a Scaler; null: its document is an object of the cluster. Only in the answer for one scaler.',
+          'If the other autoscaler is a Scaler: the file of its document; null: its document is an object of the cluster. Set only in the answer for a single scaler.',
         ),
       isAlsoObject: z
         .boolean()
         .optional()
         .describe(
-          'Whether there is also an object with the same name, over which the file takes precedence.',
+          'Whether an object with the same name also exists. The file takes precedence over this object.',
         ),
     })
     .nullable()
@@ -260,7 +262,7 @@ export const scalerListSchema = z.object({
     .array(z.string())
     .optional()
     .describe(
-      'Replicas that did not answer, so that their scalers are missing. Set only with sharding, or if a standby answers.',
+      'Replicas that did not answer; their scalers are missing. Set only with sharding, or if a standby answers.',
     ),
   problems: z
     .array(problemSchema)
@@ -324,11 +326,11 @@ export const scalerDetailSchema = z.object({
       }),
     )
     .optional()
-    .describe('The queries of the document, which a person can try in Prometheus.'),
+    .describe('The queries of the document. They can be run in Prometheus.'),
   rejections: z
     .array(problemSchema)
     .describe(
-      'Why the newest version of the document is rejected; empty: the newest version is in effect. Until it is valid, decisions use the last valid version. With the code duplicate-document, they use the file with the same name.',
+      'Why the newest version of the document is rejected; empty: the newest version is in effect. Until the newest version is valid, decisions use the last valid version. With the code duplicate-document, decisions use the file with the same name.',
     ),
   seconds: z
     .object({ observe: z.number().min(0), decide: z.number().min(0), act: z.number().min(0) })

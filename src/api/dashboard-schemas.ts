@@ -26,7 +26,7 @@ export const overviewRowSchema = z
       .string()
       .optional()
       .describe(
-        'Value of the label of the document that `groupLabel` names; unset: `groupLabel` is unset, or the document has no such label.',
+        'Value of the label that `groupLabel` names; unset: `groupLabel` is unset, or the document does not have this label.',
       ),
     metrics: count.describe('Number of metrics of the document.'),
     changedAt: time.nullable().describe('Time of the last change of the replicas; null: unknown.'),
@@ -88,7 +88,7 @@ export const serviceStatusSchema = z
         name: z.string(),
         urls: z
           .array(z.string())
-          .describe('URLs without credentials; empty: the client has no access to all namespaces.'),
+          .describe('URLs without credentials; empty: the client does not have access to all namespaces.'),
         isReachable: z
           .boolean()
           .nullable()

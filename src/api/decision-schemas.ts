@@ -65,11 +65,14 @@ export const metricResultSchema = z
       .describe('Current values of the metric, in base units.'),
     ratio: z.number().nullable().describe('Usage divided by the target.'),
     error: z.string().nullable().describe('Why the metric has no proposal.'),
-    partial: z.string().nullable().describe('Why the data is incomplete: it may scale up but not down.'),
+    partial: z
+      .string()
+      .nullable()
+      .describe('Why the data is incomplete. Incomplete data may scale up but not down.'),
     readAsZero: z
       .string()
       .optional()
-      .describe('Why the metric has no value, which the document reads as 0 (onMissing, onNaN).'),
+      .describe('Why the metric has no value, if the document reads this as 0 (onMissing, onNaN).'),
     pods: z.object({ ready: names, unready: names, missing: names, ignored: names }),
     podReasons: z.record(z.string(), z.string()),
     fallback: z
@@ -80,7 +83,7 @@ export const metricResultSchema = z
         error: z.string(),
       })
       .optional()
-      .describe('The fallback. Set if the proposal of the metric is that of the fallback.'),
+      .describe('The fallback. Set if the metric proposes the replicas of the fallback.'),
     capacity: z
       .number()
       .optional()

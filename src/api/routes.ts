@@ -165,7 +165,7 @@ const TABLE = [
     id: 'showForecast',
     path: '/api/v1/scalers/{namespace}/{name}/forecast',
     summary:
-      'The load of the last hours, the load that the forecast had expected, and its forecast for the next hour',
+      'The load of the last hours, the load that the forecast had expected, and the forecast for the next hour',
     parameters: [
       ...OF_SCALER,
       query('since', 'return only points from this time on', { type: 'string', format: 'date-time' }),

@@ -214,7 +214,7 @@ function openSource(config: SourceConfig, options: MetricSourceOptions, reports:
           return {
             class: 'failed',
             reason: 'canceled',
-            message: 'queries of rounds were under way for 30 s',
+            message: 'the range query was not sent, because other queries took more than 30 s',
           };
         const answer = await queryRange(query, given);
         if (!given.signal.aborted) onHistoryQuery(answer.class === 'failed' ? answer.reason : null);

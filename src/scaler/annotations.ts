@@ -39,7 +39,7 @@ export function ignoredOfDocument(
   return keys.map((key) => ({
     key,
     advice: /pause/i.test(key)
-      ? `promscaler reads a pause from the workload. To pause it: promscaler pause ${namespace}/${name}`
+      ? `promscaler reads a pause only from annotations of the workload. To pause the workload: promscaler pause ${namespace}/${name}`
       : 'promscaler does not know this annotation',
   }));
 }
@@ -57,7 +57,7 @@ export function ignoredOfTarget(
       return [
         {
           key,
-          advice: `an annotation of a pause has an effect only with ${PAUSE_ANNOTATIONS.paused}. To pause: ${command}`,
+          advice: `the annotation ${PAUSE_ANNOTATIONS.paused} is missing. To pause: ${command}`,
         },
       ];
     if (PAUSES.has(key)) return [];

@@ -36,7 +36,7 @@ export function evidenceLines({ changes, thetaU, from, to, at }: Evidence): read
       : [
           `risk: theta_U ${percent(thetaU.current)} -> ${percent(thetaU.proposed)} in the parts of the history that score the change`,
         ]),
-    `evidence: ${from} to ${to}, back-tested at ${at}`,
+    `evidence: the history from ${from} to ${to}, back-tested at ${at}`,
   ];
 }
 

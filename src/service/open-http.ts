@@ -101,7 +101,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
     readPeerKeys((await keyFile?.read().catch(() => null)) ?? null);
   if (config.sharding.enabled && peerKeyFile === null)
     log.warn(
-      'replicas cannot query each other: the API of each replica has only the scalers of this replica',
+      'replicas cannot query each other: the API of each replica serves only the scalers of that replica',
       {
         set: 'server.peerKeyFile',
       },

@@ -123,7 +123,7 @@ export const PERMISSIONS: readonly Permission[] = [
     grantedBy: 'rbac.create',
     isRequired: false,
     use: 'detect an HPA on the same target, and compare a dry run with the HPA',
-    without: 'an HPA on the same target is not detected, and both change the replica count',
+    without: 'an HPA on the same target is not detected, and both autoscalers change the replica count',
   },
   {
     ...HPAS,
@@ -132,7 +132,7 @@ export const PERMISSIONS: readonly Permission[] = [
     isRequired: false,
     use: 'detect an HPA on the same target at once',
     without:
-      'an HPA on the same target is not detected for up to a minute, and both change the replica count',
+      'an HPA on the same target is not detected for up to a minute, and both autoscalers change the replica count',
   },
   {
     where: 'scaled',
@@ -213,14 +213,14 @@ export const PERMISSIONS: readonly Permission[] = [
     groups: ['authentication.k8s.io'],
     resource: 'tokenreviews',
     use: 'read the user to whom the token of a client belongs',
-    without: 'requests of clients of the API are answered with 503',
+    without: 'the API rejects the requests of clients with status 503',
   },
   {
     ...REVIEW,
     groups: ['authorization.k8s.io'],
     resource: 'subjectaccessreviews',
     use: 'check which namespaces the user of a client may see',
-    without: 'requests of clients of the API are answered with 503',
+    without: 'the API rejects the requests of clients with status 503',
   },
 ];
 

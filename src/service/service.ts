@@ -155,7 +155,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     onDuplicates: metrics.setDuplicates,
     onSeries: metrics.countSeries,
     onRecognized: ({ name, flavor }) =>
-      log.warn('flavor of data source is only detected by its responses; set it in the config', {
+      log.warn('flavor of data source is detected only by its responses; set flavor in the config', {
         source: name,
         set: `prometheus.${name}.flavor: ${flavor}`,
       }),

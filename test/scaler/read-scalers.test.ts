@@ -174,7 +174,7 @@ describe('refuseDuplicates', () => {
 
     expect(documents.map(({ scaler }) => scaler?.name ?? null)).toEqual([null, 'one', null, 'two']);
     expect(messages(documents)).toEqual([
-      'one: shop/a is also in two:3: the service uses neither, and a version that is already in effect stays in effect; a file takes precedence over a Scaler object',
+      'one: shop/a is also in two:3: the service uses neither of the two; a version that is already in effect stays in effect. A file takes precedence over a Scaler object',
     ]);
   });
 
@@ -182,7 +182,7 @@ describe('refuseDuplicates', () => {
     const seven = Array.from({ length: 8 }, (_, index) => `f${index}`);
 
     expect(messages(refused('one', 'two', 'three'))).toEqual([
-      expect.stringMatching(/^one: shop\/a is also in two:3, three:3: the service uses none of them, /),
+      expect.stringMatching(/^one: shop\/a is also in two:3, three:3: the service uses none of them; /),
     ]);
     expect(messages(refused(...seven))).toEqual([
       expect.stringMatching(/^f0: shop\/a is also in f1:3, f2:3, f3:3, f4:3, f5:3 and 2 more: /),

@@ -140,7 +140,7 @@ function judgeLags(
   if (rejected.length > 0)
     results.push(
       make.warning(
-        `the server rejects the queries for the age of the samples of ${sayUsers(rejected)}, so that promscaler does not notice old samples, which can scale down`,
+        `the server rejects the queries for the age of the samples of ${sayUsers(rejected)}, so promscaler does not notice old samples, and old samples can cause a scale-down`,
         'allow timestamp() and offset at the server, or set freshness on Object and External metrics; ' +
           `prometheus.${name}.maxSampleAgeSeconds: 0 accepts samples of any age`,
       ),
@@ -155,7 +155,7 @@ function judgeLags(
     );
   if (results.length > 0) return results;
   if (freshest === undefined) return [make.skipped(`the data source has no samples of ${sayUsers(lags)}`)];
-  const rest = unchecked === 0 ? '' : `; the check left out ${unchecked} more selectors`;
+  const rest = unchecked === 0 ? '' : `; ${unchecked} more selectors were not checked`;
   return [make.ok(`${sayFresh(freshest)}${rest}`)];
 }
 
@@ -172,11 +172,11 @@ function sayFresh({ user, ageSeconds, lateTargets, targets, boundSeconds }: Read
 function sayOld({ user, why, isRange, boundSeconds }: ReadLag, old: readonly ReadLag[]): string {
   const others = new Set(old.map((one) => one.user));
   others.delete(user);
-  const more = others.size === 0 ? '' : `; so ${others.size === 1 ? 'is' : 'are'} ${listSome([...others])}`;
+  const more = others.size === 0 ? '' : `. The same applies to ${listSome([...others])}`;
   const effect = isRange
-    ? 'A rate is too low, so that the scaler scales up too late'
+    ? 'Rates are too low, so the scaler scales up too late'
     : 'The scaler scales up too late';
-  return `${user}: ${why ?? ''}; the bound is ${inSeconds(boundSeconds)}. ${effect} and does not scale down${more}`;
+  return `${user}: ${why ?? ''} (bound: ${inSeconds(boundSeconds)}). ${effect} and does not scale down${more}`;
 }
 
 function sayUsers(lags: readonly Lag[]): string {

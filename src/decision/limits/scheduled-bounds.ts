@@ -110,7 +110,7 @@ export function describeBound(field: string, replicas: number, by: BoundBy | nul
   return `${field} is ${replicas} by schedule "${by.schedule}" ${when[by.phase]} ${formatInstant(by.until)}`;
 }
 
-export function describeFloor({ minReplicas, maxReplicas, floor, clippedFloor }: Bounds): string {
+export function describeFloor({ minReplicas, floor, clippedFloor }: Bounds): string {
   const bound = describeBound('minReplicas', minReplicas, floor);
   return clippedFloor === null ? bound : `${bound} (lowered from ${clippedFloor} to maxReplicas)`;
 }

@@ -219,7 +219,7 @@ function settingOf(
   { answerBytes, unreadBytes, series }: AnswerLimits,
 ): string | null {
   if (reason === 'busy')
-    return `the answers being received exceed ${sayBytes(unreadBytes)} in total, 3 times maxAnswerBytes`;
+    return `the answers in progress exceed ${sayBytes(unreadBytes)} in total (3 times maxAnswerBytes)`;
   if (reason !== 'too_large' || !(error instanceof TooLargeError)) return null;
   return error.json === null
     ? `the answer is larger than maxAnswerBytes (${sayBytes(answerBytes)})`

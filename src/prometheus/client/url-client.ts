@@ -75,7 +75,7 @@ export function createUrlClient(
     if (silent !== null)
       return failed(
         silent,
-        `${host}: the query was not sent, because the Retry-After of the server has not elapsed`,
+        `${host}: the query was not sent, because the server asked for a later retry (Retry-After)`,
       );
     const ms = Math.ceil(timeoutMs);
     const flavor = FLAVOR_PARAMETERS[engine.config().flavor];

@@ -131,7 +131,7 @@ function judgeCapacity(answer: Answer): NumberVerdict {
   if (only === undefined) return unknown('no series');
   if (second !== undefined) return unknown('more than one series');
   const { value } = only;
-  if (!Number.isFinite(value) || value <= 0) return unknown(`the value ${value}, which is not above 0`);
+  if (!Number.isFinite(value) || value <= 0) return unknown(`the value ${value} is not above 0`);
   return { ...believed(answer.class === 'partial' ? `capacity: ${answer.why}` : null), value };
 }
 

@@ -15,19 +15,19 @@ export interface Duplicates {
   readonly isAdded: boolean;
 }
 
-/** Returns for example `job cadvisor, kubelet (and endpoint)`. */
+/** Returns for example `job (cadvisor, kubelet) and endpoint`. */
 export function describeLabels({ labels }: Duplicates): string {
   const [first, ...rest] = labels;
-  if (first === undefined) return 'no distinguishing label';
-  const values = first.values.map((value) => (value === '' ? '(none)' : value));
+  if (first === undefined) return 'no label';
+  const values = first.values.map((value) => (value === '' ? '""' : value));
   const also =
     rest.length === 0
       ? ''
-      : ` (and ${rest
+      : ` and ${rest
           .map(({ name }) => name)
           .slice(0, SHOWN)
-          .join(', ')})`;
-  return `${first.name} ${listSome(values, SHOWN)}${also}`;
+          .join(' and ')}`;
+  return `${first.name} (${listSome(values, SHOWN)})${also}`;
 }
 
 const SHOWN = 5;

@@ -172,7 +172,7 @@ const NO_LEAD: LoadHistory = {
   leadSeconds: 0,
   highest: 0,
   seasons: [],
-  unusable: 'the pod start time is not known yet: no pod was seen to become ready',
+  unusable: 'the pod start time is not known yet: promscaler has not seen a pod become ready',
 };
 
 function describeDuplicates(

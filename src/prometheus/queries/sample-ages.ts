@@ -138,7 +138,7 @@ export function createSampleAges(clock: Clock): SampleAges {
         return last.why;
       const ask: AskAges = (query) => {
         const left = seconds - (clock.monotonicMs() - startMs) / 1000;
-        if (left < 0.1) throw new Unanswered('no time was left for the queries of the age');
+        if (left < 0.1) throw new Unanswered('no time was left for the queries for the age');
         return askWithin(query, left);
       };
       try {

@@ -72,14 +72,15 @@ export function whyOld(targets: readonly TargetAge[], rules: AgeRules): string |
   }
   if (targets.length === 0 || error / targets.length <= MAX_ERROR) return null;
   const reasons: string[] = [];
-  if (late.length > 0) reasons.push(`${late.length} ${sayAge(late)}`);
+  const some = (count: number): string =>
+    targets.length === 1 ? 'its target' : `${count} of ${targets.length} targets`;
+  if (late.length > 0) reasons.push(`${some(late.length)} ${sayAge(late)}`);
   if (failing > 0)
-    reasons.push(`${failing} ${failing === 1 ? 'has' : 'have'} no samples because scrapes fail`);
-  if (gaps > 0) reasons.push(`${gaps} ${gaps === 1 ? 'has' : 'have'} a gap at the start of the range`);
-  if (young > 0) reasons.push(`${young} ${young === 1 ? 'is' : 'are'} younger than the range`);
-  const range = rules.rangeSeconds > 0 ? ` and a range of ${formatSeconds(rules.rangeSeconds)}` : '';
-  const counted = targets.length === 1 ? 'its target' : `${targets.length} targets`;
-  return `the value is based on old samples: of ${counted}${range}, ${reasons.join(', ')}`;
+    reasons.push(`${some(failing)} ${failing === 1 ? 'has' : 'have'} no samples because scrapes fail`);
+  if (gaps > 0) reasons.push(`${some(gaps)} ${gaps === 1 ? 'has' : 'have'} a gap at the start of the range`);
+  if (young > 0) reasons.push(`${some(young)} ${young === 1 ? 'is' : 'are'} younger than the range`);
+  const range = rules.rangeSeconds > 0 ? ` in a range of ${formatSeconds(rules.rangeSeconds)}` : '';
+  return `the value is based on old samples${range}: ${reasons.join(', ')}`;
 }
 
 /** Returns the relative error that a target causes, from 0 (none) to 1 (its samples are missing or must not count). */

@@ -372,9 +372,7 @@ function createQueryLimits(options: {
         isWithin ||= account.queries <= maxQueriesPerNamespace;
       }
       const field = `prometheus.${config.name}.maxQueriesPerNamespace`;
-      return isWithin
-        ? null
-        : refuse(owners, `are more than ${maxQueriesPerNamespace} in a round (${field})`);
+      return isWithin ? null : refuse(owners, `exceed ${maxQueriesPerNamespace} in a round (${field})`);
     },
     whyNoTime: (owners) => {
       if (owners.length === 0 || owners.some(({ namespace }) => accounts.of(namespace).leftSeconds > 0))

@@ -161,7 +161,7 @@ const KIND_HINTS: ReadonlyMap<string, string> = new Map([
   ['ScaledObject', IMPORT],
   [
     'List',
-    '; write its items as documents, with --- between them. promscaler import converts a list of autoscalers',
+    '; write the items of the list as separate documents, with --- between them. promscaler import converts a list of autoscalers',
   ],
 ]);
 

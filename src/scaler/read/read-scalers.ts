@@ -168,8 +168,8 @@ export function refuseDuplicates(documents: readonly ReadDocument[]): readonly R
 
 function duplicateOf(document: ReadDocument, others: readonly ReadDocument[]): Problem {
   const places = others.map(({ file, place }) => `${file}${place === null ? '' : `:${place.line}`}`);
-  const used = places.length === 1 ? 'neither' : 'none of them';
-  const message = `${document.key ?? ''} is also in ${listSome(places)}: the service uses ${used}, and a version that is already in effect stays in effect; a file takes precedence over a Scaler object`;
+  const used = places.length === 1 ? 'neither of the two' : 'none of them';
+  const message = `${document.key ?? ''} is also in ${listSome(places)}: the service uses ${used}; a version that is already in effect stays in effect. A file takes precedence over a Scaler object`;
   return {
     code: 'duplicate-document',
     severity: 'error',

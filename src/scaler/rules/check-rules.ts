@@ -93,7 +93,7 @@ function findZero({ minReplicas, schedules }: LooseSpec): Path | null {
 function checkTarget({ scaleTargetRef }: LooseSpec): readonly Finding[] {
   if (scaleTargetRef?.kind !== 'DaemonSet') return [];
   const message =
-    'spec.scaleTargetRef.kind is DaemonSet: it runs one pod on each node and has no replicas to scale';
+    'spec.scaleTargetRef.kind is DaemonSet: a DaemonSet runs one pod on each node and has no replicas to scale';
   return [finding('daemon-set', ['spec', 'scaleTargetRef', 'kind'], message)];
 }
 
@@ -134,7 +134,7 @@ function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Findi
   const window = behavior?.scaleDown?.stabilizationWindowSeconds;
   const path = stabilizationPath(window !== undefined, downscaleStabilizationSeconds !== undefined);
   const cause = path.at(-1) === 'preset' ? `spec.preset ${preset}` : `${formatPath(path)} 0`;
-  const message = `${cause} disables stabilization: a single low result scales down immediately; downscaleConfirmation: {} requires three low results in a row`;
+  const message = `${cause} disables stabilization: a single low result scales down immediately; set downscaleConfirmation: {} to require three low results in a row`;
   return [finding('unconfirmed-scale-down', path, message)];
 }
 
@@ -214,7 +214,7 @@ function metricKey(metric: Loose<MetricInput>): string | null {
 }
 
 function duplicate(path: Path, key: string, first: number): Finding {
-  const message = `${formatPath(path)} is ${key}, which is also spec.metrics[${first}]: set another metric.name in one of the two metrics`;
+  const message = `${formatPath(path)} is ${key}, and so is spec.metrics[${first}]: set another metric.name in one of the two metrics`;
   return finding('duplicate-metric', path, message);
 }
 
@@ -297,7 +297,7 @@ function checkFallback(spec: Loose<SpecInput>, isBroken: IsBroken): readonly Fin
     return [finding('replica-bounds', path, message)];
   }
   if (mode !== 'exact') return [];
-  const message = `spec.fallback.mode is exact, so that a metric without a value may scale down to ${replicas}`;
+  const message = `spec.fallback.mode is exact, so a metric without a value may scale down to ${replicas}`;
   return [finding('missing-scales-down', [...FALLBACK, 'mode'], message)];
 }
 

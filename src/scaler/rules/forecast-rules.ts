@@ -52,6 +52,6 @@ function whyNoTotal(metric: Loose<MetricInput>): string | null {
   if (resource !== undefined && resource !== 'cpu')
     return `the total ${resource} depends on the number of pods`;
   return targetTypeOf(targetOf(metric)) === 'Value'
-    ? `a target of type Value is ${name} for any number of pods`
+    ? `${name} has a target of type Value, which does not depend on the number of pods`
     : null;
 }

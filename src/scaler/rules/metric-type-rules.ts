@@ -78,7 +78,7 @@ const checkGauge: Check = ({ path, query }) => {
   const gauge = rateOfGauge(query);
   if (gauge === null) return null;
   const queryPath = [...path, 'query'];
-  const message = `${formatPath(queryPath)}: ${gauge.metric} is a gauge, and rate returns how fast a gauge changes: while it stays at 500, the metric is 0. Write avg_over_time(${gauge.metric}{...}[1m])`;
+  const message = `${formatPath(queryPath)}: ${gauge.metric} is a gauge, and rate returns how fast a gauge changes: while the gauge stays at 500, the metric is 0. Write avg_over_time(${gauge.metric}{...}[1m])`;
   return [{ ...finding('rate-of-gauge', queryPath, message), offset: gauge.from }];
 };
 
@@ -91,7 +91,7 @@ const checkReach: Check = ({ measure, amount, path, target, written }, spec) => 
   const instead = isPercent
     ? `${quantityText(amount / 100)}, or multiply the query by 100`
     : quantityText(0.8 * most);
-  const message = `${formatPath(field)} is ${written}, but ${metric} is at most ${decimal(most)} in this query, so that the metric never scales up. Write ${instead}`;
+  const message = `${formatPath(field)} is ${written}, but ${metric} is at most ${decimal(most)} in this query, so the metric never scales up. Write ${instead}`;
   return [finding('never-scales-up', field, message)];
 };
 
@@ -127,7 +127,7 @@ const checkTotal: Check = ({ member, target, measure, path, written }, { maxRepl
   if (target !== 'value' || !(isLoad || isSumOfRatios)) return null;
   const field = [...path, 'target', 'value'];
   const end = maxReplicas === undefined ? 'maxReplicas' : `maxReplicas (${maxReplicas})`;
-  const message = `${formatPath(field)}: the query returns a total, which does not fall when pods are added. With value, each decision multiplies the replicas by result / target: at three times the target 1, 3, 9, ... up to ${end}. Write target: { averageValue: ${written} }`;
+  const message = `${formatPath(field)}: the query returns a total, which does not fall when pods are added. With value, each decision multiplies the replicas by result / target: at three times the target, 1 replica becomes 3, then 9, and so on up to ${end}. Write target: { averageValue: ${written} }`;
   return [finding('total-as-value', field, message)];
 };
 
@@ -180,7 +180,7 @@ function ofWaiting(
     rule === undefined
       ? 'a rate of requests, such as sum(rate(REQUESTS_TOTAL{...}[1m])), with the requests per second of one pod as the averageValue'
       : `the load: sum(${metric}{...}) + sum(${metric.replace(rule[0], rule[1])}{...}), with the requests that one pod serves at a time as the averageValue`;
-  const message = `${formatPath(queryPath)}: ${metric} is the depth of a queue, and no metric is the load: ${decimal(amount * maxReplicas)} waiting requests propose ${maxReplicas === 1 ? 'the only pod' : `all ${countOf(maxReplicas, 'pod')}`}, and an empty queue proposes minReplicas (${minReplicas}) even if all pods are busy. Query ${load}`;
+  const message = `${formatPath(queryPath)}: ${metric} is the depth of a queue, and no metric measures the load: ${decimal(amount * maxReplicas)} waiting requests propose ${maxReplicas === 1 ? 'the only pod' : `all ${countOf(maxReplicas, 'pod')}`}, and an empty queue proposes minReplicas (${minReplicas}) even if all pods are busy. Query ${load}`;
   return finding('queue-without-load', queryPath, message);
 }
 
@@ -226,7 +226,7 @@ function checkSpeed({
   const isSlower = start > periodSeconds && steps > 1;
   if (seconds <= LONGEST_SCALE_UP_SECONDS && !isSlower) return [];
   const path = ['spec', 'behavior', 'scaleUp', 'policies', 0];
-  const message = `${formatPath(path)} adds one pod per ${periodSeconds} s: from ${minReplicas} to ${countOf(maxReplicas, 'pod')} takes ${inMinutes(seconds)}, and each pod has to start, too${isSlower ? `, which takes ${start} s (spec.podStart)` : ''}, while the backlog grows. Add a second policy (the larger change applies): { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
+  const message = `${formatPath(path)} adds one pod per ${periodSeconds} s: scaling from ${minReplicas} to ${countOf(maxReplicas, 'pod')} takes ${inMinutes(seconds)}, plus the start of the last pod${isSlower ? ` (${start} s, spec.podStart)` : ''}, while the backlog grows. Add a second policy (the larger change applies): { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
   return [finding('slow-scale-up', path, message)];
 }
 
@@ -261,7 +261,7 @@ export function checkSaturation(
     const shown = formatPath(path);
     const findings = checkAmountQuery(saturation.served?.query, queryPath, { hasObject: false, isMetricsql });
     if (name === 'memory') {
-      const message = `${shown} is only for cpu: a pod at its memory limit is killed, so that its memory usage hides no load`;
+      const message = `${shown} is supported only for cpu: a pod at its memory limit is killed, so its memory usage never hides load`;
       return [...findings, { ...finding('contradicting-type', path, message), at: 'key' }];
     }
     if (podStart !== undefined || isBroken(['spec', 'podStart'])) return findings;

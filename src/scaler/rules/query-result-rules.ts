@@ -85,7 +85,7 @@ export function checkFiller(
       : isTotal && !isWhole
         ? ', or add a guard that is true only while the data exists, such as count(up{job="NAME"} == 1) > 0'
         : '; spec.fallback sets replicas for a metric without a value';
-  const message = `${formatPath(path)}: "${excerpt(query, filler)}" turns missing data into ${number}${where}${scales}: remove it${instead}`;
+  const message = `${formatPath(path)}: "${excerpt(query, filler)}" turns missing data into ${number}${where}${scales}: remove this expression${instead}`;
   return [{ ...finding('vector-zero', path, message), offset: from }];
 }
 
@@ -146,7 +146,7 @@ function checkFilter(
   if (!['==', '!=', '<', '<=', '>', '>='].includes(whole.operator) || keepsValues(query, expressions, whole))
     return [];
   const { operator, operatorFrom } = whole;
-  const instead = member === 'pods' ? '' : `, or write ${operator} bool for 1 and 0`;
+  const instead = member === 'pods' ? '' : `, or write ${operator} bool to get 1 or 0`;
   const message = `${formatPath(path)}: while the comparison ${operator} is false, the metric has no value and never scales down: remove the comparison${instead}`;
   return [{ ...finding('comparison-filters', path, message), offset: operatorFrom }];
 }

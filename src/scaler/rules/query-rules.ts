@@ -116,7 +116,7 @@ function checkBacklog(body: LooseBody, path: Path, options: QueryOptions): reado
           finding(
             'contradicting-type',
             [...path, zero],
-            `${formatPath([...path, zero])} is zero, which would ignore ${formatPath([...path, 'backlog'])}: remove the field`,
+            `${formatPath([...path, zero])} is zero, so ${formatPath([...path, 'backlog'])} would have no effect: remove ${zero}`,
           ),
         ]),
   ];

@@ -57,7 +57,7 @@ function checkNamespaces(
       .filter(({ value }) => value !== namespace)
       .map(({ value, text, offset }) => {
         const instead = isOfPods
-          ? ', so that the query returns no pod of the workload: write namespace="$namespace"'
+          ? ', so the query returns no pod of the workload: write namespace="$namespace"'
           : `: write namespace="$namespace", or namespace=~"${value}" if the other namespace is intended`;
         const message = `${formatPath(path)} has ${text}, but the scaler is in namespace ${namespace}${instead}`;
         return { ...finding('foreign-namespace', path, message), offset };

@@ -162,7 +162,7 @@ const defaultableFields = {
   }),
   maxReplicasFrom: maxReplicasFrom.optional().meta({
     description:
-      'Query whose value limits scale-ups below maxReplicas, such as the number of pods for which there are GPUs. It never scales down. The value {} removes a ceiling that the service config sets.',
+      'Query whose value limits scale-ups below maxReplicas, such as the number of pods for which there are GPUs. The ceiling never scales down. The value {} removes a ceiling that the service config sets.',
     default: {},
   }),
   metrics: z
@@ -219,12 +219,12 @@ const defaultableFields = {
     }),
   cpuInitializationPeriodSeconds: seconds(0, 86_400).optional().meta({
     description:
-      'Seconds after the start of a pod. Until then, the CPU usage of the pod counts only if the pod has been ready for the whole window of the query.',
+      'Seconds after the start of a pod. During this time, the CPU usage of the pod counts only if the pod has been ready for the whole window of the query.',
     default: BUILT_IN.cpuInitializationPeriodSeconds,
   }),
   initialReadinessDelaySeconds: seconds(0, 86_400).optional().meta({
     description:
-      'Seconds after the start of a pod. A pod that became unready before, and has been unready since, counts as a pod that was never ready.',
+      'Seconds after the start of a pod. A pod that became unready within this time, and has been unready since, counts as a pod that was never ready.',
     default: BUILT_IN.initialReadinessDelaySeconds,
   }),
   downscaleStabilizationSeconds: seconds(0, 3600)
@@ -242,7 +242,7 @@ const defaultableFields = {
   }),
   podStart: podStart.optional().meta({
     description:
-      'Time in which pods start, which backlogs and saturation take into account. The value {} measures the time from the pods of the workload. Default: not taken into account.',
+      'Time that pods take to start. Backlogs and saturation take this time into account. The value {} measures the time from the pods of the workload. Default: not taken into account.',
   }),
   forecast: forecast.optional().meta({
     description:

@@ -18,7 +18,7 @@ export function ofOwner(
   { fleet, ask }: { fleet: Fleet; ask: AskPeer },
 ): RequestHandler {
   const refusal = async (owner: Peer, key: string): Promise<string> => {
-    const what = `replica ${owner.identity}, which decides ${key},`;
+    const what = `replica ${owner.identity}, which is responsible for ${key},`;
     const hasKey = (await fleet.keys()).length > 0;
     return hasKey ? `${what} did not answer` : `${what} cannot be queried: ${NO_KEY}`;
   };
@@ -33,7 +33,7 @@ export function ofOwner(
     }
     const owner = fleet.ownerOf(key);
     if (owner === null) {
-      refuse(response, `no replica decides ${key} yet: retry later`);
+      refuse(response, `no replica is responsible for ${key} yet: retry later`);
       return;
     }
     ask(owner, request.originalUrl, identityOf(request))

@@ -63,7 +63,7 @@ export function createPeerCheck({ fleet, access, clock, orElse }: PeerCheckOptio
   const isNew = rememberNonces(clock);
   const open = async (request: Request, header: string): Promise<Opened | string> => {
     const opened = fleet === undefined ? null : decryptRequest(header, await fleet.keys());
-    if (opened === null) return 'the question of another replica is not sealed with a key of this replica';
+    if (opened === null) return 'the request of another replica is not encrypted with a key of this replica';
     const { to, path, atMs } = opened.question;
     if (to !== fleet?.identity || path !== request.originalUrl)
       return 'the request is addressed to another replica';

@@ -99,7 +99,7 @@ export function readLongRange(query: Query, now: Instant): LongRange {
   const stepSeconds = readInteger(query, 'step', LIMITS.step) ?? roundUp(least, STEP_UNIT_SECONDS);
   if (limit === null && stepSeconds < least)
     throw new BadRequest(
-      `step must be at least ${least} for this since: at most ${LIMITS.points.most} points`,
+      `step must be at least ${least} for this value of since: a response has at most ${LIMITS.points.most} points`,
     );
   const end = multipleBefore(now, stepSeconds);
   const whole = Math.floor(secondsBetween(since, end) / stepSeconds);

@@ -215,7 +215,7 @@ export function showHistory(parts: ScalerPageParts): RequestHandler {
     const limit = readInteger(query, 'limit', LIMITS.points);
     const stepSeconds = readInteger(query, 'step', LIMITS.step);
     const history = parts.chartPoints.read(key, { since, limit, stepSeconds });
-    if (history === null) notFound(response, `there is no data of ${key} yet`);
+    if (history === null) notFound(response, `there is no data about ${key} yet`);
     else response.json(viewHistory(history, stepSeconds));
   });
 }

@@ -182,7 +182,7 @@ describe('resource-series', () => {
 
     expect(found?.status).toBe('warning');
     expect(found?.message).toBe(
-      'each container has 2 cpu series, which differ in job cadvisor, kubelet: the usage is counted once, because the service takes the largest',
+      'each container has 2 cpu series, which differ in job (cadvisor, kubelet): the usage is counted once, because the service takes the largest',
     );
     expect(found?.fix).toContain('add job="cadvisor" to the matchers of the query');
   });
@@ -201,21 +201,21 @@ describe('resource-series', () => {
       'receive_replica',
       { receive_replica: 'a' },
       { receive_replica: 'b' },
-      'receive_replica a, b',
+      'receive_replica (a, b)',
       'put max without (receive_replica) (...) around rate(...)',
     ],
     [
       'rule_replica',
       { rule_replica: '0' },
       { rule_replica: '1' },
-      'rule_replica 0, 1',
+      'rule_replica (0, 1)',
       'put max without (rule_replica) (...) around rate(...)',
     ],
     [
       'prometheus, the replicas of an operator,',
       { prometheus: 'a' },
       { prometheus: 'b' },
-      'prometheus a, b',
+      'prometheus (a, b)',
       'put max without (prometheus) (...) around rate(...)',
     ],
     ['k8s_cluster', { k8s_cluster: 'x' }, { k8s_cluster: 'y' }, 'k8s_cluster x, y', 'add k8s_cluster="x" to'],
@@ -223,35 +223,35 @@ describe('resource-series', () => {
       'two kubelet services',
       { service: 'a-kubelet', instance: 'n' },
       { service: 'b-kubelet', instance: 'n' },
-      'service a-kubelet, b-kubelet',
+      'service (a-kubelet, b-kubelet)',
       'add service="a-kubelet" to the matchers of the query, or remove one of the scrape jobs',
     ],
     [
       '/metrics/resource with its path',
       { metrics_path: '/metrics/cadvisor', id: '/a', image: 'i' },
       { metrics_path: '/metrics/resource' },
-      'metrics_path /metrics/cadvisor, /metrics/resource',
+      'metrics_path (/metrics/cadvisor, /metrics/resource)',
       'add metrics_path="/metrics/cadvisor" to the matchers of the query',
     ],
     [
       '/metrics/resource without its path',
       { id: '/a', image: 'i' },
       {},
-      'id (none), /a',
+      'id ("", /a)',
       'add id!="" to the matchers of the query',
     ],
     [
       'an unnamed label',
       { zone_of_scrape: 'p' },
       { zone_of_scrape: 'q' },
-      'zone_of_scrape p, q',
+      'zone_of_scrape (p, q)',
       'add zone_of_scrape="p" to the matchers of the query',
     ],
     [
       'several labels',
       { job: 'a', endpoint: 'x', prometheus_replica: '0' },
       { job: 'b', endpoint: 'y', prometheus_replica: '1' },
-      'prometheus_replica 0, 1 (and job, endpoint)',
+      'prometheus_replica (0, 1) and job and endpoint',
       'put max without (prometheus_replica) (...) around rate(...)',
     ],
   ])(
@@ -294,7 +294,7 @@ describe('resource-series', () => {
     expect(found).toMatchObject({
       status: 'warning',
       message:
-        'each container has 2 cpu series, which differ in job a, b: the usage is counted once, because the query takes the largest',
+        'each container has 2 cpu series, which differ in job (a, b): the usage is counted once, because the query takes the largest',
     });
   });
 

@@ -47,8 +47,8 @@ describe('the age of samples', () => {
         status: 'failed',
         subject: 'data source default',
         message:
-          'cpu: the value is based on old samples: of 2 targets and a range of 2m, 2 have a newest sample that is up to 70 s old ' +
-          '(scrape interval 15 s); the bound is 20 s. A rate is too low, so that the scaler scales up too late and does not scale down',
+          'cpu: the value is based on old samples in a range of 2m: 2 of 2 targets have a newest sample that is up to 70 s old ' +
+          '(scrape interval 15 s) (bound: 20 s). Rates are too low, so the scaler scales up too late and does not scale down',
       },
     ]);
     expect(of('sample-age')[0]?.fix).toContain('maxSampleAgeSeconds of the metric or of prometheus.default');
@@ -101,7 +101,9 @@ describe('the age of samples', () => {
     const found = await results(script, { documents });
 
     expect(found).toHaveLength(1);
-    expect(found[0]?.message).toMatch(/^m of shop\/api: the value is based on old samples: .*; so is cpu$/);
+    expect(found[0]?.message).toMatch(
+      /^m of shop\/api: the value is based on old samples in .*\. The same applies to cpu$/,
+    );
   });
 
   it('that the server does not report is a warning, which names freshness and maxSampleAgeSeconds', async () => {
@@ -122,7 +124,7 @@ describe('the age of samples', () => {
       {
         status: 'warning',
         message:
-          'the server rejects the queries for the age of the samples of cpu, so that promscaler does not notice old samples, which can scale down',
+          'the server rejects the queries for the age of the samples of cpu, so promscaler does not notice old samples, and old samples can cause a scale-down',
       },
     ]);
     expect(of('sample-age')[0]?.fix).toMatch(/freshness .*prometheus\.default\.maxSampleAgeSeconds/);

@@ -87,7 +87,7 @@ describe('new', () => {
 
     expect(exitCode).toBe(0);
     expect(stderr).toBe(
-      'promscaler: warning: --preset chpa disables stabilization: a single low result scales down immediately; downscaleConfirmation: {} requires three low results in a row\n',
+      'promscaler: warning: --preset chpa disables stabilization: a single low result scales down immediately; set downscaleConfirmation: {} to require three low results in a row\n',
     );
   });
 

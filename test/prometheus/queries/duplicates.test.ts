@@ -132,10 +132,10 @@ describe.each(['Prometheus', 'VictoriaMetrics'])('duplicate series in the data o
   });
 
   it.each([
-    ['jobs', 2, 'job a, b'],
-    ['receive', 3, 'receive_replica 0, 1, 2'],
-    ['resource', 2, 'metrics_path /metrics/cadvisor, /metrics/resource'],
-    ['resource-without-path', 2, 'id (none), /a'],
+    ['jobs', 2, 'job (a, b)'],
+    ['receive', 3, 'receive_replica (0, 1, 2)'],
+    ['resource', 2, 'metrics_path (/metrics/cadvisor, /metrics/resource)'],
+    ['resource-without-path', 2, 'id ("", /a)'],
   ])('are reported and counted once from the first round on: %s', async (shape, times, label) => {
     const seen = await found(server.url, shape);
 
@@ -188,7 +188,7 @@ describe.each(['Prometheus', 'VictoriaMetrics'])('duplicate series in the data o
     expect(round.duplicates(scaler) ?? null).toEqual(
       isTwice
         ? [
-            'metric "rps": each series of the query has 2 copies, which differ in prometheus_replica p0, p1: the value is counted 2 times',
+            'metric "rps": each series of the query has 2 copies, which differ in prometheus_replica (p0, p1): the value is counted 2 times',
           ]
         : null,
     );

@@ -98,13 +98,13 @@ describe('the reason', () => {
     ];
 
     expect(whyOld(targets, range(120))).toBe(
-      'the value is based on old samples: of 5 targets and a range of 2m, 1 has a newest sample that is up to 62 s old (scrape interval 15 s), 1 has no samples because scrapes fail, 1 has a gap at the start of the range, 1 is younger than the range',
+      'the value is based on old samples in a range of 2m: 1 of 5 targets has a newest sample that is up to 62 s old (scrape interval 15 s), 1 of 5 targets has no samples because scrapes fail, 1 of 5 targets has a gap at the start of the range, 1 of 5 targets is younger than the range',
     );
   });
 
   it('of a single target without a range', () => {
     expect(whyOld([target(62)], range(0))).toBe(
-      'the value is based on old samples: of its target, 1 has a newest sample that is up to 62 s old (scrape interval 15 s)',
+      'the value is based on old samples: its target has a newest sample that is up to 62 s old (scrape interval 15 s)',
     );
   });
 });

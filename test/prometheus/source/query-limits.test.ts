@@ -64,7 +64,7 @@ describe('maxQueriesPerNamespace', () => {
     for (let index = 0; index < 3; index += 1) {
       const { ofGreedy, ofModest, over, sent } = await round();
       const why =
-        'over_limit: the query was not sent, because the queries of namespace greedy are more than 3 in a round (prometheus.main.maxQueriesPerNamespace)';
+        'over_limit: the query was not sent, because the queries of namespace greedy exceed 3 in a round (prometheus.main.maxQueriesPerNamespace)';
       expect(failed(ofGreedy)).toEqual([why, why]);
       expect(failed(ofModest)).toEqual([]);
       expect(over).toEqual(['main/greedy', 'main/greedy']);
@@ -97,7 +97,7 @@ describe('maxQueriesPerNamespace', () => {
       status: 'False',
       reason: 'FailedGetExternalMetric',
       message:
-        'the replica count could not be calculated from External metric own1: the query was not sent, because the queries of namespace greedy are more than 3 in a round (prometheus.main.maxQueriesPerNamespace)',
+        'the replica count could not be calculated from External metric own1: the query was not sent, because the queries of namespace greedy exceed 3 in a round (prometheus.main.maxQueriesPerNamespace)',
     });
   });
 

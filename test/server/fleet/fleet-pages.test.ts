@@ -37,15 +37,19 @@ async function requestPage(owner: Peer | null, keys = PEER_KEYS): Promise<readon
 
 describe('the page of a scaler that another replica decides', () => {
   it.each([
-    ['no replica decides it yet', null, 'no replica decides shop/web yet: retry later'],
-    ['that replica does not answer', PEER, 'replica promscaler-1, which decides shop/web, did not answer'],
+    ['no replica is responsible for it yet', null, 'no replica is responsible for shop/web yet: retry later'],
+    [
+      'that replica does not answer',
+      PEER,
+      'replica promscaler-1, which is responsible for shop/web, did not answer',
+    ],
   ])('is 503 with Retry-After if %s', async (_, owner, error) => {
     expect(await requestPage(owner)).toEqual([503, '1', { error }]);
   });
 
   it('names the missing key, without which that replica is not asked', async () => {
     const error =
-      'replica promscaler-1, which decides shop/web, cannot be queried: server.peerKeyFile is unset or has no key of 32 characters';
+      'replica promscaler-1, which is responsible for shop/web, cannot be queried: server.peerKeyFile is unset or has no key of 32 characters';
 
     expect(await requestPage(PEER, [])).toEqual([503, '1', { error }]);
   });

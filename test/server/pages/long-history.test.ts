@@ -61,7 +61,7 @@ describe('the range of a long history', () => {
   it.each([
     [
       { since: '2025-12-31T23:43:20Z', step: '1' },
-      'step must be at least 2 for this since: at most 1000 points',
+      'step must be at least 2 for this value of since: a response has at most 1000 points',
     ],
     [{ since: '2026-01-01T00:00:00.001Z' }, 'since must not be in the future'],
     [{ since: '2025-10-02T23:59:59Z' }, 'since must be within the last 90 days with source=prometheus'],
