@@ -212,9 +212,9 @@ describe('a capacity', () => {
     ['no series', missing, 'no series'],
     ['a failure', failed, 'h: late'],
     ['two series', vector(8, 9), 'more than one series'],
-    ['0', vector(0), 'the value 0, which is not above 0'],
-    ['NaN', vector(NaN), 'the value NaN, which is not above 0'],
-    ['infinity', vector(Infinity), 'the value Infinity, which is not above 0'],
+    ['0', vector(0), 'the value 0 is not above 0'],
+    ['NaN', vector(NaN), 'the value NaN is not above 0'],
+    ['infinity', vector(Infinity), 'the value Infinity is not above 0'],
   ])('with %s leaves the target in effect, and the metric partial', (_name, capacity, why) => {
     expect(withCapacity(capacity)).toEqual({
       ...NUMBER,
