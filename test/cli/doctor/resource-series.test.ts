@@ -218,7 +218,13 @@ describe('resource-series', () => {
       'prometheus (a, b)',
       'put max without (prometheus) (...) around rate(...)',
     ],
-    ['k8s_cluster', { k8s_cluster: 'x' }, { k8s_cluster: 'y' }, 'k8s_cluster (x, y)', 'add k8s_cluster="x" to'],
+    [
+      'k8s_cluster',
+      { k8s_cluster: 'x' },
+      { k8s_cluster: 'y' },
+      'k8s_cluster (x, y)',
+      'add k8s_cluster="x" to',
+    ],
     [
       'two kubelet services',
       { service: 'a-kubelet', instance: 'n' },
