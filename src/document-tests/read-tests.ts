@@ -115,7 +115,7 @@ function completeTests(
     const other = tests.findIndex(({ name }) => name === test.name);
     if (other < index)
       findings.push(
-        finding('wrong-settings', [...path, 'name'], `tests[${index}].name is also that of tests[${other}]`),
+        finding('wrong-settings', [...path, 'name'], `tests[${index}] has the same name as tests[${other}]`),
       );
     const scaler = findScaler(test, path, scalers);
     if ('code' in scaler) {

@@ -164,7 +164,7 @@ function withoutZero(item: DraftItem, { log, path }: Fields): DraftItem {
     );
     return item;
   }
-  log.note(field, 'is false, so that the guard holds the replicas while the value is 0.');
+  log.note(field, 'is false, so the guard holds the replicas while the value is 0.');
   return { ...item, value: { external: { ...external, guard: `sum(${query}) != 0` } } };
 }
 

@@ -64,7 +64,7 @@ test.each([
       expect.stringMatching(/^evidence: .*25.* to .*1.*, back-tested at .*1.*/),
       expect.stringMatching(apply),
       expect.stringMatching(
-        /^See the command of the back-test:\s+kubectl promscaler status shop\/web --recommendations/,
+        /^Show the command of the back-test:\s+kubectl promscaler status shop\/web --recommendations/,
       ),
     ]);
     expect(await part.getByRole('button', { name: /^Copy: / }).count()).toBe(isObject ? 2 : 1);

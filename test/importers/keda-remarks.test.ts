@@ -34,7 +34,7 @@ describe('what KEDA applies only to the step to 0 replicas', () => {
     expect(lost).toEqual(
       expect.arrayContaining([
         expect.stringContaining(
-          'spec.initialCooldownPeriod is 60, which has no equivalent: KEDA scales to 0 no',
+          'spec.initialCooldownPeriod is 60, which has no equivalent: KEDA scales to 0 only',
         ),
         expect.stringContaining('set minReplicas to 1 as long as the annotation is set'),
       ]),
@@ -47,8 +47,8 @@ describe('what KEDA applies only to the step to 0 replicas', () => {
     );
 
     expect(lost).toEqual([]);
-    expect(text).toContain('is 60: in KEDA, too, it applies only to the step to 0 replicas.');
-    expect(text).toMatch(/force-activation"\] is set, but also in KEDA it applies only with\n/);
+    expect(text).toContain('is 60: in KEDA, too, this field applies only to the step to 0 replicas.');
+    expect(text).toMatch(/force-activation"\] is set, but in KEDA, too, it applies only with\n/);
   });
 });
 

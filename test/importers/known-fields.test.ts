@@ -258,7 +258,7 @@ describe('of a ScaledObject, standard error lists', () => {
     [
       'modifiers without a formula',
       "advanced: { scalingModifiers: { target: '5' } }\n",
-      'spec.advanced.scalingModifiers has no formula, so that target of the modifiers are not carried over',
+      'spec.advanced.scalingModifiers has no formula, so these fields of the modifiers are not carried over: target',
     ],
   ])('%s', (_, fields, expected) => {
     const { lost } = importOne(scaledObject(`${fields}${triggers(prometheus())}`));

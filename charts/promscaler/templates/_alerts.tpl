@@ -41,7 +41,8 @@ ignores the pod, so that an alert survives a change of the leader.
   labels: { namespace: {{ $release | quote }} }
   summary: promscaler has no leader, so nothing is scaled.
   description: >-
-    No replica leads, or none is scraped. Workloads keep their replicas. Check whether its pods run, and read their logs:
+    No replica leads, or none is scraped. Workloads keep their replicas. Check whether the pods of promscaler run, and read
+    their logs:
     kubectl get pods -n {{ $release }}, kubectl logs -n {{ $release }} deployment/{{ include "promscaler.fullname" . }}
 - alert: PromscalerWithoutMetrics
   # Without the reason, which may change meanwhile. A workload scaled to 0 by a person is not an alert.
@@ -53,7 +54,7 @@ ignores the pod, so that an alert survives a change of the leader.
     unless {{ $inactive }}
   summary: {{ printf "%s has had no metrics for %s." $name $set.PromscalerWithoutMetrics.for | quote }}
   description: >-
-    Its replica count is held, or is that of its fallback. promscaler explain {{ $name }}
+    The replica count is held, or the fallback sets the count. promscaler explain {{ $name }}
     shows which metric has no value and why; promscaler doctor prints the fix.
 - alert: PromscalerSourceFailing
   expr: >-
@@ -61,7 +62,7 @@ ignores the pod, so that an alert survives a change of the leader.
     > {{ $set.PromscalerSourceFailing.threshold }} * sum by (source) (rate(promscaler_queries_total{ {{- $service -}} }[5m]))
   summary: {{ printf "More than %v %% of the queries to data source {{ $labels.source }} fail." (mulf 100 $set.PromscalerSourceFailing.threshold) | quote }}
   description: >-
-    Scalers that use it are held. The label reason of promscaler_query_errors_total shows how queries fail; promscaler doctor
+    Scalers that use this data source are held. The label reason of promscaler_query_errors_total shows how queries fail; promscaler doctor
     finds the cause: address, credentials, certificate, network.
 - alert: PromscalerCannotScale
   expr: >-
@@ -74,8 +75,8 @@ ignores the pod, so that an alert survives a change of the leader.
     ) == 1
   summary: {{ printf "%s cannot be scaled." $name | quote }}
   description: >-
-    Its target cannot be read, the API server rejects the PATCH, or it is in dry run and the autoscaler that it was made
-    from is gone. The conditions AbleToScale and Held of promscaler explain {{ $name }} have the reason.
+    The target cannot be read, the API server rejects the PATCH, or nothing scales the target: the scaler is in dry run,
+    and the autoscaler from which the scaler was made is gone. The conditions AbleToScale and Held of promscaler explain {{ $name }} have the reason.
 - alert: PromscalerConflict
   expr: >-
     max by (namespace, scaler) (
@@ -86,7 +87,7 @@ ignores the pod, so that an alert survives a change of the leader.
   summary: {{ printf "Another client sets the replicas of %s." $name | quote }}
   description: >-
     Another autoscaler scales the target, an admission webhook changes its replicas, or another client replaces them. The
-    condition Held and the Events of promscaler explain {{ $name }} name it.
+    condition Held and the Events of promscaler explain {{ $name }} name that client.
 - alert: PromscalerAtMaximum
   # A scaler whose bounds are equal has been fixed on purpose. One that is at its maximum and needs no more is fine.
   expr: >-
@@ -97,8 +98,8 @@ ignores the pod, so that an alert survives a change of the leader.
     unless {{ $inactive }}
   summary: {{ printf "%s has needed more than its maximum of replicas for %s." $name $set.PromscalerAtMaximum.for | quote }}
   description: >-
-    Its metrics recommend {{ "{{ $value }}" }} replicas, more than the maximum in force: that of the document, or the ceiling of a
-    schedule. Raise it if the load is real and the cluster has capacity.
+    The metrics recommend {{ "{{ $value }}" }} replicas, more than the maximum in effect, which the document or a schedule sets.
+    Raise the maximum if the load is real and the cluster has capacity.
 - alert: PromscalerScaleUpHeld
   expr: >-
     max by (namespace, scaler) (promscaler_recommended_replicas{ {{- $scaler -}} })
@@ -108,15 +109,15 @@ ignores the pod, so that an alert survives a change of the leader.
     unless {{ $inactive }}
   summary: {{ printf "%s has had fewer replicas than its load needs for %s." $name $set.PromscalerScaleUpHeld.for | quote }}
   description: >-
-    Its metrics recommend {{ "{{ $value }}" }} replicas and its maximum allows more, but a limit or a hold delays the scale-up.
-    promscaler explain {{ $name }} names it.
+    The metrics recommend {{ "{{ $value }}" }} replicas and the maximum allows more, but a limit or a hold delays the scale-up.
+    promscaler explain {{ $name }} names the limit or hold.
 - alert: PromscalerCeilingUnknown
   expr: >-
     max by (namespace, scaler) (promscaler_max_replicas_from_failing{ {{- $scaler -}} }) == 1
     unless {{ $inactive }}
   summary: {{ printf "The ceiling of %s has been unknown for %s." $name $set.PromscalerCeilingUnknown.for | quote }}
   description: >-
-    The query of maxReplicasFrom has no value. Scale-ups end at its last value, without one at maxReplicas.
+    The query of maxReplicasFrom has no value. The last value limits scale-ups; without a last value, maxReplicas does.
     promscaler doctor runs the query and prints the fix.
 - alert: PromscalerCapacityChanged
   # The series exists only while the capacity differs by more than 10 percent from that of the days before.
@@ -143,7 +144,7 @@ ignores the pod, so that an alert survives a change of the leader.
   summary: {{ printf "%s has had fewer ready pods than replicas for %s." $name $set.PromscalerTargetNotReached.for | quote }}
   description: >-
     Pods have no node, crash, or do not become ready: more replicas do not help. The condition TargetReached of
-    promscaler explain {{ $name }} counts them. Check free capacity of the nodes, quotas
+    promscaler explain {{ $name }} counts the pods by reason. Check free capacity of the nodes, quotas
     and kubectl describe pod.
 - alert: PromscalerConfigProblems
   expr: >-
@@ -152,8 +153,8 @@ ignores the pod, so that an alert survives a change of the leader.
   labels: { namespace: {{ $release | quote }} }
   summary: Scaler documents are rejected.
   description: >-
-    The last valid version of each stays in effect; after a restart their workloads are not scaled. The log shows file, line and
-    problem; promscaler validate finds them before they are applied.
+    The last valid version of each document stays in effect, but after a restart the workloads of these documents are not
+    scaled. The log shows file, line and problem; promscaler validate finds problems before a document is applied.
 - alert: PromscalerLate
   expr: >-
     sum(increase(promscaler_missed_rounds_total{ {{- $service -}} }[5m])) > 0
@@ -171,7 +172,7 @@ ignores the pod, so that an alert survives a change of the leader.
   labels: { namespace: {{ $release | quote }} }
   summary: The decision record cannot be written.
   description: >-
-    Scaling continues. Decisions wait in memory and are lost when it is full or the pod restarts. Check whether the volume of
+    Scaling continues. Decisions wait in memory and are lost when the queue is full or the pod restarts. Check whether the volume of
     record.path is full, slow or read-only; the log has the error.
 - alert: PromscalerNotificationsFailing
   expr: >-
@@ -182,7 +183,7 @@ ignores the pod, so that an alert survives a change of the leader.
   labels: { namespace: {{ $release | quote }} }
   summary: {{ "Notifications to {{ $labels.receiver }} are lost." | quote }}
   description: >-
-    Scaling continues. The receiver rejects them, cannot be reached, or is too slow. The log has the kind of failure;
+    Scaling continues. The receiver rejects notifications, cannot be reached, or is too slow. The log has the kind of failure;
     promscaler doctor checks whether the receiver can be reached.
 - alert: PromscalerPaused
   expr: >-

@@ -105,7 +105,9 @@ export async function recommend(
   if (whyTooSmall !== null) return answer(whyTooSmall, results);
   const accepted = [
     ...(found.isCareful
-      ? [`for a smaller tolerance of scale-downs, up to ${CAREFUL_SLACK} points more theta_U are accepted`]
+      ? [
+          `because the change lowers the tolerance of scale-downs, theta_U may rise by up to ${CAREFUL_SLACK} percentage points`,
+        ]
       : []),
     ...describeMiss(confirmed, conditions, 'confirm'),
     ...describeMiss(compared, conditions, 'score'),
@@ -242,7 +244,7 @@ function describeMiss(
   if (missed === undefined) return [];
   const more = Math.max(0, changed.thetaU - current.thetaU);
   return [
-    `the change does not meet ${missed.text} in the parts that ${part} it, with ${more.toFixed(3)} points more theta_U than the document (at most ${MAX_WORSE_THETA_U} are accepted)`,
+    `the change does not meet ${missed.text} in the parts that ${part} it, with ${more.toFixed(3)} percentage points more theta_U than the document (at most ${MAX_WORSE_THETA_U} are accepted)`,
   ];
 }
 

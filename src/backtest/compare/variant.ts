@@ -231,7 +231,7 @@ export function checkRounds(
     const rounds = Math.floor(seconds / syncPeriodSeconds);
     if (rounds > mostRounds)
       throw new BacktestError(
-        `${name}: ${formatSeconds(seconds)} of a decision every ${syncPeriodSeconds} s are ${rounds} decisions, must be at most ${mostRounds}: select a shorter time`,
+        `${name}: a decision every ${syncPeriodSeconds} s for ${formatSeconds(seconds)} makes ${rounds} decisions, must be at most ${mostRounds}: select a shorter time`,
       );
   }
 }

@@ -122,7 +122,7 @@ async function fetchChunk(
 function whatToDo(answer: Failure): string {
   if (answer.reason === 'connection') return '. Check the URL of --prometheus or --config';
   return isRefusal(answer)
-    ? '. Raise the limit of the server for range queries, which refuses even the shortest part'
+    ? '. The server refuses even the shortest part of the range: raise its limit for range queries'
     : '';
 }
 

@@ -45,7 +45,7 @@ export async function historyQuery(
       };
   }
   throw new BacktestError(
-    `${what}: each series of the query has ${copies}, and is counted ${found.times} times, so that the load would be a multiple of the true load. ${found.labels.some(({ name }) => isReplicaLabel(name)) ? 'Aggregate' : 'Add a matcher for one of the copies to the query, or aggregate the copies'} with max by before the sum`,
+    `${what}: each series of the query has ${copies}, and is counted ${found.times} times, so the load would be a multiple of the true load. ${found.labels.some(({ name }) => isReplicaLabel(name)) ? 'Aggregate' : 'Add a matcher for one of the copies to the query, or aggregate the copies'} with max by before the sum`,
   );
 }
 

@@ -254,7 +254,7 @@ async function readCeiling(
   const fetching = sourceOf('maxReplicasFrom', maxReplicasFrom, settings);
   const column = await readColumn('maxReplicasFrom', query, settings.range, fetching);
   if (describeGaps(column) !== undefined) return loadOfColumn(column, 0);
-  warnings.push('maxReplicasFrom has no values from the data source, so that only maxReplicas applies');
+  warnings.push('maxReplicasFrom has no values from the data source, so only maxReplicas applies');
   return null;
 }
 

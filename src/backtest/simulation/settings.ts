@@ -36,7 +36,7 @@ const MOST_PODS_OF_A_NODE = 10_000;
 const MOST_DEPTH = 1e15;
 
 const POD_START_FORM =
-  'a duration such as 120s, or median=60s,p95=180s, or with node=90s,every=4 a new node for each 4 pods';
+  'a duration such as 120s, or median=60s,p95=180s; append node=90s,every=4 if every 4 pods need a new node';
 const QUEUE_FORM = 'unbounded, max=1000, timeout=30s or max=1000,timeout=30s';
 
 /**
@@ -59,8 +59,7 @@ export function parsePodStart(text: string): PodStart | string {
   const p95Seconds = seconds('p95', p95);
   if (p95Seconds < medianSeconds)
     problems.push(`has a p95 of ${p95Seconds} s, must be at least the median of ${medianSeconds} s`);
-  if (medianSeconds === 0 && p95Seconds > 0)
-    problems.push('has a median of 0 s, so that p95 must be 0 s, too');
+  if (medianSeconds === 0 && p95Seconds > 0) problems.push('has a median of 0 s, so p95 must be 0 s, too');
   if ((node === undefined) !== (every === undefined))
     problems.push(
       'must have both node, the start time of a node, and every, the number of pods that fit on a node',
@@ -103,7 +102,7 @@ export function describePodStart({ medianSeconds, p95Seconds, node }: PodStart):
   const [median, p95] = [medianSeconds, p95Seconds].map((seconds) => Number(seconds.toPrecision(4)));
   const own = medianSeconds === p95Seconds ? `${median} s` : `${median} s (median) or ${p95} s (p95)`;
   if (node === null) return own;
-  return `${own}, and ${node.seconds} s more if the pod needs a new node, on which ${countOf(node.pods, 'pod')} ${node.pods === 1 ? 'has' : 'have'} room,`;
+  return `${own} (plus ${node.seconds} s if the pod needs a new node, which has room for ${countOf(node.pods, 'pod')})`;
 }
 
 /** Returns a part of a sentence, such as `up to a depth of 1000, and is lost after 30 s`. */

@@ -111,7 +111,7 @@ function windowOf(
   const spanSeconds = spanOfRate(windowSeconds, scrapeIntervalSeconds);
   return spanSeconds > 0
     ? { windowSeconds, spanSeconds }
-    : `a window of ${windowSeconds} s has fewer than two samples at a scrape interval of ${scrapeIntervalSeconds} s (scrapeIntervalSeconds of --config), so that the query has no value`;
+    : `a window of ${windowSeconds} s has fewer than two samples at a scrape interval of ${scrapeIntervalSeconds} s (scrapeIntervalSeconds of --config), so the query has no value`;
 }
 
 /** Returns a CPU request of 1 core for each container. */

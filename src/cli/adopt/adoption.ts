@@ -44,7 +44,7 @@ export async function readAdoption({ source, objects }: AdoptContext): Promise<A
   if (found.length > 1) {
     const names = found.map(({ name }) => name).join(', ');
     throw new CommandError(
-      `the scalers ${names} in namespace ${source.namespace} all have the target of ${nameSource(source)}: keep one of them`,
+      `the scalers ${names} in namespace ${source.namespace} all have the target of ${nameSource(source)}: delete all but one of them`,
     );
   }
   return { object, scaler: found[0] ?? null };

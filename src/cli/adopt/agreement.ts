@@ -123,7 +123,7 @@ function whyNoHpa(context: AdoptContext, object: JsonObject): string {
   if (pause === null)
     return `${nameSource(source)} has no HPA: KEDA has not created one. See ${kubectlFor(`describe scaledobject ${name}`, source, context)}`;
   const end = kubectlFor(`annotate scaledobject ${name} ${pause}-`, source, context);
-  return `${nameSource(source)} has no HPA, because it is paused (annotation ${pause}). To end the pause: ${end}`;
+  return `${nameSource(source)} has no HPA, because the ScaledObject is paused (annotation ${pause}). To end the pause: ${end}`;
 }
 
 /**

@@ -99,7 +99,7 @@ export function whyOwned(object: JsonObject, source: Source): string | null {
 export function whyScalesWhenDeleted(object: JsonObject, source: Source): string | null {
   const advanced = objectIn(objectIn(object, 'spec'), 'advanced');
   if (advanced?.['restoreToOriginalReplicaCount'] !== true) return null;
-  return `${nameSource(source)} has restoreToOriginalReplicaCount: true, so that deleting the ScaledObject would change the replicas. Set the field to false first`;
+  return `${nameSource(source)} has restoreToOriginalReplicaCount: true, so deleting the ScaledObject would change the replicas. Set the field to false first`;
 }
 
 /** Tools that would apply a deleted object again. A pattern matches a label, an annotation or a field manager. */

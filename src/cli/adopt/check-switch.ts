@@ -81,7 +81,7 @@ export function whyNotInForce(
   if (invalid !== null) return { why: invalid, canBeForced: false };
   const manager = managerOf(scaler.object);
   if (manager === null || context.options.force === true) return null;
-  const why = `${manager} manages ${nameScaler(context, scaler)}, and would set spec.dryRun: true again, so that nothing scales. Remove dryRun and ${nameSource(context.source)} from the repository in one commit. While the HPA exists, promscaler patches nothing`;
+  const why = `${manager} manages ${nameScaler(context, scaler)}, and would set spec.dryRun: true again, so nothing would scale. Remove dryRun and ${nameSource(context.source)} from the repository in one commit. While the HPA exists, promscaler patches nothing`;
   return { why, canBeForced: true };
 }
 
@@ -104,12 +104,12 @@ function whyNotRead(context: AdoptContext, scaler: ScalerObject): string {
 /** Returns why the status is missing or has an older generation, although the service has the scaler. */
 function whyUnwritten(context: AdoptContext, scaler: ScalerObject): string {
   const name = nameScaler(context, scaler);
-  const reason = 'the log of the service has the reason: failed to write status of Scaler';
+  const reason = 'look for "failed to write status of Scaler" in the log of the service';
   const last = countIn(objectIn(scaler.object, 'status'), 'observedGeneration');
   if (last === null)
-    return `the service has ${name}, but has not written the status of the scaler: the service must run without --dry-run. Otherwise, ${reason}`;
+    return `the service has ${name}, but has not written the status of the scaler: the service must run without --dry-run. If it already does, ${reason}`;
   const generation = countIn(objectIn(scaler.object, 'metadata'), 'generation') ?? 0;
-  return `the service has not written the status of ${name} for generation ${generation} yet (last: generation ${last}). T${reason.slice(1)}`;
+  return `the service has not written the status of ${name} for generation ${generation} yet (last: generation ${last}). L${reason.slice(1)}`;
 }
 
 /** Reads the annotations of the workload, because they may be newer than the last decision. */
@@ -132,7 +132,7 @@ function whyNotServed(
   scaler: ScalerObject,
   { row, isLed }: ServiceView,
 ): string | null {
-  if (!isLed) return 'no replica of the service leads, so that nothing would scale';
+  if (!isLed) return 'no replica of the service leads, so nothing would scale';
   const other = row?.otherScaler ?? null;
   // Without dry run, promscaler patches nothing if two scalers have the same target.
   return other?.kind === 'Scaler'
@@ -190,7 +190,7 @@ function whyDifferent(
   const disagreeing = whyDisagreeing(report);
   if (disagreeing !== null) return disagreeing;
   if (!isMadeFrom(source, scaler))
-    return `${nameScaler(context, scaler)} was not made from ${nameSource(source)}: compare metrics and bounds of both`;
+    return `${nameScaler(context, scaler)} was not made from ${nameSource(source)}: compare the metrics and bounds of the two`;
   const changes = changesToCarryOver(context, scaler, object);
   return changes.length > 0
     ? `${nameSource(source)} has changed since it was imported (${changesText(changes)}): make the same change to ${nameScaler(context, scaler)}`

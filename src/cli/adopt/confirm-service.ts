@@ -149,7 +149,7 @@ export async function readView(client: ServiceClient, { namespace, name }: Scale
 /** Returns the message about a pause by the document or by annotations; null: there is no pause. */
 export function whyPaused(row: JsonObject): string | null {
   const pause = objectIn(row, 'pause');
-  return pause === null ? null : (textIn(pause, 'message') ?? 'it is paused');
+  return pause === null ? null : (textIn(pause, 'message') ?? 'the scaler is paused');
 }
 
 /** Returns `REASON: MESSAGE` of a condition. */

@@ -59,7 +59,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     const isMade = isMadeFrom(source, scaler);
     if (!isMade)
       io.stderr.write(
-        `note: ${nameScaler(context, scaler)} was not made from ${nameSource(source)}, but has the same target. Compare metrics and bounds of both before a switch, which needs --force\n`,
+        `note: ${nameScaler(context, scaler)} was not made from ${nameSource(source)}, but has the same target. Compare the metrics and bounds of the two before a switch, which needs --force\n`,
       );
     printNext(context, { scaler, offersSwitch: isMade });
     return 0;
@@ -227,7 +227,7 @@ function printNext(
   const paused = pausedIn(scaler.object);
   if (paused !== false)
     io.stdout.write(
-      `Paused:  spec.paused is ${String(paused)}, so that nothing is compared or switched. To end the pause: ${patchCommand(context, scaler, { paused: null })}\n`,
+      `Paused:  spec.paused is ${String(paused)}, so nothing is compared or switched. To end the pause: ${patchCommand(context, scaler, { paused: null })}\n`,
     );
   io.stdout.write(`Compare: ${commandFor('--report', source, context)}\n`);
   if (offersSwitch && paused === false)

@@ -91,12 +91,12 @@ function whyNotCompared({ source }: AdoptContext, { row }: ServiceView): string 
     wanted === null || wanted === row?.currentReplicas
       ? ''
       : `, now from ${row?.currentReplicas ?? '?'} to ${wanted}`;
-  return `${nameSource(source)} does not exist, so that nothing is compared: the first decision may change the count${change}`;
+  return `${nameSource(source)} does not exist, so nothing is compared: the first decision may change the count${change}`;
 }
 
 function mustBeAllowed(refusal: Refusal | null): void {
   if (refusal === null) return;
-  const hint = refusal.canBeForced ? '; --force switches nevertheless' : '';
+  const hint = refusal.canBeForced ? '; use --force to switch anyway' : '';
   throw new CommandError(`${refusal.why}. Nothing was changed${hint}`);
 }
 

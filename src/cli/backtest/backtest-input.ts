@@ -90,31 +90,33 @@ export function describeAssumptions(
   const { scrapeIntervalSeconds, resourceWindowSeconds, maxReplicasFrom } = assumptions;
   const isOfCpu = usesCpu(variants);
   const isStated = podStart.node === null && podStart.p95Seconds === statedPodStart(variants);
-  const podStartSource = isStated ? 'podStart.seconds of the document; --pod-start sets it' : '--pod-start';
+  const podStartSource = isStated
+    ? 'podStart.seconds of the document; --pod-start overrides it'
+    : '--pod-start';
   const defaults = {
     scrapeIntervalSeconds: SERVICE_DEFAULTS.scrapeIntervalSeconds,
     resourceWindowSeconds: windowOfInterval(scrapeIntervalSeconds),
   };
   const given = (field: keyof typeof defaults): string => {
-    if (assumptions[field] === defaults[field]) return `(the default of ${field}; --config sets it)`;
+    if (assumptions[field] === defaults[field]) return `(the default of ${field}; --config overrides it)`;
     return `(${field} of ${isSaved ? 'the saved history' : '--config'})`;
   };
   return [
     queue === null
-      ? `one pod carries a load of ${round(capacity)} (--capacity); more load than the pods carry, on average over 15 s, is lost`
+      ? `one pod carries a load of ${round(capacity)} (--capacity); load beyond the capacity of all pods, averaged over 15 s, is lost`
       : `one pod serves a load of ${round(capacity)} per second (--capacity); load that the pods cannot serve at once waits ${describeQueue(queue)} (--queue)`,
     ...[...measures].map(([name, expression]) => `metric ${name} measures ${expression} (--metric)`),
-    `a pod is ready ${describePodStart(podStart)} after it was created (${podStartSource})`,
+    `a pod is ready ${describePodStart(podStart)} after its creation (${podStartSource})`,
     ...(isOfCpu ? [`a pod at its capacity uses ${usageAtCapacity}`] : []),
     ...(maxReplicasFrom !== null ? [`maxReplicasFrom is ${maxReplicasFrom} (--max-replicas-from)`] : []),
     ...slowStartLines(variants, queue !== null),
     'the load is divided evenly among the ready pods',
     ...(isOfCpu ? [`cpu is a rate over ${resourceWindowSeconds} s ${given('resourceWindowSeconds')}`] : []),
-    `a rate is the mean between the first and the last sample of the window, which are ${scrapeIntervalSeconds} s closer than the window is long`,
+    `a rate is the mean between the first and the last sample of the window; the time between these samples is ${scrapeIntervalSeconds} s shorter than the window`,
     ...shortRangeLines(variants, assumptions),
     `a sample is ${scrapeIntervalSeconds / 2} s old, half of the scrape interval ${given('scrapeIntervalSeconds')}`,
     initialReplicas === null
-      ? 'the replicas at the start are the demand at the start (--initial-replicas)'
+      ? 'the simulation starts with as many replicas as the load needs (--initial-replicas)'
       : `the replicas at the start are ${initialReplicas} (--initial-replicas)`,
     'the demand is the load of each 15 s divided by the capacity, rounded up to at least 1 pod',
     'pauses, dry run, recovery holds and failures are not simulated',
@@ -138,7 +140,7 @@ function shortRangeLines(
   const shortest = Math.min(...ranges);
   if (shortest > scrapeIntervalSeconds) return [];
   return [
-    `a range of ${shortest} s is not longer than the scrape interval of ${scrapeIntervalSeconds} s, so that its rate is not delayed in this simulation and theta_U is too low: --config sets the scrape interval`,
+    `a range of ${shortest} s is not longer than the scrape interval of ${scrapeIntervalSeconds} s, so its rate is not delayed in this simulation, and theta_U is too low: set the scrape interval with --config`,
   ];
 }
 
@@ -148,12 +150,12 @@ function slowStartLines(variants: readonly Variant[], hasQueue: boolean): readon
   const modes = metrics.map((metric) => autoCapacityOf(metric)?.mode);
   const hasCapacity = modes.includes('Use') || metrics.some((metric) => 'capacityQuery' in metric);
   return [
-    ...(hasBacklog && !hasQueue ? ['the backlog is 0, because no load waits without --queue'] : []),
+    ...(hasBacklog && !hasQueue ? ['the backlog is 0, because load waits only with --queue'] : []),
     ...(hasCapacity && hasQueue
       ? ['the capacity of a metric is the load that a pod serves (--capacity), from the first round']
       : []),
     ...(hasCapacity && !hasQueue
-      ? ['the capacity of a metric is its averageValue, because no load waits without --queue']
+      ? ['the capacity of a metric is its averageValue, because load waits only with --queue']
       : []),
     ...(modes.includes('Observe')
       ? ['capacity.auto with mode Observe changes no decision: the target is averageValue']
@@ -177,15 +179,17 @@ export function traceLines(
     ...(sharing.length < 2
       ? []
       : [
-          `${sharing.slice(0, -1).join(', ')} and ${sharing.at(-1)} all follow the load of the trace (--queue with --metric sets another measure)`,
+          `${sharing.slice(0, -1).join(', ')} and ${sharing.at(-1)} follow the load of the trace (set another measure with --queue and --metric)`,
         ]),
     ...(distinct.length === 0
       ? []
       : [
-          `the usage of ${distinct.join(', ')} is left out, because a load trace does not contain this usage (--prometheus does)`,
+          `the usage of ${distinct.join(', ')} is left out, because a load trace does not contain this usage (use --prometheus to include it)`,
         ]),
     ...(maxReplicasFrom === null && variants.some(hasCeiling)
-      ? ['maxReplicasFrom is left out, because a load trace contains no value for it (--max-replicas-from)']
+      ? [
+          'maxReplicasFrom is left out, because a load trace contains no value for this field (set a value with --max-replicas-from)',
+        ]
       : []),
   ];
 }

@@ -115,7 +115,7 @@ function inputOf(
       ...(capacityAt === null
         ? []
         : [
-            `the capacity of a pod is the highest load of a ready pod in the history, at ${formatInstant(capacityAt)}: a pod carries more if the pods were never busy (--capacity)`,
+            `the capacity of a pod is the highest load of a ready pod in the history, at ${formatInstant(capacityAt)}: if the pods were never busy, a pod can carry more (set --capacity)`,
           ]),
       ...historyLines(recorded, variants, { given, range, askedFrom: asked.start, warmUpSeconds }),
       ...describeAssumptions(assumptions, variants, { isSaved, ...usageAtCapacity(recorded, given) }),
@@ -159,7 +159,7 @@ function historyLines(
       : []),
     ...(given.podStart === null && podStartSeconds !== null
       ? [
-          `a pod starts in the median of kube_pod_status_ready_time - kube_pod_created, which includes the time until the pod is on a node${variants.some(({ scaler }) => learnsPodStart(scaler.spec)) ? `; the service learns the seconds ${POD_START_OF} (podStart.seconds sets both)` : ''}`,
+          `the pod start time is the median of kube_pod_status_ready_time - kube_pod_created, including the time until the pod is on a node${variants.some(({ scaler }) => learnsPodStart(scaler.spec)) ? `; the service measures the seconds ${POD_START_OF} (podStart.seconds sets both)` : ''}`,
         ]
       : []),
     warmUpLine(variants, warmUpSeconds, given.initialReplicas !== null),
@@ -168,8 +168,10 @@ function historyLines(
     ...(given.maxReplicasFrom === null && variants.some(hasCeiling)
       ? ['the value of maxReplicasFrom is the recorded result of its query (--max-replicas-from)']
       : []),
-    ...(hasMemory ? ['the memory usage of a pod is the recorded mean, whatever the number of pods'] : []),
-    ...(hasZero ? ['onMissing: zero applies at times for which the replicas were recorded'] : []),
+    ...(hasMemory
+      ? ['the memory usage of a pod is the recorded mean, regardless of the number of pods']
+      : []),
+    ...(hasZero ? ['onMissing: zero applies only at times for which the history has the replicas'] : []),
     ...(ran === null
       ? ['the replicas that really ran are unknown: neither kube-state-metrics nor promscaler recorded them']
       : []),

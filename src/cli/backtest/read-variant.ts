@@ -60,7 +60,7 @@ export async function readVariant(
   const missing = imported.incomplete.get(scalerKey(scaler));
   if (missing !== undefined)
     throw new CommandError(
-      `${option}: ${file}: ${missing}. The comparison would be with another autoscaler: convert the file with import, complete the document and pass the document`,
+      `${option}: ${file}: ${missing}. The comparison would use a different autoscaler: convert the file with import, complete the document and pass it instead`,
     );
   return scaler;
 }

@@ -40,7 +40,7 @@ export async function checkForecast(facts: ScalerFacts): Promise<readonly CheckR
     return [
       make.warning(
         `${what} in the lookback of ${lookbackDays} d cannot be read: ${answer.message}`,
-        'the forecast is silent until the data source answers range queries of this length; a recording rule for the query makes these queries cheaper',
+        'the forecast proposes nothing until the data source answers range queries of this length; a recording rule for the query makes these queries cheaper',
       ),
     ];
   const now = context.clock.now() / 1000;
@@ -63,7 +63,7 @@ export async function checkForecast(facts: ScalerFacts): Promise<readonly CheckR
     start === null ? 'is not known' : `is known only since ${start}, for ${formatSeconds(seconds)}`;
   return [
     make.warning(
-      `${what} ${known}: the forecast is silent with fewer than ${FEWEST_SEASONS} earlier days`,
+      `${what} ${known}: the forecast proposes nothing with fewer than ${FEWEST_SEASONS} earlier days`,
       `wait, or increase the retention of the data source: the lookback is ${lookbackDays} d`,
     ),
   ];

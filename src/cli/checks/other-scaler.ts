@@ -16,7 +16,8 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   const shared = sharesTargetWith === null ? [] : [otherDocument(sharesTargetWith)];
   function otherDocument(other: OtherScaler): CheckResult {
     const name = nameOtherScaler(other);
-    if (spec.dryRun) return make.ok(`dry run next to ${name}: delete one of the two before the dry run ends`);
+    if (spec.dryRun)
+      return make.ok(`dry run next to ${name}: delete one of the two autoscalers before the dry run ends`);
     return make.failed(
       `${name} also scales ${nameTarget(namespace, ref)}: promscaler patches the target for neither of the two scalers`,
       'delete one of the two documents, or set spec.dryRun: true in one of them',

@@ -29,7 +29,7 @@ export async function checkHistory({
   const make = resultsOf('prometheus', sourceSubject(source));
   return [
     make.warning(
-      'the data source has no series up and reports no start time: promscaler does not notice a loss of data, after which values that are too low can scale down',
+      'the data source has no series up and reports no start time: promscaler does not notice a loss of data, and values that are then too low can scale down',
       'keep the series up: in write_relabel_configs of remote_write, in match[] of a federation, in the stores of a querier',
     ),
   ];
@@ -83,7 +83,7 @@ async function explainErrorResponse(
       credentials === null
         ? `set ${key}.bearerTokenFile, ${key}.basicAuth or ${key}.headers in the service config`
         : source.signIn !== null
-          ? `check ${key}.${source.signIn.way}: its identity needs permission to query this server`
+          ? `check ${key}.${source.signIn.way}: the identity needs permission to query this server`
           : `check the file of ${key}.${source.bearerTokenFile === null ? 'basicAuth.passwordFile' : 'bearerTokenFile'}: it must contain credentials for this server that have not expired`;
     const message =
       credentials === null
@@ -280,7 +280,7 @@ async function judgeFlavorOf(
   const line = `${key}: victoriametrics`;
   if (engine === 'victoriametrics' && source.ifVictoriaMetrics !== null)
     return make.warning(
-      `${url} is VictoriaMetrics, but ${key} is not set, so that VictoriaMetrics is only detected after the first response`,
+      `${url} is VictoriaMetrics, but ${key} is not set, so VictoriaMetrics is detected only after the first response`,
       line,
     );
   if (engine === 'victoriametrics' && source.flavor !== 'victoriametrics')

@@ -94,7 +94,7 @@ async function checkCeiling(
     const why = sample.form === 'error' ? describeFailure(sample.failure) : (sample.partial ?? 'no value');
     return [
       make.warning(
-        `maxReplicasFrom: ${why}: its last value applies; without a last value, only maxReplicas applies`,
+        `maxReplicasFrom: ${why}: the last value of the query applies; without a last value, only maxReplicas applies`,
         fix,
       ),
     ];
@@ -176,8 +176,7 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
 const START_AGAIN =
   'the workload has 0 replicas: if only its own pods expose the metric, set spec.minReplicas: 1';
 
-const READ_AS_ZERO =
-  'has no series, so that its value is 0 (onMissing: zero) and can scale down to the minimum';
+const READ_AS_ZERO = 'has no series, so its value is 0 (onMissing: zero) and can scale down to the minimum';
 
 function judgeSeries(queried: QueriedMetric, answer: AnswerWithSeries): CheckResult {
   const { metric, make, pods } = queried;
@@ -186,7 +185,7 @@ function judgeSeries(queried: QueriedMetric, answer: AnswerWithSeries): CheckRes
   const shape = isOfResource(metric) ? null : judgeShape(queried, metric, answer);
   if (shape !== null) return shape;
   if (pods === null && (isOfResource(metric) || metric.type === 'Pods'))
-    return make.skipped(`${who}: its series cannot be matched to pods, because the pods cannot be read`);
+    return make.skipped(`${who}: the series cannot be matched to pods, because the pods cannot be read`);
   const { source = null, clock = null } = queried.context ?? {};
   const now = clock?.now() ?? answer.evaluatedAt;
   const workload = queried.facts.scaler.spec.scaleTargetRef;
@@ -332,7 +331,7 @@ async function checkAutoCapacity(guarded: GuardedMetric): Promise<readonly Check
       const why = isEmpty ? await whyNoSeries(context.runQuery, query) : null;
       const fault = why?.message ?? ('message' in answer ? answer.message : 'the answer is not complete');
       return make.warning(
-        `${nameMetric(metric)}: capacity.auto.${name}: ${fault}, so that the capacity of a pod is not measured`,
+        `${nameMetric(metric)}: capacity.auto.${name}: ${fault}, so the capacity of a pod is not measured`,
         why?.fix ?? fixFor(answer, query),
       );
     }),
@@ -396,5 +395,5 @@ function messageOf(judged: Answer, only: Omit<MetricChecks, 'isMissingZero'>): s
   if (judged.class === 'failed' || judged.class === 'invalid') return judged.message;
   if (judged.class === 'partial' && only.capacity !== undefined) return judged.why;
   if (judged.class !== 'value' || only.served === undefined || judged.served !== undefined) return null;
-  return 'saturation.served does not return one value, so that there is no saturation step';
+  return 'saturation.served does not return exactly one value, so there is no saturation step';
 }

@@ -37,9 +37,7 @@ export async function checkScrapeInterval(context: SourceContext): Promise<reado
   const { times, intervalSeconds } = scrapes;
   if (times.length === 0) return [make.skipped(`the data source has no ${used.resource} series`)];
   if (intervalSeconds === null)
-    return [
-      make.skipped(`${used.resource} has a single sample, so that the scrape interval is not known yet`),
-    ];
+    return [make.skipped(`${used.resource} has a single sample, so the scrape interval is not known yet`)];
   const inWindow = scrapesWithin(times, source.resourceWindowSeconds, intervalSeconds);
   return [judgeScrapes(make, source, { inWindow, interval: intervalSeconds })];
 }
@@ -53,7 +51,7 @@ function judgeScrapes(
   const fix =
     `${key}: { scrapeIntervalSeconds: ${interval}, resourceWindowSeconds: ${Math.max(ADVISED_WINDOW_SECONDS, SCRAPES_IN_WINDOW * interval)} }, ` +
     `or scrape the kubelets more often (scrape_interval: ${ADVISED_SECONDS}s)`;
-  const fact = `the containers are scraped about every ${interval} s, so that the window of ${source.resourceWindowSeconds} s contains ${countOf(inWindow, 'sample')}`;
+  const fact = `the containers are scraped about every ${interval} s, so the window of ${source.resourceWindowSeconds} s contains ${countOf(inWindow, 'sample')}`;
   if (inWindow < SCRAPES_IN_WINDOW) return fewSamples(make, inWindow, { fact, fix });
   return make.ok(`the containers are scraped every ${interval} s${adviceFor(source, interval)}`);
 }
@@ -87,7 +85,7 @@ function adviceFor(
   ];
   const isShort = resourceWindowSeconds <= ADVISED_WINDOW_SECONDS || settings.length === 0;
   const advice = isShort ? '' : ` (${settings.join(' and ')} would follow the load sooner)`;
-  return `${isLearned ? `, so that the window is ${resourceWindowSeconds} s` : ''}${advice}`;
+  return `${isLearned ? `, so the window is ${resourceWindowSeconds} s` : ''}${advice}`;
 }
 
 const USUAL_SECONDS = [1, 2, 5, 10, 15, 20, 30, 60, 90, 120, 180, 240, 300, 600];

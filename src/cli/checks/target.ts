@@ -60,7 +60,7 @@ export async function checkTarget(facts: ScalerFacts): Promise<readonly CheckRes
   if (specReplicas === 0 && spec.minReplicas > 0)
     return [
       make.warning(
-        `${nameTarget(namespace, ref)} was scaled to 0 manually, so that promscaler does not scale it`,
+        `${nameTarget(namespace, ref)} was scaled to 0 manually, so promscaler does not scale it`,
         `kubectl scale ${resourceOf(ref)}/${ref.name} -n ${namespace} --replicas=${spec.minReplicas} enables scaling again`,
       ),
     ];

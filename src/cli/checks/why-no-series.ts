@@ -61,7 +61,7 @@ export async function whyNoSeries(runQuery: RunQuery, query: string): Promise<No
       }
     : {
         isOfSelector: false,
-        message: `${text} matches only series that are younger than [${range}] and may have a single sample so far, or a comparison removes all of them`,
+        message: `${text} matches only series that are younger than [${range}] and may have only one sample so far, or a comparison removes all of them`,
         fix: `try again after two more scrapes; then see the check query-window: ${query}`,
       };
 }

@@ -35,10 +35,7 @@ export function addPauseCommands(program: Command, io: CommandIo, result: Result
 
 function targeting(command: Command): Command {
   return reaching(command.option(...NAMESPACE_OF_SCALER))
-    .option(
-      '--target <kind/name>',
-      'Workload of the scaler, without asking the service (default: read from the service)',
-    )
+    .option('--target <kind/name>', 'Workload of the scaler (default: the service is asked for the workload)')
     .addOption(outputOption(['text', 'json', 'yaml', 'name']));
 }
 

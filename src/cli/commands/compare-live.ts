@@ -84,7 +84,7 @@ async function readConfig(options: LiveOptions, io: CommandIo): Promise<ServiceC
 
 /** Returns the document, or a string that says why it cannot be compared. */
 function readDocument({ text, draft }: ImportedManifest, config: ServiceConfig): Scaler | string {
-  if (draft === null || isIncomplete(draft)) return 'the document is incomplete, see FILL IN';
+  if (draft === null || isIncomplete(draft)) return 'the document is incomplete: replace each FILL IN';
   const { scalers, problems } = readScalers(text ?? '', 'document', readOptionsOf(config));
   const [error] = problems.filter(({ severity }) => severity === 'error');
   return scalers[0] ?? error?.message ?? 'the document is invalid';

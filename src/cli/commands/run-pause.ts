@@ -93,7 +93,7 @@ function effectOf({ replicas, direction }: PauseRequest, target: PauseTarget): s
   if (replicas === null)
     return other === null
       ? `${workload} ${EFFECTS[direction]} from the next decision on`
-      : `${other} goes on scaling ${workload}, because the pause holds only promscaler`;
+      : `${other} goes on scaling ${workload}, because the pause applies only to promscaler`;
   const also = other === null ? '' : `, and ${other} goes on scaling it`;
   const why = isDryRun
     ? 'the dry run changes no replicas'

@@ -78,7 +78,7 @@ function periodLines(
   history: HistoryAnswer | null,
 ): readonly string[] {
   const head = `In effect at ${formatInstant(at)}: `;
-  if (count === 1) return [`${head}decided at ${lastAt}, once`];
+  if (count === 1) return [`${head}decided once, at ${lastAt}`];
   const last = parseInstant(lastAt);
   const isLater = last !== null && last > at;
   return [

@@ -159,7 +159,7 @@ function ceilingLines(snapshot: Snapshot): readonly string[] {
   const why = ceiling === null ? whyNoCeiling(snapshot.maxReplicasFrom) : ceiling.error;
   const value =
     ceiling === null
-      ? 'none, so that only maxReplicas limits the replicas'
+      ? 'none, so only maxReplicas limits the replicas'
       : `${ceiling.replicas}${ceiling.error === null ? '' : ', which is the last value'}`;
   return [`Ceiling: ${value}, of ${from}${why === null ? '' : `: ${why}`}`];
 }
@@ -186,7 +186,7 @@ function forecastLines({ snapshot, decision }: Explanation): readonly string[] {
   const spent =
     forecast === undefined
       ? ''
-      : ` (${forecast.spentPercent} % spent); without it ${countOf(forecast.reactive, 'replica')}`;
+      : ` (${forecast.spentPercent} % spent); without the forecast: ${countOf(forecast.reactive, 'replica')}`;
   return [
     `Forecast (${mode}): ${text}`,
     `  of ${metric?.identity ?? 'no metric'}: lookback ${lookbackDays}d, quantile ${quantile}${metric === undefined ? '' : `, pods at ${usageWhenFull(metric, fillPercent)}`}, lead ${leadSeconds === null ? 'auto' : formatSeconds(leadSeconds)}, time zone ${timeZone}`,

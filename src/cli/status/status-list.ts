@@ -71,12 +71,12 @@ export function listNotes(where: string, list: StatusList, selection: Selection)
   const { rows, leader, unreachable, version, problems } = list;
   const standby =
     rows.length === 0
-      ? 'a standby replica answered, which has no scalers'
-      : 'a standby replica answered, so that these rows may be outdated';
+      ? 'a standby replica answered; it has no scalers'
+      : 'a standby replica answered, so these rows may be outdated';
   const leading =
     unreachable === 0
       ? standby
-      : `${unreachable} of the replicas did not answer, so that their scalers are missing`;
+      : `${unreachable} of the replicas did not answer, so some scalers are missing`;
   return [
     ...(leader ? [] : [leading]),
     ...(version === VERSION ? [] : [`${where} has version ${version}, this command has ${VERSION}`]),

@@ -108,7 +108,7 @@ function readAdvanced(spec: Fields): Advanced {
   if (modifiers !== undefined && Object.keys(modifiers.value).length > 0)
     modifiers.log.lose(
       modifiers.path,
-      `has no formula, so that ${Object.keys(modifiers.value).join(', ')} of the modifiers are not carried over`,
+      `has no formula, so these fields of the modifiers are not carried over: ${Object.keys(modifiers.value).join(', ')}`,
     );
   return { behavior, formula: undefined };
 }
@@ -132,11 +132,14 @@ function readTimes(spec: Fields, { minReplicas, maxReplicas, idle, behavior }: S
   const place = [...spec.path, 'cooldownPeriod'];
   const initialPlace = [...spec.path, 'initialCooldownPeriod'];
   if (initial > 0 && !isZero && idle === null)
-    spec.log.note(initialPlace, `is ${initial}: in KEDA, too, it applies only to the step to 0 replicas.`);
+    spec.log.note(
+      initialPlace,
+      `is ${initial}: in KEDA, too, this field applies only to the step to 0 replicas.`,
+    );
   else if (initial > 0)
     spec.log.lose(
       initialPlace,
-      `is ${initial}, which has no equivalent: KEDA scales to ${idle ?? 0} no earlier than this long after its creation`,
+      `is ${initial}, which has no equivalent: KEDA scales to ${idle ?? 0} only after this time since its creation`,
     );
   if (!isZero && idle !== null && cooldown !== undefined)
     spec.log.lose(
@@ -146,7 +149,7 @@ function readTimes(spec: Fields, { minReplicas, maxReplicas, idle, behavior }: S
   else if (!isZero && cooldown !== undefined && cooldown !== DEFAULTS.cooldownPeriod)
     spec.log.note(
       place,
-      `is ${cooldown}: in KEDA, too, it applies only to the step to 0 replicas. downscaleStabilizationSeconds delays every scale-down.`,
+      `is ${cooldown}: in KEDA, too, this field applies only to the step to 0 replicas. downscaleStabilizationSeconds delays every scale-down.`,
     );
   const isShort = polling > 0 && polling < HPA_PERIOD_SECONDS;
   if (isShort)
@@ -324,7 +327,7 @@ function readForceActivation(
     note(
       place,
       idle === null
-        ? 'is set, but also in KEDA it applies only with minReplicaCount 0 or idleReplicaCount.'
+        ? 'is set, but in KEDA, too, it applies only with minReplicaCount 0 or idleReplicaCount.'
         : `is set: promscaler always keeps at least ${minReplicas}.`,
     );
   else

@@ -29,7 +29,7 @@ export function readTriggers(spec: Fields, options: Options): Lists {
   const lists: Lists = { metrics: [], schedules: [] };
   const triggers = spec.list('triggers') ?? [];
   if (triggers.length === 0)
-    spec.log.lose([...spec.path, 'triggers'], 'is empty, so that the document scales on CPU');
+    spec.log.lose([...spec.path, 'triggers'], 'is empty, so the document scales on CPU');
   for (const [index, fields] of triggers.entries()) {
     const type = fields.text('type') ?? '';
     const list = type === 'cron' ? 'schedules' : 'metrics';

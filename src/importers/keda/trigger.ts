@@ -64,7 +64,7 @@ export function readActivation(
       if (idle === null)
         log.note(
           [...path, key],
-          `is ${formatValue(value[key])}, which has no effect: also KEDA applies it only with minReplicaCount 0 or idleReplicaCount.`,
+          `is ${formatValue(value[key])}, which has no effect: KEDA, too, applies it only with minReplicaCount 0 or idleReplicaCount.`,
         );
       else
         log.lose(

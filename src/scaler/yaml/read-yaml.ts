@@ -272,7 +272,7 @@ function versionProblems(document: Document, source: Source): readonly Problem[]
 /** Returns a message if kubectl reads a scalar without quotes differently; otherwise null. */
 function otherMeaning(written: string): string | null {
   if (BOOLEAN_WORD.test(written))
-    return `${written} is a string here, but a boolean for kubectl and Helm: write "${written}", or true or false`;
+    return `${written} is a string here, but a boolean for kubectl and Helm: write "${written}" in quotes, or true or false`;
   const [here, there] = [Number(written), Number.parseInt(written, 8)];
   return LEADING_ZERO.test(written) && here !== there
     ? `${written} is ${here}, but ${there} for kubectl and Helm, which read a leading zero as octal: write ${here} or ${there}`

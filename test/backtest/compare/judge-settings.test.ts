@@ -72,7 +72,7 @@ describe('isCareful', () => {
   it.each([
     [1.04, true],
     [1.06, false],
-  ])('allows 0.05 points more theta_U than the 1 of the document: %s', (thetaU, expected) => {
+  ])('allows 0.05 percentage points more theta_U than the 1 of the document: %s', (thetaU, expected) => {
     const tried = triedWith(values([], thetaU), values([], 9));
 
     expect(isCareful({ changed: tried, original: own }, relative.conditions)).toBe(expected);

@@ -28,7 +28,7 @@ describe('the start of a pod', () => {
     ['521w', 'is "521w", must be at most 1d'],
     ['p95=60s', 'has no median'],
     ['median=60s,p95=50s', 'has a p95 of 50 s, must be at least the median of 60 s'],
-    ['median=0,p95=50s', 'has a median of 0 s, so that p95 must be 0 s, too'],
+    ['median=0,p95=50s', 'has a median of 0 s, so p95 must be 0 s, too'],
     ['median=60s,p95=2d', 'has p95="2d", must be at most 1d'],
     ['median=60s,median=60s', 'is "median=60s,median=60s", must be a duration'],
     ['median=60s,every=4', 'must have both node, the start time of a node, and every'],
@@ -41,7 +41,7 @@ describe('the start of a pod', () => {
   it('is described in one sentence', () => {
     expect(describePodStart(podStartOf(30))).toBe('30 s');
     expect(describePodStart({ medianSeconds: 60, p95Seconds: 180, node: { seconds: 90, pods: 4 } })).toBe(
-      '60 s (median) or 180 s (p95), and 90 s more if the pod needs a new node, on which 4 pods have room,',
+      '60 s (median) or 180 s (p95) (plus 90 s if the pod needs a new node, which has room for 4 pods)',
     );
   });
 });

@@ -124,7 +124,7 @@ describe('adopt --switch', () => {
     const found = /the counts were equal in \d+ of \d+ rounds \([\d.]+ %\), fewer than 90 %: [^\n]*/;
     expect(report.stdout).toMatch(new RegExp(`A switch would be refused now: ${found.source}`));
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringMatching(found)]);
-    expect(refused.stderr).toContain('. Nothing was changed; --force switches nevertheless\n');
+    expect(refused.stderr).toContain('. Nothing was changed; use --force to switch anyway\n');
     expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
     expect((await fixture.run('--switch', '--force')).exitCode).toBe(0);
   });
@@ -159,7 +159,7 @@ describe('adopt --switch of a scaler whose status is of another generation', () 
 
     expect([exitCode, stderr]).toEqual([
       1,
-      'promscaler: the service has not written the status of scaler shop/web for generation 3 yet (last: generation 1). The log of the service has the reason: failed to write status of Scaler. Nothing was changed\n',
+      'promscaler: the service has not written the status of scaler shop/web for generation 3 yet (last: generation 1). Look for "failed to write status of Scaler" in the log of the service. Nothing was changed\n',
     ]);
     expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
   });
@@ -184,7 +184,7 @@ describe('adopt --switch of a scaler whose status is of another generation', () 
 
     expect([exitCode, stderr]).toEqual([
       1,
-      'promscaler: the service has scaler shop/web, but has not written the status of the scaler: the service must run without --dry-run. Otherwise, the log of the service has the reason: failed to write status of Scaler. Nothing was changed\n',
+      'promscaler: the service has scaler shop/web, but has not written the status of the scaler: the service must run without --dry-run. If it already does, look for "failed to write status of Scaler" in the log of the service. Nothing was changed\n',
     ]);
   });
 

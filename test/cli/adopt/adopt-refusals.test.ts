@@ -150,12 +150,12 @@ describe('adopt', () => {
 
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
-      'note: scaler shop/web was not made from HPA shop/web, but has the same target. Compare metrics and bounds of both before a switch, which needs --force\n',
+      'note: scaler shop/web was not made from HPA shop/web, but has the same target. Compare the metrics and bounds of the two before a switch, which needs --force\n',
     );
     expect(stdout).not.toContain('--switch');
-    const why = 'scaler shop/web was not made from HPA shop/web: compare metrics and bounds of both';
+    const why = 'scaler shop/web was not made from HPA shop/web: compare the metrics and bounds of the two';
     expect(report.stdout).toContain(`A switch would be refused now: ${why}\n`);
-    expect(switched.stderr).toContain(`${why}. Nothing was changed; --force switches nevertheless`);
+    expect(switched.stderr).toContain(`${why}. Nothing was changed; use --force to switch anyway`);
     expect(changed()).toEqual(IN_DRY_RUN);
   });
 

@@ -61,7 +61,7 @@ describe('adopt of a ScaledObject', () => {
     const paused = { ...(metadata as JsonObject), annotations: { [key]: 'true' } };
     const fixture = await create({ ...rest, metadata: paused });
     await send(fixture.cluster.simulator, 'DELETE', `${HPA_PATH}/web`);
-    const isPaused = `ScaledObject shop/web has no HPA, because it is paused (annotation ${key}). To end the pause: kubectl annotate scaledobject web ${key}- -n shop`;
+    const isPaused = `ScaledObject shop/web has no HPA, because the ScaledObject is paused (annotation ${key}). To end the pause: kubectl annotate scaledobject web ${key}- -n shop`;
     const endPause = `kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"paused":null}}'`;
 
     const { exitCode, stdout } = await fixture.run();
@@ -78,7 +78,7 @@ describe('adopt of a ScaledObject', () => {
       `Note:    ScaledObject shop/web: metadata.annotations["${key}"] is set, and so is spec.paused: true: remove spec.paused to also end the pause in promscaler.\n`,
     );
     expect(stdout).toContain(
-      `Paused:  spec.paused is true, so that nothing is compared or switched. To end the pause: ${endPause}\n`,
+      `Paused:  spec.paused is true, so nothing is compared or switched. To end the pause: ${endPause}\n`,
     );
     expect(stdout).not.toContain('Switch:');
     expect(refused.stderr).toContain(
@@ -153,7 +153,7 @@ describe('adopt of a ScaledObject', () => {
     const owned = await fixture.run('--adapter-config', 'adapter.yaml');
 
     expect(restoring.stderr).toContain(
-      'has restoreToOriginalReplicaCount: true, so that deleting the ScaledObject would change the replicas',
+      'has restoreToOriginalReplicaCount: true, so deleting the ScaledObject would change the replicas',
     );
     expect(owned.stderr).toContain(
       'HPA shop/web is owned by ScaledObject web, which would recreate the HPA: adopt this ScaledObject instead: scaledobject/web',

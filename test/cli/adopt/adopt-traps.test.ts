@@ -72,7 +72,7 @@ describe('adopt does not switch to a scaler that does not scale', () => {
     const refused = await fixture.run('--switch');
     const switched = await fixture.run('--switch', '--force');
 
-    expect(refused.stderr).toMatch(/the count would change from 4 to 6: .*; --force switches nevertheless/);
+    expect(refused.stderr).toMatch(/the count would change from 4 to 6: .*; use --force to switch anyway/);
     expect([switched.exitCode, switched.stderr]).toEqual([0, '']);
     expect(switched.stdout).toContain('promscaler scales deployment shop/web, 4 -> 6 replicas\n');
     expect([fixture.hpa(), fixture.isDryRun()]).toEqual([null, false]);

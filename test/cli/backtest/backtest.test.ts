@@ -105,7 +105,7 @@ describe('backtest', () => {
     expect(stdout).toMatch(/^ +theta_U % +theta_O %/);
     expect(stdout).toMatch(/^demand {4}[▁-█]+$/m);
     expect(stdout).toContain(
-      '  one pod carries a load of 10 (--capacity); more load than the pods carry, on average over 15 s, is lost\n',
+      '  one pod carries a load of 10 (--capacity); load beyond the capacity of all pods, averaged over 15 s, is lost\n',
     );
   });
 
@@ -128,7 +128,7 @@ describe('backtest', () => {
     };
 
     expect(linesOf(15)).toContain(
-      'a range of 15 s is not longer than the scrape interval of 15 s, so that its rate is not delayed in this simulation and theta_U is too low: --config sets the scrape interval',
+      'a range of 15 s is not longer than the scrape interval of 15 s, so its rate is not delayed in this simulation, and theta_U is too low: set the scrape interval with --config',
     );
     expect(linesOf(16)).not.toContain('is not longer than');
     expect(linesOf(15, 'max_over_time')).not.toContain('is not longer than');
@@ -140,16 +140,20 @@ describe('backtest', () => {
         .stdout;
 
     expect(await run('web.yaml')).toContain(
-      '  cpu is a rate over 120 s (the default of resourceWindowSeconds; --config sets it)\n  a rate is the mean between the first and the last sample of the window, which are 30 s closer than the window is long\n  a sample is 15 s old, half of the scrape interval (the default of scrapeIntervalSeconds; --config sets it)\n',
+      '  cpu is a rate over 120 s (the default of resourceWindowSeconds; --config overrides it)\n  a rate is the mean between the first and the last sample of the window; the time between these samples is 30 s shorter than the window\n  a sample is 15 s old, half of the scrape interval (the default of scrapeIntervalSeconds; --config overrides it)\n',
     );
     expect(await run('queue.yaml')).not.toContain('cpu');
   });
 
   it.each([
-    ['default: { urls: [http://p:9090] }', 'the default of resourceWindowSeconds; --config sets it', 120],
+    [
+      'default: { urls: [http://p:9090] }',
+      'the default of resourceWindowSeconds; --config overrides it',
+      120,
+    ],
     [
       'default: { scrapeIntervalSeconds: 15 }',
-      'the default of resourceWindowSeconds; --config sets it',
+      'the default of resourceWindowSeconds; --config overrides it',
       60,
       'scrapeIntervalSeconds of --config',
     ],
@@ -157,11 +161,16 @@ describe('backtest', () => {
       'default: { resourceWindowSeconds: 300 }',
       'resourceWindowSeconds of --config',
       300,
-      'the default of scrapeIntervalSeconds; --config sets it',
+      'the default of scrapeIntervalSeconds; --config overrides it',
     ],
   ])(
     'says what --config sets: %s',
-    async (source, window, seconds, interval = 'the default of scrapeIntervalSeconds; --config sets it') => {
+    async (
+      source,
+      window,
+      seconds,
+      interval = 'the default of scrapeIntervalSeconds; --config overrides it',
+    ) => {
       const folder = folderOf({
         'web.yaml': scalerYaml(),
         'day.csv': TRACE,
@@ -229,7 +238,7 @@ describe('backtest', () => {
 
     expect([exitCode, stdout]).toEqual([1, '']);
     expect(stderr).toContain(
-      'promscaler: --against: custom-hpa.yaml: HPA shop/web cannot be converted completely: spec.metrics[1]: FILL IN the query of this Pods metric "requests": pass the rules of prometheus-adapter with --adapter-config. The comparison would be with another autoscaler: convert the file with import, complete the document and pass the document\n',
+      'promscaler: --against: custom-hpa.yaml: HPA shop/web cannot be converted completely: spec.metrics[1]: FILL IN the query of this Pods metric "requests": pass the rules of prometheus-adapter with --adapter-config. The comparison would use a different autoscaler: convert the file with import, complete the document and pass it instead\n',
     );
   });
 

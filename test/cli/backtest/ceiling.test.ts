@@ -39,7 +39,9 @@ describe('maxReplicasFrom in a back-test on a load trace', () => {
     expect(peakOf(await backtest('web.yaml'))).toEqual([
       13,
       undefined,
-      ['maxReplicasFrom is left out, because a load trace contains no value for it (--max-replicas-from)'],
+      [
+        'maxReplicasFrom is left out, because a load trace contains no value for this field (set a value with --max-replicas-from)',
+      ],
     ]);
     expect(peakOf(await backtest('plain.yaml'))).toEqual([13, undefined, []]);
   });
@@ -118,7 +120,7 @@ describe('maxReplicasFrom in a back-test on a history', () => {
     const { stderr, stdout } = await backtest(() => null);
 
     expect(stderr).toBe(
-      'promscaler: warning: maxReplicasFrom has no values from the data source, so that only maxReplicas applies\n',
+      'promscaler: warning: maxReplicasFrom has no values from the data source, so only maxReplicas applies\n',
     );
     expect(peakOf({ stdout, stderr: '', exitCode: 0 })[0]).toBe(10);
   });

@@ -143,7 +143,7 @@ describe.each<ServerName>(['Prometheus', 'VictoriaMetrics'])('the history of %s'
     expect([ran.stderr, ran.exitCode]).toEqual(['', 0]);
     expect(peakOf(ran)).toBe(14);
     const { assumptions } = JSON.parse(ran.stdout) as JsonReport;
-    expect(assumptions).toContain('a pod is ready 42 s after it was created (--pod-start)');
+    expect(assumptions).toContain('a pod is ready 42 s after its creation (--pod-start)');
     expect(assumptions).toContain('a pod requests 0.5 cores (--request)');
   });
 
@@ -151,7 +151,7 @@ describe.each<ServerName>(['Prometheus', 'VictoriaMetrics'])('the history of %s'
     const ran = await run('cpu-started.yaml', '--capacity', '0.1', '--request', '1');
 
     const { assumptions } = JSON.parse(ran.stdout) as JsonReport;
-    expect(assumptions).toContain('a pod is ready 42 s after it was created (--pod-start)');
+    expect(assumptions).toContain('a pod is ready 42 s after its creation (--pod-start)');
   });
 
   it('counts each container once that two replicas of Prometheus scrape, and says so', async () => {
@@ -171,7 +171,7 @@ describe.each<ServerName>(['Prometheus', 'VictoriaMetrics'])('the history of %s'
 
     expect([sum.exitCode, sum.stdout]).toEqual([1, '']);
     expect(sum.stderr).toContain(
-      'each series of the query has 2 copies, which differ in prometheus_replica (p0, p1), and is counted 2 times, so that the load would be a multiple of the true load. Aggregate with max by before the sum\n',
+      'each series of the query has 2 copies, which differ in prometheus_replica (p0, p1), and is counted 2 times, so the load would be a multiple of the true load. Aggregate with max by before the sum\n',
     );
     expect([once.stderr, once.exitCode, peakOf(once)]).toEqual(['', 0, 10]);
     expect([single.stderr, single.exitCode, peakOf(single)]).toEqual(['', 0, 10]);

@@ -102,13 +102,13 @@ describe('the history of a real Prometheus', () => {
 
     expect([first.stderr, first.exitCode]).toEqual(['', 0]);
     const { variants, baselines, assumptions } = reportOf(first);
-    expect(assumptions).toContain('a pod is ready 42 s after it was created (--pod-start)');
+    expect(assumptions).toContain('a pod is ready 42 s after its creation (--pod-start)');
     expect(assumptions).toContain(
-      'a pod starts in the median of kube_pod_status_ready_time - kube_pod_created, which includes the time until the pod is on a node',
+      'the pod start time is the median of kube_pod_status_ready_time - kube_pod_created, including the time until the pod is on a node',
     );
     expect(learning.assumptions).toContainEqual(
       expect.stringMatching(
-        /until the pod is on a node; the service learns the seconds in which 95 % of the pods became ready after their start on a node \(podStart\.seconds sets both\)$/,
+        /until the pod is on a node; the service measures the seconds in which 95 % of the pods became ready after their start on a node \(podStart\.seconds sets both\)$/,
       ),
     );
     expect(assumptions).toContain('a pod requests 0.5 cores (--request)');
@@ -246,7 +246,7 @@ describe('a history', () => {
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
-      'too many samples. Raise the limit of the server for range queries, which refuses even the shortest part\n',
+      'too many samples. The server refuses even the shortest part of the range: raise its limit for range queries\n',
     );
   });
 

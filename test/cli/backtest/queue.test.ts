@@ -72,8 +72,8 @@ it('states the backlog and the capacity that the simulation knows', async () => 
   };
 
   expect(await linesWith()).toEqual([
-    '  the backlog is 0, because no load waits without --queue',
-    '  the capacity of a metric is its averageValue, because no load waits without --queue',
+    '  the backlog is 0, because load waits only with --queue',
+    '  the capacity of a metric is its averageValue, because load waits only with --queue',
   ]);
   expect(await linesWith('--queue', 'unbounded')).toEqual([
     '  the capacity of a metric is the load that a pod serves (--capacity), from the first round',
@@ -96,10 +96,10 @@ it('names the metrics that measure the one load of a trace, and the options for 
     (await backtest(document, ...more)).stdout.split('\n').find((line) => /load of the trace \(/.test(line));
 
   expect(await lineOf('three.yaml')).toBe(
-    '  requests, gpu and waiting all follow the load of the trace (--queue with --metric sets another measure)',
+    '  requests, gpu and waiting follow the load of the trace (set another measure with --queue and --metric)',
   );
   expect(await lineOf('three.yaml', '--queue', 'unbounded', '--metric', 'waiting=depth')).toBe(
-    '  requests and gpu all follow the load of the trace (--queue with --metric sets another measure)',
+    '  requests and gpu follow the load of the trace (set another measure with --queue and --metric)',
   );
   expect(await lineOf('plain.yaml')).toBeUndefined();
 });
@@ -115,14 +115,12 @@ describe('without --queue', () => {
 
     expect((await figuresOf('stated.yaml'))['theta_U']).toBe(GOLDEN.theta_U);
     expect(await lineOf()).toBe(
-      '  a pod is ready 90 s after it was created (podStart.seconds of the document; --pod-start sets it)',
+      '  a pod is ready 90 s after its creation (podStart.seconds of the document; --pod-start overrides it)',
     );
     expect((await figuresOf('stated.yaml', '--pod-start', '30s'))['theta_U']).toBe(
       (await figuresOf('web.yaml', '--pod-start', '30s'))['theta_U'],
     );
-    expect(await lineOf('--pod-start', '30s')).toBe(
-      '  a pod is ready 30 s after it was created (--pod-start)',
-    );
+    expect(await lineOf('--pod-start', '30s')).toBe('  a pod is ready 30 s after its creation (--pod-start)');
   });
 
   it.each([
@@ -149,7 +147,7 @@ describe('--queue', () => {
     expect(stdout).toMatch(/mean wait s +p95 wait s +max wait s +lost % +peak depth +end depth/);
     expect(stdout).toMatch(/^static fleet at the peak demand .* 0\.0 +0\.0 +0\.0 +0\.00 +0 +0$/m);
     expect(stdout).toContain(
-      '  one pod serves a load of 10 per second (--capacity); load that the pods cannot serve at once waits in a queue without limit, and is lost after 60 s (--queue)\n  a pod is ready 60 s (median) or 180 s (p95) after it was created (--pod-start)\n',
+      '  one pod serves a load of 10 per second (--capacity); load that the pods cannot serve at once waits in a queue without limit, and is lost after 60 s (--queue)\n  a pod is ready 60 s (median) or 180 s (p95) after its creation (--pod-start)\n',
     );
   });
 

@@ -124,7 +124,7 @@ describe('backtest --recommend', () => {
 
     // 1 of 21 pods in 1 of 120 steps.
     expect(stdout).toContain(
-      '; the change does not meet theta_U <= document in the parts that score it, with 0.040 points more theta_U than the document (at most 0.05 are accepted); the load covers only 2h: ',
+      '; the change does not meet theta_U <= document in the parts that score it, with 0.040 percentage points more theta_U than the document (at most 0.05 are accepted); the load covers only 2h: ',
     );
   });
 

@@ -60,7 +60,7 @@ describe('backtest --trace', () => {
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
-      'a window of 30 s has fewer than two samples at a scrape interval of 30 s (scrapeIntervalSeconds of --config), so that the query has no value',
+      'a window of 30 s has fewer than two samples at a scrape interval of 30 s (scrapeIntervalSeconds of --config), so the query has no value',
     );
   });
 
@@ -69,7 +69,7 @@ describe('backtest --trace', () => {
 
     expect(both.variants[0]?.figures).toEqual(cpu.variants[0]?.figures);
     expect(both.assumptions).toContain(
-      'the usage of memory is left out, because a load trace does not contain this usage (--prometheus does)',
+      'the usage of memory is left out, because a load trace does not contain this usage (use --prometheus to include it)',
     );
     expect(memory.exitCode).toBe(1);
     expect(memory.stderr).toContain('a load trace does not contain the usage of memory: use --prometheus');

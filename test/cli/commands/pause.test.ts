@@ -158,7 +158,7 @@ describe('pause and resume against the simulator', () => {
     const resumed = await run(['resume', 'shop/web']);
 
     expect(paused.stdout).toMatch(
-      `shop/web is paused until resume: ${goesOn} deployment shop/web, because the pause holds only promscaler. Decisions `,
+      `shop/web is paused until resume: ${goesOn} deployment shop/web, because the pause applies only to promscaler. Decisions `,
     );
     expect(kept.stdout).toContain(
       `3 replicas, but the dry run changes no replicas, and ${goesOn} it. Decisions `,

@@ -27,7 +27,7 @@ async function ofCapacity(script: readonly Scripted[]): Promise<readonly (string
 it('warns of capacity.auto if nothing is served; that there are no errors is no fault', async () => {
   expect(await ofCapacity([])).toEqual([
     expect.stringMatching(
-      /^warning: External metric load: capacity\.auto\.served: .+, so that the capacity of a pod is not measured$/,
+      /^warning: External metric load: capacity\.auto\.served: .+, so the capacity of a pod is not measured$/,
     ),
   ]);
   expect(await ofCapacity([[/^sum\(done\)/, 5]])).toEqual([]);

@@ -14,7 +14,7 @@ describe('the check query of maxReplicasFrom', () => {
 
   it('warns without a value, and below the present replicas', async () => {
     expect(await ofCeiling([])).toEqual([
-      'warning: maxReplicasFrom: no series: its last value applies; without a last value, only maxReplicas applies',
+      'warning: maxReplicasFrom: no series: the last value of the query applies; without a last value, only maxReplicas applies',
       'run the query in the Prometheus UI: sum(free{namespace="shop"})',
     ]);
     expect(await ofCeiling([[/^sum\(free/, 1]])).toEqual([

@@ -23,7 +23,7 @@ it('other-scaler succeeds for a dry run next to a document that scales, and name
 
   const found = results.filter(({ check }) => check === 'other-scaler');
   expect(found.map(({ status, message }) => `${status} ${message}`)).toEqual([
-    'ok dry run next to Scaler shop/web: delete one of the two before the dry run ends',
+    'ok dry run next to Scaler shop/web: delete one of the two autoscalers before the dry run ends',
     'ok ',
   ]);
 });

@@ -115,7 +115,7 @@ export function healthy(pods: readonly string[], cores = 0.3): readonly Scripted
   ];
 }
 
-/** The containers are scraped every 5 s, so that the window is 20 s unless it is set. */
+/** The containers are scraped every 5 s, so the window is 20 s unless it is set. */
 export const EVERY_5_S: Scripted = [
   /^quantile by \(job\) .*container_cpu/,
   [{ labels: { job: 'cadvisor' }, value: 5 }],

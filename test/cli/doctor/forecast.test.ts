@@ -79,11 +79,11 @@ it('says how far the load reaches into the lookback', async () => {
 it('warns with fewer than three days', async () => {
   expect(await check(72 * HOUR - 60)).toMatchObject({
     status: 'warning',
-    text: 'the load of rps is known only since 2026-03-13T12:01:00Z, for 2d23h: the forecast is silent with fewer than 3 earlier days; wait, or increase the retention of the data source: the lookback is 15 d',
+    text: 'the load of rps is known only since 2026-03-13T12:01:00Z, for 2d23h: the forecast proposes nothing with fewer than 3 earlier days; wait, or increase the retention of the data source: the lookback is 15 d',
   });
   expect(await check(null)).toMatchObject({
     status: 'warning',
-    text: expect.stringContaining('the load of rps is not known: the forecast is silent'),
+    text: expect.stringContaining('the load of rps is not known: the forecast proposes nothing'),
   });
 });
 
@@ -93,7 +93,7 @@ it.each([
 ])('says since which minute a young load is known, at %s', async (now, secondsAgo, expected) => {
   const { text } = await check(secondsAgo, { now });
 
-  expect(text).toContain(`the load of rps is known only since ${expected}: the forecast is silent`);
+  expect(text).toContain(`the load of rps is known only since ${expected}: the forecast proposes nothing`);
 });
 
 it('says why the load cannot be read', async () => {

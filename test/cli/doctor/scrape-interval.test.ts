@@ -36,7 +36,7 @@ describe('scrape-interval', () => {
     expect(first).toMatchObject({
       status: 'warning',
       message:
-        'the containers are scraped about every 60 s, so that the window of 120 s contains 2 samples; at least 4 are recommended, so that a failed scrape leaves no gap',
+        'the containers are scraped about every 60 s, so the window of 120 s contains 2 samples; at least 4 are recommended, so that a failed scrape leaves no gap',
     });
     expect(first?.fix).toContain(
       'prometheus.default: { scrapeIntervalSeconds: 60, resourceWindowSeconds: 240 }',
@@ -48,7 +48,7 @@ describe('scrape-interval', () => {
 
     expect(first?.status).toBe('failed');
     expect(first?.message).toContain(
-      'about every 120 s, so that the window of 120 s contains 1 sample; rate needs at least 2',
+      'about every 120 s, so the window of 120 s contains 1 sample; rate needs at least 2',
     );
     expect(first?.fix).toContain('scrapeIntervalSeconds: 120, resourceWindowSeconds: 480');
     expect(first?.fix).toContain('scrape_interval: 15s');
@@ -71,10 +71,10 @@ describe('scrape-interval', () => {
 
   it('names the window that follows the interval, and recommends shorter scrapes if it is above 60 s', async () => {
     expect(await advised(every(15, 900))).toBe(
-      'the containers are scraped every 15 s, so that the window is 60 s',
+      'the containers are scraped every 15 s, so the window is 60 s',
     );
     expect(await advised(every(30, 900))).toBe(
-      'the containers are scraped every 30 s, so that the window is 120 s (scrape_interval: 15s would follow the load sooner)',
+      'the containers are scraped every 30 s, so the window is 120 s (scrape_interval: 15s would follow the load sooner)',
     );
   });
 
@@ -99,7 +99,7 @@ describe('scrape-interval', () => {
 
   it('does not guess from a single scrape', async () => {
     expect(await found([0])).toMatchObject([
-      { status: 'skipped', message: 'cpu has a single sample, so that the scrape interval is not known yet' },
+      { status: 'skipped', message: 'cpu has a single sample, so the scrape interval is not known yet' },
     ]);
   });
 });

@@ -68,7 +68,7 @@ describe('explain --at', () => {
     const { exitCode, stdout, stderr } = await explainAt('10:10:05', fixture);
 
     expect([exitCode, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('In effect at 2026-01-01T10:10:05Z: decided at 2026-01-01T10:10:00Z, once\n');
+    expect(stdout).toContain('In effect at 2026-01-01T10:10:05Z: decided once, at 2026-01-01T10:10:00Z\n');
     expect(stdout).toContain('shop/web  scaled up from 4 to 6  (Deployment web, bounds 2 to 10)\n');
     expect(stdout).toContain('decided at 2026-01-01T10:10:00Z: cpu is at 83 %');
     expect(stdout).toContain('83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6\n');
@@ -157,7 +157,7 @@ describe('explain --at', () => {
 
     const { stdout } = await explainAt('1s', fixture);
 
-    expect(stdout).toContain('decided at 2026-01-01T10:10:15Z, once\n');
+    expect(stdout).toContain('decided once, at 2026-01-01T10:10:15Z\n');
     expect(stdout).toContain('answer  missing: no series');
   });
 

@@ -99,7 +99,7 @@ describe('import --live', () => {
       'all.json: HPA shop/fresh: live: not compared: its HPA has not computed a count (ScalingActive is not True)',
       'all.json: HPA shop/alone: live: not compared: no HPA scales deployment shop/alone',
       expect.stringMatching(/^all\.json: HPA shop\/gone: live: not compared: .*404 Not Found/),
-      'all.json: HPA shop/same-2: live: not compared: the document is incomplete, see FILL IN',
+      'all.json: HPA shop/same-2: live: not compared: the document is incomplete: replace each FILL IN',
     ]);
     expect(stdout.match(/^kind: Scaler$/gm)).toHaveLength(6);
     expect(

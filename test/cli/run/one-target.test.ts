@@ -171,7 +171,7 @@ it('warns in each output of a pause on the Scaler object, which changes no decis
   expect(explain).toContain(head);
   expect(explain).toContain('\n    promscaler pause shop/web --for 30m\n');
   expect(doctor).toContain(
-    'promscaler.dev/paused has no effect here: promscaler reads a pause from the workload',
+    'promscaler.dev/paused has no effect here: promscaler reads a pause only from annotations of the workload',
   );
   expect(doctor).toContain('kubectl annotate -n shop scalers.promscaler.dev web promscaler.dev/paused-');
 });

@@ -330,7 +330,7 @@ describe('status of a replica', () => {
     const { exitCode, stdout, stderr } = await runCli(['status', '--url', url]);
 
     expect([exitCode, stdout.split('\n').length]).toEqual([0, 6]);
-    expect(stderr).toBe('promscaler: a standby replica answered, so that these rows may be outdated\n');
+    expect(stderr).toBe('promscaler: a standby replica answered, so these rows may be outdated\n');
   });
 
   it('that does not lead and has no rows reports that another one decides', async () => {
@@ -339,7 +339,7 @@ describe('status of a replica', () => {
     const { exitCode, stdout, stderr } = await runCli(['status', '--url', url]);
 
     expect([exitCode, stdout]).toEqual([0, '']);
-    expect(stderr).toContain('a standby replica answered, which has no scalers\n');
+    expect(stderr).toContain('a standby replica answered; it has no scalers\n');
   });
 
   it('of an older version has only the values that it reports', async () => {

@@ -101,8 +101,8 @@ export function ReplicasSection(props: ReplicasSectionProps): VNode {
             </button>{' '}
           </>
         ) : null}
-        Click a moment to see its decision, drag or pinch to zoom.{' '}
-        <span class="keys-hint">With the keyboard: arrows move from change to change.</span>
+        Click a point in time to see its decision. Drag or pinch to zoom.{' '}
+        <span class="keys-hint">The arrow keys move from change to change.</span>
         {note === null ? '' : ` ${note}`}
       </p>
       <ChartTable data={data} window={links.window} />

@@ -187,7 +187,7 @@ function ForecastText({ decision: { forecast } }: { readonly decision: PastDecis
       Forecast: {replicas ?? 'none'}, {why}.
       {replicas === null
         ? null
-        : ` Without it ${countOf(reactive, 'replica')}; it adds ${spentPercent} % in 3 days.`}
+        : ` Without the forecast: ${countOf(reactive, 'replica')}. The forecast adds ${spentPercent} % in 3 days.`}
     </p>
   );
 }

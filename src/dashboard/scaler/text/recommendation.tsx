@@ -29,7 +29,7 @@ export function Recommendation({ detail, recommendation }: RecommendationProps):
           </li>
         ))}
         <RemedyItem remedy={apply} />
-        <RemedyItem remedy={{ text: 'See the command of the back-test', snippet: command(status) }} />
+        <RemedyItem remedy={{ text: 'Show the command of the back-test', snippet: command(status) }} />
       </ul>
     </div>
   );

@@ -90,9 +90,9 @@ function Compared({ inputs, comparison, detail }: ComparedProps): VNode {
         />
       )}
       <p class="hint">
-        {different.length > MOST_ROWS ? `The newest ${MOST_ROWS} are listed. ` : ''}Each one starts from the
-        replicas, pods and windows of its time: an earlier change would have had other effects on the later
-        ones.
+        {different.length > MOST_ROWS ? `The newest ${MOST_ROWS} are listed. ` : ''}Each decision starts from
+        the replicas, pods and windows of its time. In reality, an earlier change would also affect later
+        decisions.
       </p>
     </>
   );
