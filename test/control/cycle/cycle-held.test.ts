@@ -135,7 +135,7 @@ describe('a scaler that must not act', () => {
       [
         { 'paused-reason': 'deploy' },
         'promscaler.dev/paused-reason',
-        'an annotation of a pause has an effect only with promscaler.dev/paused',
+        'the annotation promscaler.dev/paused is missing',
       ],
       [{ team: 'a' }, 'promscaler.dev/team', 'promscaler does not know this annotation'],
     ] as const)('of the workload is named: %j', async (annotations, key, advice) => {
