@@ -42,9 +42,7 @@ export const metricSchema = z.object({
   partial: z
     .string()
     .nullable()
-    .describe(
-      'Why the value may only raise the replicas; null: the value is complete, or there is no value.',
-    ),
+    .describe('Why the value may only raise the replicas; null: the value is complete or unknown.'),
 });
 
 export const scalerStateSchema = z
