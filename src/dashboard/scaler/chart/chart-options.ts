@@ -24,7 +24,7 @@ export function chartOptions(
   // A low chart shows no times, because the chart above it does.
   const hasTimes = height > 100;
   // The style sheet of the limit strip has the same widths.
-  const [left, right] = matchMedia('(max-width: 40rem)').matches ? [50, 16] : [64, 30];
+  const [left, right] = matchMedia('(max-width: 40rem)').matches ? [50, 22] : [64, 30];
   const token = tokensOf(element);
   const axis = { stroke: token('--text-muted'), font: FONT, labelFont: FONT };
   const grid = { stroke: token('--chart-grid'), width: 1 };
