@@ -59,7 +59,7 @@ describe('the page of a scaler', () => {
 
     expect(buttons?.left).toBeGreaterThan(title?.right ?? 0);
     expect(ranges?.top).toBeGreaterThan(buttons?.top ?? 0);
-    expect((plot?.right ?? 0) - (plot?.left ?? 0)).toBeGreaterThan(260);
+    expect((plot?.right ?? 0) - (plot?.left ?? 0)).toBeGreaterThanOrEqual(260);
     expect([track?.left, track?.right]).toEqual([plot?.left, plot?.right]);
   });
 
