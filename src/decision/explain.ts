@@ -40,7 +40,7 @@ export function explainCount(
   const cost =
     forecast === undefined
       ? ''
-      : `; without the forecast ${forecast.reactive}; ${forecast.spentPercent} of ${budget} % of the forecast budget spent`;
+      : `; ${forecast.reactive} without the forecast; ${forecast.spentPercent} of ${budget} % of the forecast budget spent`;
   const noted = note === null ? cost : `${cost}; ${note}`;
   const held = explainSteps(limits);
   const outcome = countChange(current, desired);

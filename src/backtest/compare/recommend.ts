@@ -157,7 +157,7 @@ async function tryRaise(
   const percents = [current, changed].map(({ thetaU }) => `${thetaU.toFixed(3)} %`).join(' to ');
   return {
     change: [{ field: 'forecast.mode', value: 'Raise' }],
-    reason: `the forecast lowers theta_U from ${percents} ${saving.percent > 0 ? `with ${saving.percent.toFixed(1)} % fewer` : `for ${(-saving.percent).toFixed(1)} % more`} pod-hours in the parts of the second half that score it, and at least halves theta_U in the parts that confirm it; other settings were not tried`,
+    reason: `the forecast lowers theta_U from ${percents}, and needs ${Math.abs(saving.percent).toFixed(1)} % ${saving.percent > 0 ? 'fewer' : 'more'} pod-hours, in the parts of the second half that score it. In the parts that confirm it, theta_U is at most half. Other settings were not tried`,
     saving,
     results,
   };
@@ -229,7 +229,7 @@ function whyNotConfirmed(
   const failed = conditions.find(({ isMetBy }) => !isMetBy(changed, current));
   const currentFails = conditions.some(({ isMetBy }) => !isMetBy(current, current));
   if (changed.podHours >= current.podHours && !(mayCostMore && currentFails && failed === undefined))
-    return 'needs no fewer pod-hours';
+    return 'does not reduce the pod-hours';
   const isAsGood = changed.thetaU <= current.thetaU + MAX_WORSE_THETA_U;
   return failed === undefined || isAsGood ? null : `does not meet ${failed.text}`;
 }
@@ -280,7 +280,7 @@ const SHORT_SECONDS = 2 * 86_400;
 export function describeLength(seconds: number): readonly string[] {
   if (seconds >= SHORT_SECONDS) return [];
   return [
-    `the load covers only ${formatSeconds(seconds)}: the back-test confirms nothing if the load repeats less often than every ${formatSeconds(seconds / 2)}`,
+    `the load covers only ${formatSeconds(seconds)}: the back-test confirms a change only if the load repeats at least every ${formatSeconds(seconds / 2)}`,
   ];
 }
 

@@ -156,7 +156,7 @@ const GPU_BUSY =
 
 function ofBusyGpu({ path, measure }: Queried): Finding {
   const queryPath = [...path, 'query'];
-  const message = `${formatPath(queryPath)}: ${measure.metric} is the time in which a GPU is busy, which does not show the load: a batch of one request keeps a GPU as busy as a batch of 100. Query the requests in progress, running and waiting, with the requests that one pod serves at a time as the averageValue`;
+  const message = `${formatPath(queryPath)}: ${measure.metric} is the time in which a GPU is busy, which does not show the load: a batch of one request keeps a GPU as busy as a batch of 100. Query the requests in progress (running and waiting), and set averageValue to the requests that one pod serves at a time`;
   return finding('gpu-utilization', queryPath, message);
 }
 

@@ -120,7 +120,7 @@ const forecast = z.strictObject({
   }),
   fillPercent: z.int().min(50).max(100).optional().meta({
     description:
-      'Usage, in percent of the requests, that ready pods may have when the load arrives. It applies to a target of type Utilization with a lower value. With any other target, the pods may be at the target.',
+      'Usage, in percent of the requests, that ready pods may have when the load arrives. It applies only to a lower target of type Utilization. Otherwise, the pods may reach their target.',
     default: BUILT_IN.forecastFillPercent,
   }),
   lead: z

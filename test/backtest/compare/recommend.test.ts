@@ -50,7 +50,7 @@ describe('what a recommendation adds', () => {
 
   it('says what a load of less than two days cannot confirm', () => {
     expect(describeLength(86_400)).toEqual([
-      'the load covers only 1d: the back-test confirms nothing if the load repeats less often than every 12h',
+      'the load covers only 1d: the back-test confirms a change only if the load repeats at least every 12h',
     ]);
     expect(describeLength(2 * 86_400)).toEqual([]);
   });

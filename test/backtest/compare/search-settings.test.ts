@@ -41,7 +41,7 @@ async function find(...probes: readonly Probe[]): Promise<unknown> {
 }
 
 const NONE =
-  'no change meets the condition with a margin on the first half of the load and needs fewer pod-hours';
+  'no change that meets the condition with a margin on the first half of the load needs fewer pod-hours';
 const down = 'behavior.scaleDown.stabilizationWindowSeconds';
 const tolerance = 'behavior.scaleDown.tolerance';
 

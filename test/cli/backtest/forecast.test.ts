@@ -71,7 +71,7 @@ describe('backtest of a document with a forecast', () => {
     expect(good.recommendation).toMatchObject({
       change: [{ field: 'forecast.mode', value: 'Raise' }],
       reason: expect.stringMatching(
-        /^the forecast lowers theta_U from [\d.]+ % to [\d.]+ % for [\d.]+ % more/,
+        /^the forecast lowers theta_U from [\d.]+ % to [\d.]+ %, and needs [\d.]+ % more/,
       ),
     });
   });

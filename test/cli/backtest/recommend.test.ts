@@ -38,7 +38,7 @@ describe('backtest --recommend', () => {
 
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
-      /^Recommendation: expect (\d\d\.\d) % fewer pod-hours \(\1 to \1 % in single parts\) in the parts of the second half that neither the search nor the confirmation used; the load covers only 1h: the back-test confirms nothing if the load repeats less often than every 30m\. The table shows only these parts of the history\. Change:$/m,
+      /^Recommendation: expect (\d\d\.\d) % fewer pod-hours \(\1 to \1 % in single parts\) in the parts of the second half that neither the search nor the confirmation used; the load covers only 1h: the back-test confirms a change only if the load repeats at least every 30m\. The table shows only these parts of the history\. Change:$/m,
     );
     expect(stdout).toMatch(
       /^ {2}spec:\n {4}metrics:\n {6}- resource:\n {10}target:\n {12}averageUtilization: (?:[89]\d)$/m,
@@ -54,7 +54,7 @@ describe('backtest --recommend', () => {
       recommendation: {
         change: null,
         reason:
-          'no change meets the condition with a margin on the first half of the load and needs fewer pod-hours',
+          'no change that meets the condition with a margin on the first half of the load needs fewer pod-hours',
       },
     });
   });
@@ -148,7 +148,7 @@ describe('backtest --recommend', () => {
       readonly variants: readonly { readonly figures: Readonly<Record<string, number>> }[];
     };
     expect(recommendation.reason).toMatch(
-      /^expect \d+\.\d % more pod-hours \(.* to .* % in single parts\) .*; the change meets the condition, which the document does not; the load covers only 1h: the back-test confirms nothing if the load repeats less often than every 30m$/,
+      /^expect \d+\.\d % more pod-hours \(.* to .* % in single parts\) .*; the change meets the condition, which the document does not; the load covers only 1h: the back-test confirms a change only if the load repeats at least every 30m$/,
     );
     expect(variants[0]?.figures['theta_U']).toBeGreaterThan(1);
     expect(variants[1]?.figures['theta_U']).toBeLessThanOrEqual(1);

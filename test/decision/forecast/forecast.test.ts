@@ -190,7 +190,7 @@ describe('a forecast', () => {
       forecast: { replicas: 33, isUsed: true, reactive: 12, spentPercent: 0 },
     });
     expect(decision.reason).toBe(
-      'forecast: at 09:00 on 7 days and 2 Thursdays, the load of cpu was 24 to 31 cores; today is at 104 % of 2026-11-12, whose load was 30: the load expected within 3m30s is 31.2 cores, and needs 33 pods at 95 % (0.95 cores each): 12 -> 33; without the forecast 12; 0 of 4 % of the forecast budget spent',
+      'forecast: at 09:00 on 7 days and 2 Thursdays, the load of cpu was 24 to 31 cores; today is at 104 % of 2026-11-12, whose load was 30: the load expected within 3m30s is 31.2 cores, and needs 33 pods at 95 % (0.95 cores each): 12 -> 33; 12 without the forecast; 0 of 4 % of the forecast budget spent',
     );
     // What the metrics ask for is remembered, not what the forecast asks for.
     expect(decision.state.recommendations?.map(({ replicas }) => replicas)).toEqual([12]);
