@@ -3,7 +3,7 @@ import { KubernetesError } from './api/types.js';
 import type { Transport } from './requests/transport.js';
 import { asObject } from '../scaler/plain-json.js';
 
-/** What a SelfSubjectAccessReview asks: its `resourceAttributes`. */
+/** The `resourceAttributes` of a SelfSubjectAccessReview. */
 export interface AccessQuestion {
   readonly verb: string;
   /** The API group; empty: the core group. */
@@ -19,8 +19,8 @@ export interface AccessQuestion {
 const DEADLINE_MS = 5000;
 
 /**
- * Returns those questions to which the answer is no, for the account of the transport. Every account may create these
- * reviews. Throws `KubernetesError`.
+ * Returns the questions that are denied to the account of the transport. Every account may create these reviews.
+ * Throws `KubernetesError`.
  */
 export async function findDenied(
   transport: Transport,
@@ -69,7 +69,6 @@ export async function whoAmI(transport: Transport, signal: AbortSignal): Promise
     });
     return textIn(objectIn(objectIn(answer, 'status'), 'userInfo'), 'username');
   } catch (error) {
-    // Not reported here: if the server is unreachable, other requests report that.
     if (!(error instanceof KubernetesError)) throw error;
     return null;
   }
@@ -92,13 +91,13 @@ export interface ReviewedUser {
   readonly fields: JsonObject;
 }
 
-/** Asks the API server about users of the HTTP API. Throws `KubernetesError`. */
+/** Authenticates and authorizes users of the HTTP API by requests to the API server. Throws `KubernetesError`. */
 export interface UserReviews {
   /** Returns the user of a bearer token; null: the token is invalid. */
   readonly userOf: (token: string) => Promise<ReviewedUser | null>;
   /** Returns whether the user may get the scalers of a namespace; `namespace` null: of all namespaces. */
   readonly mayRead: (user: ReviewedUser, namespace: string | null) => Promise<boolean>;
-  /** Reads a `ReviewedUser` from JSON; null: the JSON is no user. */
+  /** Reads a `ReviewedUser` from JSON; null: the JSON is invalid. */
   readonly readUser: (json: unknown) => ReviewedUser | null;
 }
 

@@ -16,7 +16,7 @@ type TargetStore = NamedStore<WatchedTarget>;
 export interface Watches {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly follow: (targets: readonly { readonly namespace: string; readonly ref: TargetRef }[]) => void;
-  /** Returns whether pods and targets have been listed. HPAs do not count, because they may be forbidden. */
+  /** Returns whether pods and targets have been listed. Ignores HPAs, because listing them may be forbidden. */
   readonly isSynced: () => boolean;
   readonly isListing: () => boolean;
   readonly podsOf: (namespace: string) => Informer<PodStore> | null;
@@ -24,8 +24,8 @@ export interface Watches {
   readonly targetsOf: (namespace: string, plural: string) => Informer<TargetStore> | null;
   readonly hpasOf: (namespace: string) => Informer<HpaStore> | null;
   /**
-   * Returns the seconds since the last event about the pods or the targets of the namespace, whichever is older;
-   * infinite: there was none.
+   * Returns the seconds since the last event of the watch of pods or of targets, whichever has been silent for
+   * longer; infinite: the namespace is not watched, or not listed yet.
    */
   readonly ageSeconds: (namespace: string) => number;
   /** Returns why the pods or targets of a namespace could not be listed. */
@@ -89,7 +89,7 @@ export function createWatches(options: WatchesOptions): Watches {
       (informer) => informer !== null,
     );
 
-  /** Builds no list, because it is called in each cycle. */
+  /** Does not use `informersOf`, because building a list in each cycle would be slow. */
   const ageSeconds = (namespace: string): number => {
     let age = pods.of(namespace)?.reflector.ageSeconds() ?? null;
     for (const informers of targets.values()) {

@@ -45,8 +45,8 @@ export interface ClusterOptions {
 
 const FIRST_LIST_MS = 10_000;
 /**
- * After this time without a list, HPAs may be outdated. Without a watch they are listed every 30 to 60 s, so the next
- * list is certainly overdue.
+ * After this time without a list, HPAs may be outdated. While watching is forbidden, they are listed every 30 to 60
+ * s, so at least one list has failed by then.
  */
 const OUTDATED_SECONDS = 150;
 
@@ -93,7 +93,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
     return informer.store;
   };
 
-  /** Returns the target in the usual case, in which nothing has to be awaited; null: a request is needed. */
+  /** Returns the target if the watch has its current version; null: `readTarget` must wait, send a request or throw. */
   const knownTarget = (namespace: string, ref: TargetRef): ScaleTarget | null => {
     const watched = isReadable(namespaces, namespace) ? watchedTarget(watches, namespace, ref) : null;
     if (watched === null || writes.isAheadOf(namespace, ref, watched.resourceVersion)) return null;
@@ -154,7 +154,7 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
   };
 }
 
-/** Null: the target or its pods are not watched, or not listed yet. */
+/** Returns null if the target or its pods are not watched, or not listed yet. */
 function watchedTarget(watches: Watches, namespace: string, ref: TargetRef): WatchedTarget | null {
   const plural = watchedPlural(ref);
   const informer = plural === null ? null : watches.targetsOf(namespace, plural);
@@ -215,7 +215,7 @@ function doesNotExist(
   );
 }
 
-/** For speed: avoids the promises of `firstList` in the usual case. */
+/** Checked before `firstList`, because awaiting its promises each time would be slow. */
 function isUsable({ reflector }: Informer<unknown>): boolean {
   return reflector.isSynced() && reflector.failure() === null;
 }
@@ -226,7 +226,7 @@ interface Waiting {
   readonly signal: AbortSignal;
 }
 
-/** Waits until the informer has listed. Throws the failure of its list, or `timeout` after 10 s. */
+/** Waits for the first list of the informer. Throws the failure of this list, or `timeout` after 10 s. */
 async function firstList(informer: Informer<unknown>, waiting: Waiting): Promise<void> {
   await firstAnswer(informer, waiting);
   const problem = problemOfInformer(informer);

@@ -24,7 +24,7 @@ export interface Discovery {
 
 const DEADLINE_MS = 10_000;
 const REFRESH_MS = 30_000;
-/** Limits the cached results. It is more than a cluster has kinds, but documents may name kinds that do not exist. */
+/** Limits the cached results, because documents may name any number of kinds that do not exist. */
 const MAX_KINDS = 1000;
 
 interface Entry {

@@ -26,7 +26,7 @@ const SERIES_SECONDS = 360;
 /** Limits the Events about one target: this many at once, then one every five minutes. */
 const BURST = 25;
 const REFILL_MS = 300_000;
-/** Number of Events that rescales leave for failures and pauses of a target that is rescaled all the time. */
+/** Number of Events of `BURST` that are reserved for failures and pauses: rescales cannot use them. */
 const NOT_FOR_RESCALES = 5;
 const CORE_MS = 600_000;
 const DEADLINE_MS = 5000;
@@ -90,8 +90,8 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
           if (!(error instanceof KubernetesError) || !['forbidden', 'not_found'].includes(error.kind))
             throw error;
         }
-        // A 404 may also mean that the namespace is being deleted. events.k8s.io is missing only if this request
-        // succeeds.
+        // Only if this request succeeds is events.k8s.io not served: a 404 may also mean that the namespace is being
+        // deleted.
         await sendTo(options, seen, CORE_API);
         coreUntilMs = clock.monotonicMs() + CORE_MS;
         return true;
@@ -125,7 +125,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   };
 }
 
-/** Sets an entry and limits the map, which exists as long as the service: the least recently used entry is removed. */
+/** Sets an entry. Removes the least recently set entry of a full map, because the map lives as long as the service. */
 function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key);
   map.set(key, value);

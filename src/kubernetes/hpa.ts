@@ -24,7 +24,7 @@ export interface WatchedHpa extends WatchedObject {
   readonly scaler: OtherScaler;
 }
 
-/** Null: the HPA has no target. */
+/** Returns null if the HPA has no target. */
 export function readWatchedHpa(object: JsonObject): WatchedHpa | null {
   const scaler = readHorizontalPodAutoscaler(object);
   if (scaler === null) return null;
@@ -89,8 +89,7 @@ export async function listHpas(
 
 /**
  * Returns whether a failure of the first list means that a namespace has no HPAs: they are forbidden or not served.
- * After any other failure it is unknown whether there are HPAs, and nothing is patched. Source: reliability.md, section
- * 1.
+ * After any other failure there may be HPAs, so nothing is patched. Source: reliability.md, section 1.
  */
 export function meansNoHpas({ kind }: KubernetesError): boolean {
   return kind === 'forbidden' || kind === 'not_found';
@@ -122,8 +121,8 @@ export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | n
 }
 
 /**
- * Returns the desired replicas of an HPA; null: it cannot compute them now. The value of `status.desiredReplicas` alone
- * does not show that: it is 0 before the first computation, and stays the same while the metrics fail.
+ * Returns the desired replicas of an HPA; null: the HPA cannot compute them now. `status.desiredReplicas` alone does
+ * not show this failure: it is 0 before the first computation, and stays the same while the metrics fail.
  */
 function desiredReplicasOf(status: JsonObject | null): number | null {
   const desired = countIn(status, 'desiredReplicas');

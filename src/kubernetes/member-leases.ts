@@ -50,7 +50,7 @@ interface MemberLeasesOptions {
   readonly namespace: string;
   /** The name of the Lease of leader election. */
   readonly name: string;
-  /** Deadline of a write. A list has half of it, so that a slow list leaves time for the next renewal. */
+  /** Deadline of a write. That of a list is half as long, so that a slow list leaves time for the next renewal. */
   readonly deadlineMs: number;
 }
 
@@ -77,7 +77,7 @@ export function createMemberLeases(options: MemberLeasesOptions): MemberLeases {
       const answer = await send({ ...request, deadlineMs: deadlineMs / 2 }, signal);
       if (textIn(answer, 'kind')?.endsWith('List') !== true)
         throw new KubernetesError('bad_answer', `${doing}: the response is not a list`);
-      // Items of a list have no kind and apiVersion, so these are added.
+      // The items of a list have no kind and no apiVersion.
       return objectsIn(answer, 'items').map((item) => readMember({ ...item, ...LEASE_HEAD }, doing));
     },
     create: (name, member, signal) => {
@@ -160,8 +160,8 @@ export function writeBuckets(buckets: readonly number[]): string {
 }
 
 /**
- * Returns the buckets in an annotation; empty if it is unset. An invalid annotation counts as a claim to all buckets:
- * then no other member acquires a bucket that this member may own. The member replaces the annotation at its next
+ * Returns the buckets in an annotation; empty if it is unset. An invalid annotation counts as a claim to all buckets,
+ * so that no other member acquires a bucket that this member may own. This member replaces the annotation at its next
  * renewal.
  */
 export function readBuckets(text: string | null): readonly number[] {
@@ -204,8 +204,8 @@ for (const [net, bits] of [
 
 /**
  * Returns whether requests may be sent to the address of another replica. The address must have the port of this
- * replica and an IP that a pod can have. If this replica listens only on the loopback address, outside of a cluster,
- * the other one must do so, too.
+ * replica and an IP that a pod can have. If this replica listens only on 127.0.0.1, outside of a cluster, the address
+ * must have this IP instead.
  */
 export function isPeerAddress(address: string, own: string | null): boolean {
   const { hostname, port } = new URL(address);

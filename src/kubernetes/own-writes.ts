@@ -10,7 +10,7 @@ interface OwnWrites {
   readonly isAheadOf: (namespace: string, ref: TargetRef, watchedVersion: string) => boolean;
 }
 
-/** If two versions cannot be compared, the watched one counts as current after this time. */
+/** If the versions cannot be compared, the watched object counts as current this long after the PATCH. */
 const INCOMPARABLE_MS = 60_000;
 /** How long a PATCH is remembered. A watch that is behind for longer has been restarted by then (K12). */
 const FORGET_MS = 3_600_000;
@@ -27,7 +27,7 @@ export function createOwnWrites(clock: Clock): OwnWrites {
   return {
     remember: (namespace, ref, resourceVersion) => {
       const atMs = clock.monotonicMs();
-      // Removes old PATCHes: nothing looks up the targets of removed scalers.
+      // Removes old PATCHes, because `isAheadOf` is no longer called for the targets of removed scalers.
       for (const [key, write] of writes) {
         if (atMs - write.atMs < FORGET_MS) break;
         writes.delete(key);
@@ -37,7 +37,7 @@ export function createOwnWrites(clock: Clock): OwnWrites {
       writes.set(key, { resourceVersion, atMs });
     },
     isAheadOf: (namespace, ref, watchedVersion) => {
-      // For speed: nearly always there is no PATCH, so no key has to be built.
+      // For speed: the map is nearly always empty, so no key has to be built.
       if (writes.size === 0) return false;
       const key = targetKey(namespace, ref);
       const write = writes.get(key);

@@ -29,10 +29,10 @@ const LIMIT = 500;
 type Pods = ReadonlyMap<string, string | null> | null;
 
 /**
- * Wraps the client of member Leases. `list` returns only Leases whose holder is named after a pod of the release, and
- * keeps an address only if it has the IP of that pod. Nothing is removed if the account may not list pods, or while the
- * selector has never selected the pod of this process. If that pod was deleted later, its own Lease is no longer
- * listed, and the process owns nothing. Source: reliability.md, W37.
+ * Wraps the client of member Leases. `list` omits Leases whose holder is not a pod of the release, and addresses
+ * without the IP of the holder. It omits nothing if listing the pods failed, or if the selector has never matched the
+ * pod of this process. After that pod is deleted, `list` omits its Lease, so that the process loses its buckets.
+ * Source: reliability.md, W37.
  */
 export function withReleasePods(client: MemberLeases, options: ReleasePodsOptions): MemberLeases {
   const { transport, namespace, selector, ownPod, clock, log, deadlineMs } = options;

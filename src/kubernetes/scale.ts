@@ -61,7 +61,7 @@ export async function patchScale(
   return readScale(answer, doing);
 }
 
-/** Reads a `/scale`. If `spec.replicas` is missing there, it is 0, which the API server omits. */
+/** Reads a `/scale`. A missing `spec.replicas` is read as 0, because the API server omits zeros there. */
 function readScale(answer: JsonObject, doing: string): ScaleWithSelector {
   const metadata = objectIn(answer, 'metadata');
   const uid = textIn(metadata, 'uid') ?? '';

@@ -16,7 +16,7 @@ export const SCALER_ROOT = `/apis/${SCALER_GROUP}/v1`;
 export interface ScalerObject extends WatchedObject {
   readonly uid: string;
   readonly generation: number;
-  /** The `spec` as JSON, by which versions of the document are compared; empty: the object has none. */
+  /** The `spec` as JSON, which is compared to detect a change of the document; empty: the object has none. */
   readonly specText: string;
   /** The annotations for promscaler as JSON; empty, which is the default: none. */
   readonly annotationsText?: string;
@@ -28,7 +28,7 @@ export interface ScalerObject extends WatchedObject {
   readonly status: JsonObject | null;
 }
 
-/** Null: the object has no name, uid, resourceVersion or generation. */
+/** Returns null if the object has no name, uid, resourceVersion or generation. */
 export function readScalerObject(object: JsonObject): ScalerObject | null {
   const metadata = objectIn(object, 'metadata');
   const [namespace, name] = [textIn(metadata, 'namespace'), textIn(metadata, 'name')];
@@ -57,8 +57,8 @@ function annotationsOf(metadata: JsonObject | null): Pick<ScalerObject, 'annotat
 }
 
 /**
- * Returns a `spec` as JSON. JSON.stringify overflows the stack on thousands of levels, which JSON.parse accepts, and
- * one such object must not fail the whole list.
+ * Returns a `spec` as JSON, or another string if it has thousands of levels: JSON.parse accepts them, but
+ * JSON.stringify overflows the stack, and one such object must not fail the whole list.
  */
 function writeSpec(spec: unknown): string {
   try {

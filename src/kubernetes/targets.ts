@@ -106,8 +106,8 @@ function rolloutOf(spec: JsonObject | null, status: JsonObject | null): Rollout 
 }
 
 /**
- * Returns the managers of `spec.replicas`. There may be several, by writing the same value or through `/scale`. Source:
- * reliability.md, W9.
+ * Returns the managers of `spec.replicas`. There are several if they wrote the same value, or if one wrote through
+ * `/scale`. Source: reliability.md, W9.
  */
 function managersOfReplicas(metadata: JsonObject | null): readonly string[] {
   const managers = objectsIn(metadata, 'managedFields')
@@ -152,7 +152,7 @@ export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarg
   };
 }
 
-/** Returns what `toScaleTarget` returns, but the same object until the target changes; null where that would throw. */
+/** Returns the same `toScaleTarget` result until the target changes; null if `toScaleTarget` would throw. */
 export function knownScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarget | null {
   if (watched.view?.ref === ref) return watched.view;
   if (watched.owner !== null || watched.selector === null || watched.selector.length === 0) return null;

@@ -35,9 +35,7 @@ export interface Connection {
   readonly headers?: RequestHeaders;
   /** Returns the Authorization header; null: requests have none. With `fresh`, a token file is read again. */
   readonly authorization: (fresh?: boolean) => Promise<string | null>;
-  /**
-   * Returns certificates and keys; null: the server uses plain http. It is the same object until a file has changed.
-   */
+  /** Returns certificates and keys; null: the server uses plain http. Returns the same object until a file changes. */
   readonly tls: () => Promise<TlsMaterial | null>;
 }
 
@@ -68,11 +66,11 @@ const TOKEN_AGE_MS = 60_000;
 const CERTIFICATE_AGE_MS = 300_000;
 
 /**
- * Finds the API server and the credentials. The first of these that is available is used: `kubeconfig` or `context` of
- * the settings, the service account of the pod, $KUBECONFIG, ~/.kube/config. With `prefersKubeconfig`, the service
+ * Finds the API server and the credentials. The first of these that is available is used: `kubeconfig` or `context`
+ * of the settings, the service account of the pod, $KUBECONFIG, ~/.kube/config. With `prefersKubeconfig`, the service
  * account comes last.
- * `url` replaces the address. If nothing but `url` is set, the server needs no authentication, unless the process is a
- * pod and the URL is https. As in kubectl, credentials are never sent over plain http. Throws `ConnectionError`.
+ * `url` replaces the address. If only `url` is set, requests have no credentials, except in a pod with an https URL:
+ * they use the service account. As in kubectl, credentials are never sent over plain http. Throws `ConnectionError`.
  */
 export async function findConnection(options: ConnectionOptions): Promise<Connection> {
   const { settings, env } = options;
@@ -150,7 +148,7 @@ async function serviceAccount(options: ConnectionOptions, url: string): Promise<
   return checked(connection);
 }
 
-/** Null if the file cannot be read. That is no error, because the namespace may be configured elsewhere. */
+/** Returns null if the file cannot be read. This is no error, because the namespace may be configured elsewhere. */
 async function readNamespace(path: string): Promise<string | null> {
   try {
     const namespace = (await readBoundedText(path, { mostBytes: 1024 })).trim();
@@ -222,8 +220,8 @@ function pluginOf(
 }
 
 /**
- * Returns `tls` with the certificate of the plugin. It is the same object until the plugin returns another certificate
- * or a file has changed.
+ * Returns `tls` with the certificate of the plugin. The result is the same object until the certificate or a file
+ * changes.
  */
 function withCertificateOf(plugin: Plugin, tls: Connection['tls']): Connection['tls'] {
   let last: { readonly base: TlsMaterial | null; readonly material: TlsMaterial | null } | null = null;

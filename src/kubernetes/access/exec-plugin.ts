@@ -31,7 +31,7 @@ export interface ExecConfig {
   readonly installHint: string | null;
 }
 
-/** Returns the plugin of a user, or as a string why it is invalid. Paths are relative to the kubeconfig `file`. */
+/** Returns the plugin of a user, or a string why it is invalid. Paths are relative to the kubeconfig `file`. */
 export function readExec(value: z.infer<typeof EXEC>, file: string): ExecConfig | string {
   const { command = null, args, env, interactiveMode, provideClusterInfo, installHint } = value;
   if (command === null || command === '') return 'exec has no command';
@@ -146,8 +146,8 @@ async function issue(options: Parameters<typeof createPluginCredentials>[0]): Pr
 }
 
 /**
- * Parses the output of a plugin. Returns as a string why it is invalid. That string never contains the output, which
- * may contain a secret.
+ * Parses the output of a plugin. Returns a string if it is invalid: the reason, without the output, which may contain
+ * a secret.
  */
 function readCredential(stdout: string, apiVersion: string): Issued | string {
   const credential = parseObject(stdout);

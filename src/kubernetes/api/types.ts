@@ -79,8 +79,8 @@ export interface Cluster {
   /** Returns whether the first lists are arriving, page by page. */
   readonly isListing: () => boolean;
   /**
-   * Returns a target: for a kind of apps/v1 from the watch, for any other kind from `/scale` with a live GET. It is the
-   * same object until the target changes. Fails only by rejecting.
+   * Returns a target: for a kind of apps/v1 from the watch, for any other kind from `/scale` with a live GET. The
+   * result is the same object until the target changes. Every failure rejects the promise.
    */
   readonly readTarget: (
     namespace: string,
@@ -90,7 +90,7 @@ export interface Cluster {
   /** Returns pods from the watch. */
   readonly listPods: (namespace: string, selector: LabelSelector) => readonly ClusterPod[];
   /**
-   * Returns the seconds since the last event about pods and targets of a namespace. A scale-down requires at most 180.
+   * Returns the seconds since the last event about pods and targets of a namespace. Above 180, nothing is scaled down.
    */
   readonly cacheAgeSeconds: (namespace: string) => number;
   readonly readScale: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<Scale>;
@@ -102,8 +102,8 @@ export interface Cluster {
     signal: AbortSignal,
   ) => Promise<Scale>;
   /**
-   * Sends a PATCH that the API server only checks. Resolves if the server would accept it, or if the target has changed
-   * meanwhile. Unset: the check is not supported.
+   * Sends a dry-run PATCH. Resolves if the API server would accept it, or if the target has changed since it was
+   * read. Unset: the check is not supported.
    */
   readonly tryScale?: (
     namespace: string,
@@ -117,17 +117,16 @@ export interface Cluster {
    */
   readonly recordEvent: (object: EventObject, event: TargetEvent, onWritten?: () => void) => void;
   /**
-   * Returns the last known HPAs of a followed namespace. If they are forbidden or not served, there are none, which is
-   * no failure. After any other failure of the first list, throws `KubernetesError`, because the target may have an
-   * HPA.
+   * Returns the last known HPAs of a followed namespace. Returns none if listing HPAs is forbidden or they are not
+   * served. After any other failure of the first list, throws `KubernetesError`, because the target may have an HPA.
    */
   readonly listOtherScalers: (
     namespace: string,
     signal: AbortSignal,
   ) => readonly OtherScaler[] | Promise<readonly OtherScaler[]>;
   /**
-   * Returns whether the HPAs of a namespace may be outdated, because listing them has been forbidden for more than 150
-   * s. They still count, because two autoscalers on one target are worse than none. Unset: HPAs are always current.
+   * Returns whether the HPAs of a namespace may be outdated, because listing them has been forbidden for more than
+   * 150 s. They still block scaling: two autoscalers on one target are worse than none. Unset: HPAs are always current.
    */
   readonly areOtherScalersOutdated?: (namespace: string) => boolean;
 }
@@ -148,7 +147,7 @@ export type KubernetesErrorKind =
   | 'bad_answer'
   | 'canceled';
 
-/** Failures after which a write may nevertheless have been made. */
+/** Failures after which the API server may still have applied the write. */
 export const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
   'timeout',
   'connection',

@@ -22,7 +22,7 @@ interface NamespacePods {
   readonly byKey: Map<string, Map<string, PodsByName>>;
   /** Names of the pods whose cost promscaler has set; nearly always empty. */
   readonly withOwnCost: Set<string>;
-  /** The results of `select` since the last change: most workloads have the same pods in many rounds. */
+  /** The results of `select`. They are cached until a pod of the namespace changes, which is rare in most rounds. */
   readonly selections: Map<LabelSelector, readonly ClusterPod[]>;
 }
 
@@ -92,9 +92,9 @@ function forgetSelections({ selections }: NamespacePods): void {
 }
 
 /**
- * Keeps the result for a selector object. There are at most as many results as pods, because a workload has at least
- * one pod. More results would be of selector objects that are no longer used: a changed target has a new one, and a
- * target that is read from its `/scale` has a new one after each read.
+ * Caches the result for a selector object. Clears the cache at one result for each pod: as a workload has at least
+ * one pod, some results belong to selector objects that are no longer used. A changed target has a new selector object,
+ * and so has each read of a `/scale`.
  */
 function keepSelection(
   { selections, pods: all }: NamespacePods,
@@ -107,8 +107,8 @@ function keepSelection(
 }
 
 /**
- * Returns the smallest set of pods that the index has for a requirement with one value. Without such a requirement,
- * returns all pods of the namespace.
+ * Returns the pods that can match: the smallest set in the index for a requirement with one value. Without such a
+ * requirement, returns all pods of the namespace.
  */
 function candidates(group: NamespacePods, selector: LabelSelector): Iterable<WatchedPod> {
   let fewest: PodsByName = group.pods;

@@ -19,7 +19,7 @@ export const OWN_COST_ANNOTATION = 'promscaler.dev/deletion-cost';
 export interface WatchedPod extends WatchedObject {
   readonly labels: Readonly<Record<string, string>>;
   readonly pod: ClusterPod;
-  /** The annotations about the cost. Absent without an annotation, to save memory: few of 100,000 pods have one. */
+  /** The annotations about the cost. Absent if there are none, to save memory: few of 100,000 pods have one. */
   readonly cost?: WrittenCost;
 }
 
@@ -30,7 +30,7 @@ const CONTAINER_FIELDS: JsonFields = {
 };
 const CONTAINER_STATUS_FIELDS: JsonFields = { state: { waiting: { reason: true } } };
 
-/** The fields of a pod that `createPodReader` reads. They are a fifth of a pod. */
+/** The fields of a pod that `createPodReader` reads. They take a fifth of the size of a pod. */
 export const POD_FIELDS: JsonFields = {
   metadata: {
     name: true,
@@ -58,7 +58,7 @@ type Requests = ReadonlyMap<string, Milli>;
 
 const PHASES: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 
-/** A pool is cleared when it has this many values. A cluster has only a few different sets of requests per workload. */
+/** A pool is cleared when it has this many values, which is more than a cluster usually has. */
 const MAX_POOL = 10_000;
 
 /**
@@ -181,8 +181,8 @@ function phaseOf(text: string | null): PodPhase {
 }
 
 /**
- * Returns the containers whose requests count: the containers, and the sidecars, which are init containers with
- * restartPolicy Always.
+ * Returns the containers that run as long as the pod: its containers and its sidecars (init containers with
+ * restartPolicy Always).
  */
 export function requestingContainers(spec: JsonObject | null): readonly JsonObject[] {
   const sidecars = objectsIn(spec, 'initContainers').filter(

@@ -25,7 +25,7 @@ const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
   read: { sockets: 10, perSecond: 50, burst: 100 },
   // 200 pages contain 100,000 pods. The pages of one list are requested one after the other.
   list: { sockets: 4, perSecond: 50, burst: 100 },
-  // No limit, because each watch occupies a connection: the last watch would wait forever.
+  // Unlimited, because each watch occupies a connection: beyond a limit, a watch would wait forever.
   watch: { sockets: Number.POSITIVE_INFINITY, perSecond: 20, burst: 40 },
   events: { sockets: 2, perSecond: 20, burst: 40 },
   // Not part of `write`: a PATCH of replicas must not wait for a hundred pod deletion costs.
@@ -33,7 +33,7 @@ const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
   // When a data source fails, the conditions of 10,000 Scaler objects change at once, and writing them takes 40 s.
   // While the server is slow or rejects requests, the status writer sends fewer at once.
   status: { sockets: 20, perSecond: 250, burst: 100 },
-  // A separate limit, because clients of the HTTP API cause these requests.
+  // A separate lane, because clients of the HTTP API cause these requests and could use up the limit of `read`.
   reviews: { sockets: 4, perSecond: 50, burst: 200 },
 };
 

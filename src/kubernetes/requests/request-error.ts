@@ -60,8 +60,8 @@ function kindOfStatus(status: number): KubernetesErrorKind {
 }
 
 /**
- * Returns the error for a request without a usable response. Only the code and the message of `cause` are used, because
- * the rest may contain a token.
+ * Returns the error for a request without a usable response. Uses only the code and the message of `cause`, because
+ * its other fields may contain a token.
  */
 export function connectionError(
   doing: string,

@@ -8,10 +8,10 @@ import type { Clock } from '../../units/clock.js';
 const DEFAULT_MS = 1000;
 
 /**
- * Returns the milliseconds until a retry after a 429, which means that the request was not processed; null: the failure
- * is another one. It is the `Retry-After`, at least 1 s. From the second consecutive 429 on (`row`), it is at least 2
- * s, 4 s and so on: a server that keeps rejecting has less capacity than its `Retry-After` suggests. There is no
- * jitter, because the server chose the time, and the rate limit of the lane spreads simultaneous retries.
+ * Returns the milliseconds to wait after a 429, which means that the request was not processed; null: another error.
+ * That is `Retry-After`, but at least 1 s, or 2 s, 4 s and so on after consecutive 429s (`row`): a server that keeps
+ * rejecting has less capacity than its `Retry-After` suggests. There is no jitter: the server chose the time, and the
+ * rate limit of the lane spreads the retries.
  */
 export function rateLimitMs(error: unknown, row = 1): number | null {
   if (!(error instanceof KubernetesError) || error.kind !== 'rate_limited') return null;
@@ -49,7 +49,8 @@ export function createBackoff(clock: Clock, firstMs = 800, lastMs = 30_000): Bac
 }
 
 /**
- * Distinguishes a lasting 403 from that of an API server that has just started and has not loaded its RBAC rules yet.
+ * Distinguishes a lasting 403 from a 403 of an API server that has just started and has not loaded its RBAC rules
+ * yet.
  */
 export interface Refusals {
   /** Counts a 403. Returns whether it is lasting: the fourth in a row or later, and at least 15 s after the first. */

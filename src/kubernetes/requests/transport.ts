@@ -63,9 +63,9 @@ export interface WatchStream {
 /** Sends requests to one API server. Throws `KubernetesError`, whose messages contain no secrets. */
 export interface Transport {
   /**
-   * Sends a request and returns the object in the response. There are these retries: once after a 401, if the token has
-   * changed; a GET or a repeatable write once after a lost connection; a GET up to twice after a 429, or after a 5xx
-   * with `Retry-After`, if the wait ends before the deadline.
+   * Sends a request and returns the object in the response. Retries any request once after a 401 if the token has
+   * changed, and a GET or a repeatable write once after a lost connection. Retries a GET up to twice after a 429, or
+   * after a 5xx with `Retry-After`, if the wait ends before the deadline.
    */
   readonly request: (request: KubernetesRequest) => Promise<JsonObject>;
   /**
@@ -93,7 +93,7 @@ const MAX_ANSWER_BYTES: Readonly<Record<Lane, number>> = {
   lease: 4 * 1024 * 1024,
   write: 4 * 1024 * 1024,
   read: 4 * 1024 * 1024,
-  // A list that is larger is read in pages instead.
+  // A larger list is read in pages.
   list: 64 * 1024 * 1024,
   watch: 64 * 1024,
   events: 4 * 1024 * 1024,
@@ -225,7 +225,7 @@ async function sendOnce(
       signal,
       agents: { httpAgent: agents.http[request.lane], httpsAgent: agents.https[request.lane] },
     });
-    // The certificate rarely changes, so it is read only from responses of lists, and before the connection may close.
+    // Only for lists: the certificate rarely changes. Read before the body, because the connection may close after it.
     const names = request.lane === 'list' ? serverNames(response.socket) : null;
     if (names !== null) sending.onServerNames?.(names);
     const body = isStream ? NO_BODY : await readBody(response, { bytes: MAX_ANSWER_BYTES[request.lane] });

@@ -22,10 +22,10 @@ export interface BucketState<W extends BucketWrite> {
   /** The content as last read or written; null: it was not read yet. */
   readonly known: KnownMap | null;
   readonly failure: { readonly message: string; readonly atMs: number } | null;
-  /** Whether the ConfigMap may have changed since it was read, because of the last write. */
+  /** Whether the last write may have changed the ConfigMap since it was read. */
   readonly isStale: boolean;
   readonly isDoubtful: boolean;
-  /** The last text that was sent for each key. It shows that an entry is an own write whose response was lost. */
+  /** The last entry sent for each key. If the ConfigMap contains it, this replica has written it. */
   readonly sent: ReadonlyMap<string, string>;
   readonly writing: Writing<W> | null;
 }
@@ -37,7 +37,7 @@ interface KnownMap extends Pick<StateMap, 'resourceVersion' | 'createdAt'> {
 
 interface Writing<W extends BucketWrite> {
   readonly writes: readonly W[];
-  /** Other entries that the PATCH in flight changes; null: it removes the entry. */
+  /** Entries besides those of `writes` that the PATCH in flight changes; null: it removes the entry. */
   readonly others: ReadonlyMap<string, string | null>;
   readonly conflicts: number;
   readonly endMs: number;
@@ -94,8 +94,8 @@ export const UNREAD: BucketState<never> = {
 };
 
 /**
- * Returns whether the ConfigMap must be read before it is used: it was never read or may have changed, it was unusable
- * at least 10 s ago, or the entry of `key` was invalid at least 60 s ago.
+ * Returns whether the ConfigMap must be read before it is used. It must if it was never read, or if the last write
+ * may have changed it. An unusable ConfigMap is read again after 10 s, an invalid entry of `key` after 60 s.
  */
 export function isReadDue(
   { known, failure, isStale }: BucketState<BucketWrite>,

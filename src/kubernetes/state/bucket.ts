@@ -23,8 +23,8 @@ export interface StateBucket extends WriteQueue {
   readonly get: (key: string) => KnownEntry | undefined;
   readonly isOwn: (key: string, text: string) => boolean;
   /**
-   * Returns when the ConfigMap was created; null: unknown. If a scaler has no entry, nothing is known about it before
-   * that time.
+   * Returns when the ConfigMap was created; null: unknown. If a scaler has no entry, its state before that time is
+   * unknown.
    */
   readonly createdAt: () => Instant | null;
 }
@@ -41,8 +41,8 @@ export function createStateBucket(options: BucketOptions): StateBucket {
   let state: BucketState<QueuedWrite> = UNREAD;
   let reading: Promise<void> | null = null;
   /**
-   * The batch that is being written. Other reads wait for its end, because the later of two overlapping responses may
-   * be older.
+   * The batch that is being written. A read waits for its end: if they overlapped, the response to the read could be
+   * older than the write.
    */
   let writing: Promise<void> | null = null;
 
@@ -141,7 +141,7 @@ interface QueuedWrite extends BucketWrite {
 
 /** Combines the writes to one ConfigMap into batches, of which one is written at a time. */
 interface WriteQueue {
-  /** Writes together with the other writes of this tick. While a batch is being written, these form the next batch. */
+  /** Adds a write to the next batch: the writes of this tick, or all writes until the end of the current batch. */
   readonly put: (write: BucketWrite) => Promise<PutResult>;
   /** Writes together with the next `put`, or after 5 s. A later call for the same key replaces this one. */
   readonly putLater: (write: BucketWrite) => void;
@@ -151,7 +151,7 @@ interface WriteQueue {
 const LATER_MS = 5000;
 
 /**
- * Creates a queue. `writeBatch` returns one result for each write. It rejects only after an internal error, which
+ * Creates a queue. `writeBatch` passes each write its result. It rejects only after an internal error, which
  * `onFault` gets.
  */
 function createWriteQueue(

@@ -9,7 +9,7 @@ export interface KnownEntry {
   readonly content: StoredEntry | EntryProblem;
   /**
    * When this process first read an entry of another process that must not be overwritten, on the monotonic clock;
-   * null: the entry is an own one, or was read again by `reload`.
+   * null: this process wrote the entry, or `reload` has read it again.
    */
   readonly foreignSinceMs: number | null;
 }
@@ -141,8 +141,8 @@ class BucketSpace {
 
   /**
    * Changes an entry, unless it grows and does not fit. Returns whether it was changed. A namespace within its share
-   * may fill the ConfigMap beyond `MAX_BUCKET_BYTES`, so that larger namespaces cannot take its share. `mayGrow`: the
-   * entry only gets a mark, for which the share does not count.
+   * may fill the ConfigMap beyond `MAX_BUCKET_BYTES`, so that larger namespaces cannot take its share. `mayGrow`:
+   * ignores the share, because the entry only gets the mark of a removed scaler.
    */
   change(key: string, text: string | null, { mayGrow = false } = {}): boolean {
     const namespace = namespaceOfKey(key);
@@ -157,8 +157,8 @@ class BucketSpace {
   }
 
   /**
-   * Makes room for a write of a namespace that is within its share. Data that windows and policies do not need is
-   * removed from the entries of larger namespaces. Returns whether the write now fits.
+   * Makes room for a write of a namespace that is within its share: from the entries of namespaces above their share,
+   * removes data that windows and policies do not need. Returns whether the write now fits.
    */
   freeSpace({ key, text }: BucketWrite, wanted: ReadonlySet<string>): boolean {
     const namespace = namespaceOfKey(key);
@@ -209,7 +209,7 @@ function entryBytes(key: string, text: string): number {
   return Buffer.byteLength(key) + Buffer.byteLength(text);
 }
 
-/** Whether `leanEntry` would remove nothing. Parsing a full ConfigMap for each write takes about 10 ms. */
+/** Returns whether `leanEntry` would remove nothing. Parsing all entries for this would take 10 ms for each write. */
 function isLean({ failingSince, forecast, capacities, scaleEvents }: StoredEntry): boolean {
   return (
     failingSince.size === 0 &&

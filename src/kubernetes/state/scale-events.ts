@@ -4,8 +4,8 @@ import { type Instant, secondsBetween } from '../../units/time.js';
 /** Limits the events of an entry, which must stay within 4 KiB. If there are more, events are merged. */
 const MAX_EVENTS = 64;
 /**
- * Limits the times of an event. If a clock is set several times before the events are stored, only the last times are
- * needed.
+ * Maximum number of other times of an event, which gets one whenever the clock is set. If there are more, the
+ * earliest and the last ones are kept.
  */
 const MAX_OTHER_TIMES = 4;
 /**
@@ -13,7 +13,7 @@ const MAX_OTHER_TIMES = 4;
  */
 export const INTENT_SECONDS = 5;
 
-/** Returns the event at another time. For `joinEvents`, it is still the same event. */
+/** Returns the event with another time. It keeps the old time, by which `joinEvents` recognizes it. */
 export function movedEvent(event: ScaleEvent, at: Instant): ScaleEvent {
   return at === event.at ? event : eventAt(at, event.change, timesOf(event));
 }
@@ -26,8 +26,8 @@ export function eventAt(at: Instant, change: number, times: readonly Instant[]):
 }
 
 /**
- * Returns the events of two replicas, or of the memory and the entry of one replica, ordered by time. An event that
- * both have counts once, even if one of them has moved it because its clock was set, or has only found its intent: if a
+ * Joins the events of two replicas, or of the memory and the entry of one replica, ordered by time. An event in both
+ * lists is returned once, even if one replica has moved it because its clock was set, or knows only its intent. If a
  * policy counted a change twice, it would allow larger changes in the opposite direction. Returns `ours` itself if
  * `theirs` adds nothing.
  */
@@ -56,8 +56,8 @@ function isSameEvent(a: ScaleEvent, b: ScaleEvent): boolean {
 }
 
 /**
- * Joins two versions of the same event. The time of a replica that has moved the event takes precedence, because the
- * other replica has only the earlier time.
+ * Joins two versions of the same event. If one replica has moved the event, its time takes precedence, because the
+ * other replica has only the time before the move.
  */
 function joinTimes(own: ScaleEvent, other: ScaleEvent): ScaleEvent {
   const isMovedByOther = other.alsoAt?.includes(own.at) === true && own.alsoAt?.includes(other.at) !== true;
@@ -88,16 +88,16 @@ function otherTimes(at: Instant, times: readonly Instant[]): readonly Instant[] 
 }
 
 /**
- * Returns the other times that must be stored. The time of an intent less than 5 s earlier is omitted, because only the
- * process that made the change knows it.
+ * Returns the other times that must be stored. Omits a time less than 5 s before the event: it is the time of the
+ * intent, which only the process that made the change knows.
  */
 export function storedTimesOf({ at, alsoAt = [] }: ScaleEvent): readonly Instant[] {
   return alsoAt.filter((time) => time > at || secondsBetween(time, at) >= INTENT_SECONDS);
 }
 
 /**
- * If there are more than 64 events, merges the oldest ones in pairs of the same direction. A merged event has the time
- * of the later one, and the time of the earlier one as another time.
+ * If there are more than 64 events, merges the oldest ones in pairs of the same direction. A merged event has the
+ * time of the later event, and the time of the earlier event as another time.
  */
 export function mergeOldEvents(events: readonly ScaleEvent[]): readonly ScaleEvent[] {
   if (events.length <= MAX_EVENTS) return events;

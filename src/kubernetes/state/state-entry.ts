@@ -15,7 +15,7 @@ export interface Intent {
   readonly from: number;
   readonly to: number;
   /**
-   * Counts of earlier PATCHes with the same precondition and an unknown result. At most one of all these PATCHes is
+   * Replicas in earlier PATCHes with the same precondition and an unknown result. At most one of all these PATCHes is
    * applied.
    */
   readonly earlier: readonly number[];
@@ -25,7 +25,7 @@ export interface Intent {
   readonly at: Instant;
 }
 
-/** Returns all counts that the intent may have set, the latest first. */
+/** Returns all replica counts that the intent may have set, the latest first. */
 export function intendedCounts({ to, earlier }: Intent): readonly number[] {
   return [to, ...earlier];
 }
@@ -52,7 +52,7 @@ export interface StoredState extends Pick<
 
 export interface StoredEntry extends StoredState {
   readonly epoch: string;
-  /** When a replica first found that the scaler of the entry does not exist; null: it exists. */
+  /** When promscaler first found that the scaler of the entry does not exist; null: the scaler exists. */
   readonly absentSince: Instant | null;
 }
 
@@ -67,9 +67,9 @@ export const MAX_ENTRY_BYTES = 4096;
 const CLOCK_SKEW_SECONDS = 60;
 /** Longest key of a metric, in characters. */
 const MAX_METRIC_KEY = 64;
-/** Limits the failing metrics that are stored. After a restart, the fallback of the others starts late. */
+/** Limits the failing metrics that are stored. After a restart, the fallback of the omitted metrics starts late. */
 const MAX_FAILING = 16;
-/** Limits the measured capacities that are stored. After a restart, the others are measured again. */
+/** Limits the measured capacities that are stored. After a restart, the omitted ones are measured again. */
 const MAX_CAPACITIES = 8;
 const SCHEMA_VERSION = 1;
 
@@ -115,11 +115,10 @@ const entrySchema = z.strictObject({
 });
 
 /**
- * Returns an entry as compact JSON. If there are more than 64 scale events, the oldest are merged: a merged event has
- * the later time of two, so that rate policies count it for longer rather than shorter.
- * An entry that cannot be written would block scale-downs. Until it fits into 4 KiB, data is omitted in this order:
- * `failingSince` (the fallback starts late), raises of the forecast, the forecast (its budget starts again), capacities
- * (they are measured again), other times of the events.
+ * Returns an entry as compact JSON. If there are more than 64 scale events, merges the oldest ones.
+ * An entry above 4 KiB cannot be written, which would block scale-downs. Until the entry fits, omits data in this
+ * order: `failingSince` (the fallback starts late), raises of the forecast, the forecast (its budget starts again),
+ * capacities (they are measured again), other times of the events.
  */
 export function writeEntry(epoch: string, state: StoredState): string {
   let text = textOf(epoch, state);
@@ -357,10 +356,7 @@ function noneAfter(capacities: StoredCapacities, now: Instant): StoredCapacities
 
 const LONGEST_WINDOW_SECONDS = 86_400;
 
-/**
- * Returns whether no window needs the entry anymore. A change whose result is unknown needs it for one minute after its
- * intent.
- */
+/** Returns whether no window needs the entry anymore: its last change and its intent are more than 24 h old. */
 export function isSpent(
   { lastScaleUp, lastScaleDown, scaleEvents, intent }: StoredEntry,
   now: Instant,

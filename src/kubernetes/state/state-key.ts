@@ -1,5 +1,6 @@
 /**
- * Number of ConfigMaps of the state store. It does not depend on the number of replicas, so a scaler keeps its bucket.
+ * Number of ConfigMaps of the state store. It does not depend on the number of promscaler replicas, so a scaler
+ * always keeps its bucket.
  */
 export const STATE_BUCKETS = 16;
 
@@ -12,17 +13,15 @@ export interface ScalerName {
 }
 
 /**
- * Returns the bucket of a scaler, from 0 to 15: FNV-1a (32 bits) of `namespace/name` in UTF-8, modulo 16. This must
- * never change: two versions that run at the same time would store two states of one scaler.
+ * Returns the bucket of a scaler, from 0 to 15: FNV-1a (32 bits) of `namespace/name` in UTF-8, modulo 16. The
+ * function must never change: during an upgrade, two versions would store two states of one scaler.
  */
 export function bucketOf({ namespace, name }: ScalerName): number {
   const hash = fnv1a(fnv1a(fnv1a(0x811c9dc5, namespace), '/'), name);
   return (hash >>> 0) % STATE_BUCKETS;
 }
 
-/**
- * Hashes ASCII, as all names in Kubernetes are, without an encoder. This is for speed, because it runs in each cycle.
- */
+/** Hashes ASCII only, because all names in Kubernetes are ASCII and an encoder would be slow in each cycle. */
 function fnv1a(start: number, text: string): number {
   let hash = start;
   for (let index = 0; index < text.length; index += 1) {

@@ -47,7 +47,7 @@ export interface StateStore {
   readonly putLater: (write: StateWrite) => void;
   /** Writes what `putLater` has queued. It is called before this process exits or stops being the leader. */
   readonly flush: () => Promise<void>;
-  /** Does what `flush` does, for one ConfigMap. */
+  /** Like `flush`, but for one ConfigMap. */
   readonly flushBucket: (bucket: number) => Promise<void>;
   /** Sets which scalers exist. Entries of others are removed after 24 h, together with a later write. */
   readonly setKnown: (scalers: readonly ScalerName[]) => void;
@@ -58,7 +58,7 @@ interface StateStoreOptions {
   readonly namespace: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Says whether writes may be sent. It is asked directly before each write. */
+  /** Checked directly before each write: whether this process may send it. */
   readonly leadership: BucketLeadership;
   /** With sharding, returns the leadership of a bucket. Default: `leadership`. */
   readonly leadershipOf?: (bucket: number) => BucketLeadership;
@@ -70,7 +70,7 @@ interface BucketLeadership {
 }
 
 /**
- * How long entries of a later term are respected. It is longer than a former leader may regard itself as the leader.
+ * How long an entry of a later leader is not overwritten. By then, a former leader no longer regards itself as leader.
  */
 const FORMER_LEADER_MS = 30_000;
 

@@ -4,9 +4,7 @@ import type { ForecastState, Raise } from '../../decision/snapshot/snapshot.js';
 import { MOST_RAISES, PART_SECONDS, PARTS, MAX_REPLICAS } from '../../units/bounds.js';
 import { formatInstant, type Instant, instantFromMs, parseInstant } from '../../units/time.js';
 
-/**
- * Limits the stored events of the count without a forecast. If older ones are missing, policies allow larger changes.
- */
+/** Limits the stored scale events without a forecast. Without the older ones, policies allow larger changes. */
 const MAX_EVENTS = 16;
 const PART_MS = PART_SECONDS * 1000;
 const MINUTE_MS = 60_000;
@@ -34,7 +32,7 @@ const LEVELS_PER_E = HIGHEST_LEVEL / Math.log1p(1e9);
 /** The part of a forecast's state that survives a restart, in at most 3,200 bytes. */
 export const forecastSchema = z.strictObject({
   at: instant,
-  /** The count without a forecast, with its last changes and its events. */
+  /** The replicas without a forecast, with their last changes and scale events. */
   replicas: z.int().min(0).max(MAX_REPLICAS),
   lastScaleUp: instant.optional(),
   lastScaleDown: instant.optional(),
@@ -42,7 +40,7 @@ export const forecastSchema = z.strictObject({
     .array(z.tuple([instant, z.int()]))
     .max(MAX_EVENTS)
     .optional(),
-  /** For each part: its number since 1970, then the pod-seconds reactive, added, short and prevented. */
+  /** For each part of 6 h: its number since 1970, then the pod-seconds `reactive`, `added`, `short` and `prevented`. */
   spent: z
     .array(z.tuple([z.int().min(0).max(1_000_000), podSeconds, podSeconds, podSeconds, podSeconds]))
     .max(PARTS),
@@ -158,7 +156,7 @@ export function readForecast(stored: z.output<typeof forecastSchema>): ForecastS
       short,
       prevented,
     })),
-    // A stored raise ends at its start: after a restart, the next decision of the forecast begins a new one.
+    // The end of a raise is not stored. After a restart, its start is used instead.
     raises: readRaises(raises, at).map(([minute, added, prevented]) => {
       const from = instantFromMs(minute * MINUTE_MS);
       return { from, until: from, added, prevented };

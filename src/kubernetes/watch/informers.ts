@@ -42,8 +42,8 @@ interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
 }
 
 /**
- * Ranks informers of the same namespace. One that has listed comes first, even if it is no longer wanted: it is used
- * until its successor has listed.
+ * Ranks informers of the same namespace. An informer that has listed ranks higher, even if it is no longer wanted: it
+ * is used until its successor has listed.
  */
 function rankOf({ reflector, isWanted }: RunningInformer<unknown>): number {
   return (reflector.isSynced() ? 2 : 0) + (isWanted ? 1 : 0);

@@ -128,7 +128,7 @@ function createPageSource<T>(
     // At most one page is requested ahead: with a slow consumer, more would fill the memory.
     if (ahead !== null || token === null || tokens.has(token)) return;
     const page = send(token);
-    // If this page is used, its caller handles the failure. If another page fails first, no code awaits this one.
+    // Prevents an unhandled rejection if the page before this one fails, so that no code awaits this one.
     page.catch(() => undefined);
     ahead = { token, page };
   };
@@ -144,7 +144,7 @@ function createPageSource<T>(
 const PEEKED_BYTES = 4096;
 const CONTINUE = /"continue":"([^"\\]+)"/;
 
-/** Returns what most likely is the continue token: the API server writes `metadata` before `items`. Null: not found. */
+/** Returns the likely continue token, because the API server writes `metadata` before `items`; null: not found. */
 function peekToken(body: Buffer): string | null {
   const start = body.toString('latin1', 0, PEEKED_BYTES);
   const items = start.indexOf('"items"');
@@ -245,7 +245,7 @@ function readPage<T>(
   return { items, resourceVersion, token: token === '' ? null : token, characters };
 }
 
-/** Estimates how many characters an object has as JSON. Writing the JSON would take five times as long. */
+/** Estimates how many characters an object has as JSON, in a fifth of the time of writing the JSON. */
 function weigh(value: unknown): number {
   if (typeof value === 'string') return value.length + 2;
   if (typeof value !== 'object' || value === null) return 8;

@@ -55,9 +55,8 @@ export interface OrderedSink<T extends WatchedObject> {
 const MAX_DELETIONS = 4096;
 
 /**
- * Creates a sink that drops an event if it is older than its object, or not newer than the last list. The second
- * comparison is for objects that were deleted before that list: nothing else would show that the event is old, and the
- * object would stay forever.
+ * Creates a sink that drops an event if it is older than its object, or not newer than the last list. Otherwise a
+ * late event could restore an object that was deleted before the list, and the object would stay forever.
  */
 export function createOrderedSink<T extends WatchedObject>(store: ObjectStore<T>): OrderedSink<T> {
   const deletions = new Map<string, string>();

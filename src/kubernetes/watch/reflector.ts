@@ -24,8 +24,8 @@ export interface Reflector {
   /** Returns whether the first list is arriving, which means that its last page is at most 5 s old. */
   readonly isListing: () => boolean;
   /**
-   * Returns the seconds since the last event, bookmark or completed list, on the clock that shows more; infinite before
-   * the first list.
+   * Returns the seconds since the last event, bookmark or completed list, by the monotonic clock or the wall clock,
+   * whichever shows more; infinite before the first list.
    */
   readonly ageSeconds: () => number;
   /**
@@ -61,8 +61,8 @@ const LIST_DEADLINE_MS = 300_000;
 /** A watch that ends sooner without an event counts as a failure. Otherwise a broken proxy would cause a busy loop. */
 const SHORT_WATCH_MS = 1000;
 /**
- * After this time without an event, the next step is a list, because only a list shows the state. It runs before the
- * store is stale (180 s).
+ * After this time without an event, the next step is a list, because the watch may be broken. The list starts before
+ * the store counts as outdated (180 s).
  */
 const RELIST_AFTER_SECONDS = 110;
 const PAGE_PATIENCE_MS = 5000;
@@ -71,8 +71,8 @@ const OLD_LIST_PATIENCE_MS = 60_000;
 
 /**
  * Lists, then watches from the version of the list. A watch that ends is restarted from the last version seen. There
- * are two reasons for another list. If that version is gone, the list may come from the watch cache. If watches receive
- * nothing, the list must be consistent, because the cache may be stale. Source: reliability.md, K1-K12.
+ * are two reasons for another list. If the last version is gone, the list may come from the watch cache. If watches
+ * receive nothing, the list must be consistent, because the watch cache may be stale. Source: reliability.md, K1-K12.
  */
 export function createReflector<T extends WatchedObject>(options: ReflectorOptions<T>): Reflector {
   return new ReflectorLoop(options);
@@ -167,8 +167,8 @@ class ReflectorLoop<T extends WatchedObject> implements Reflector {
   }
 
   /**
-   * Throws if a list is older than what was seen before: it comes from a stale server or a restored cluster. If lists
-   * stay older for a minute, the cluster was restored, and the list is accepted.
+   * Throws if the list is older than the newest version seen: the API server is stale, or the cluster was restored.
+   * If lists are older for a minute, the cluster was restored, and the list is accepted.
    */
   #refuseOldList(version: string): void {
     const newest = this.#newest;

@@ -7,7 +7,7 @@ export interface RetryDelays {
   readonly after: (failure: ListOrWatchFailure) => RetryDelay;
   readonly afterList: (tookMs: number) => void;
   readonly afterShortWatch: () => number;
-  /** Records a success of one verb. The other may still fail: an account may be allowed to list but not to watch. */
+  /** Records a success of one verb. The other verb may still fail: a Role may allow to list but not to watch. */
   readonly clear: (verb: Verb) => void;
 }
 
@@ -22,11 +22,11 @@ interface ListOrWatchFailure {
 
 interface RetryDelay {
   readonly ms: number;
-  /** False: it is a 403 of a server that may have just started. */
+  /** False: the failure is a 403 of a server that may have just started. */
   readonly isLasting: boolean;
   /** Whether the next step must be a list, because watching is forbidden. */
   readonly needsList: boolean;
-  /** Whether neither verb has failed in this way since its last success, so that the failure is logged. */
+  /** Whether to log the failure: neither verb has failed with this kind of error since its last success. */
   readonly isNew: boolean;
 }
 
@@ -89,9 +89,9 @@ export function createRetryDelays(clock: Clock, listsWithoutWatch = false): Retr
   };
 
   /**
-   * Returns the delay after a 429; null: the failure is another one. After the first 429 of a watch, it is the
-   * `Retry-After`. After further ones, and after each 429 of a list, it is at least a backoff: the transport has
-   * already sent a list three times.
+   * Returns the delay after a 429; null: the error is another one. After the first 429 of a watch, that is
+   * `Retry-After`. After a repeated 429, and after any 429 of a list, the delay is at least that of the backoff: the
+   * transport has already sent the list three times.
    */
   const afterRateLimit = ({ verb, error }: ListOrWatchFailure): number | null => {
     const limitedMs = error instanceof WatchEventError ? null : rateLimitMs(error);
