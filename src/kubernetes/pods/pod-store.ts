@@ -92,9 +92,9 @@ function forgetSelections({ selections }: NamespacePods): void {
 }
 
 /**
- * Caches the result for a selector object. Clears the cache at one result for each pod: as a workload has at least
- * one pod, some results belong to selector objects that are no longer used. A changed target has a new selector object,
- * and so has each read of a `/scale`.
+ * Caches the result for a selector object. Clears the cache when it has as many results as there are pods: each
+ * workload has a pod, so some results belong to selector objects that are no longer used. A changed target has a new
+ * selector object, and so has each read of a `/scale`.
  */
 function keepSelection(
   { selections, pods: all }: NamespacePods,

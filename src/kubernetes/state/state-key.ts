@@ -1,6 +1,6 @@
 /**
- * Number of ConfigMaps of the state store. It does not depend on the number of promscaler replicas, so a scaler
- * always keeps its bucket.
+ * Number of ConfigMaps of the state store. A scaler keeps its bucket, because the number does not depend on the
+ * replicas of promscaler.
  */
 export const STATE_BUCKETS = 16;
 

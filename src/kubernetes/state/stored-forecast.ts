@@ -17,11 +17,13 @@ export const instant = z.string().transform((text, context): Instant => {
 });
 const podSeconds = z.int().min(0);
 
-/** Maximum number of raises that are stored as lists of numbers. More of them are stored as bytes. */
+/**
+ * Maximum number of raises (times in which the forecast increased the replicas) that are stored as lists, not as bytes.
+ */
 const MOST_LISTED = 48;
 /**
- * Bytes of a raise: two for the minutes between its start and `at`, one for the level of the pod-seconds
- * added, and one for those prevented.
+ * Bytes of a raise: two for the minutes from its start to `at`, one for the pod-seconds added, and one for the
+ * pod-seconds prevented. Pod-seconds are stored as levels.
  */
 const RAISE_BYTES = 4;
 const HIGHEST_MINUTES = 0xffff;
@@ -46,7 +48,7 @@ export const forecastSchema = z.strictObject({
     .max(PARTS),
   /**
    * For each raise: the minute since 1970 in which it began, then the pod-seconds added and prevented. More than
-   * `MOST_LISTED` raises are bytes in base64url.
+   * `MOST_LISTED` raises are stored as bytes in base64url.
    */
   raises: z
     .union([
