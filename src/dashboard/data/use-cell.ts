@@ -4,12 +4,12 @@ import type { ReadableCell } from './cell.js';
 /** Returns the value of a cell and renders again when it changes. */
 export function useCell<T>(cell: ReadableCell<T>): T {
   const [, render] = useState<object>({});
+  const value = cell.get();
   useEffect(() => {
-    const rendered = cell.get();
     const stop = cell.subscribe(() => render({}));
     // The cell may have changed between the rendering and this effect.
-    if (!Object.is(cell.get(), rendered)) render({});
+    if (!Object.is(cell.get(), value)) render({});
     return stop;
-  }, [cell]);
-  return cell.get();
+  }, [cell, value]);
+  return value;
 }
