@@ -71,7 +71,7 @@ export interface MetricSourceOptions {
 const LEARN_SECONDS = 10;
 const CAPACITY_SECONDS = 30;
 
-/** Limits an answer. The load of a day takes about 6 kB, a part of a history 100 kB for each series. */
+/** Limits an answer to a range query. The load of a day takes about 6 kB, a history for a back-test 100 kB a series. */
 const MOST_HISTORY_BYTES = 1024 * 1024;
 
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
@@ -85,7 +85,7 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const capacities = createCapacityWatch({ clock, onFault });
   const ready = createReadyQueue(clock);
   let rounds = 0;
-  /** The end of the last compilation or round. Both run one after another, and both yield to other work. */
+  /** Resolves when the last compilation or round ends. The next one waits for it, because both yield to other work. */
   let last: Promise<void> = Promise.resolve();
 
   return {

@@ -10,7 +10,7 @@ import { type HistoryState, KEPT } from './source/history-watch.js';
 import { ageKey, longestSilenceSeconds, type SourceAge } from './source/age.js';
 import type { SourceConfig } from './data-source/source-config.js';
 
-/** Since when a metric has returned values without a gap. Before, missing values could cause a scale-down. */
+/** The recovery hold of a metric: no scale-down until the metric has returned values without a gap for some time. */
 export interface MetricHold {
   /** The time of the first value after the last gap; null: there was no value since then. */
   readonly valuesSince: Instant | null;
@@ -33,7 +33,7 @@ export interface HoldInput {
   readonly history?: HistoryState;
   /** H: the time in which the metric must return values without a gap. */
   readonly holdSeconds: number;
-  /** H after a start of the process without a sign of a gap (`startSeconds` of a metric). Default: `holdSeconds`. */
+  /** H after a start of promscaler if no answer has shown a gap. Default: `holdSeconds`. */
   readonly startSeconds?: number;
   readonly periodSeconds: number;
   /** Scrape interval of the data source. Default: unknown. */
@@ -46,7 +46,7 @@ type SampleOutcome =
   | { readonly kind: 'failed' }
   | { readonly kind: 'broken'; readonly why: string };
 
-/** The cause of a hold while no answer has shown a gap since the process started. */
+/** The cause of a hold that began with the start of promscaler, while no answer has shown a gap. */
 const PROCESS_START = 'the earlier values of the metric are unknown';
 const FAILED_AT_START = 'the earlier values of the metric are unknown, and the first query failed';
 
@@ -95,8 +95,8 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
 }
 
 /**
- * Returns the seconds for which values must be returned. The shorter time after a start of the process needs a known
- * start time of the source: without it, the source may have lost its data before the process started.
+ * Returns for how many seconds the metric must return values. The shorter time after a start of promscaler applies only
+ * if the start time of the source is known: otherwise the source may have lost its data before.
  */
 function secondsToProve(
   { startTime, holdSeconds, startSeconds = holdSeconds }: HoldInput,
@@ -122,8 +122,8 @@ function youthOf({ now, startTime, serverName, history = KEPT, holdSeconds }: Ho
 }
 
 /**
- * The number of scrape intervals for which a gauge must return values after a start of the process. If all targets have
- * just become reachable, each is scraped within the first interval.
+ * For this many scrape intervals, a gauge must return values after a start of promscaler. Even if all targets have just
+ * become reachable, each is scraped within the first interval.
  */
 const SCRAPES_AT_START = 2;
 
@@ -146,7 +146,7 @@ export interface HeldMetric {
   readonly key: string;
   /** The largest range in the queries of the metric, in seconds. */
   readonly rangeSeconds: number;
-  /** If only the process was restarted, every series of the query has a new sample after this many seconds. */
+  /** Seconds in which every series gets a new sample, which suffice if only promscaler was restarted. */
   readonly startRangeSeconds: number;
   /** The data source, with the window that the query contains. */
   readonly source: SourceConfig | undefined;
@@ -269,8 +269,8 @@ function holdOfNew(
 }
 
 /**
- * Returns the hold after the window of a metric has grown. A longer window contains times before those of earlier
- * decisions. The values count as proven for the old window only, so that an earlier, lower load causes no scale-down.
+ * Returns the hold of a metric whose window has grown. Values count only from the start of the old window: the longer
+ * window also contains earlier times, whose lower load must not cause a scale-down.
  */
 function afterGrowth(
   { hold, rangeSeconds: before }: HeldMetric,

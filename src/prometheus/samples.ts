@@ -298,13 +298,13 @@ interface LastPicked {
 
 const lastPicked = new RecentMap<MetricSpec, LastPicked>();
 
-/** Returns the series of the listed pods. In most rounds, they are the same as in the last one. */
+/** Returns the series of the listed pods. Caches the last result, because the series are the same in most rounds. */
 function pickSeries(metric: MetricSpec, columns: SeriesColumns, scope: Scope): PickedSeries {
   const { layout } = columns;
   const { namespace, pods, now } = scope;
   const last = lastPicked.get(metric, now);
   if (last?.layout === layout && last.namespace === namespace && haveSameNames(last.pods, pods)) {
-    // Keeps the new list, so that the earlier one can be freed.
+    // Keeps the new list of pods, so that the old one can be freed.
     last.pods = pods;
     return last.picked;
   }
@@ -363,7 +363,7 @@ function pickNow(
   };
 }
 
-/** Matches the pods of one workload. Other series of the answer do not count: they depend on other documents. */
+/** Matches the pods of one workload. Series of other workloads do not count, because they depend on other documents. */
 function wholePattern({ kind, name }: TargetRef): RegExp {
   return new RegExp(`^(?:${podsPattern(kind, name)})$`);
 }

@@ -38,7 +38,7 @@ export type Answer =
 
 export type AnswerWithSeries = Extract<Answer, { readonly series: unknown }>;
 
-/** The answer after an internal error, which is logged. Without an answer, the caller would wait forever. */
+/** The answer after an internal error, which is logged. Without any answer, the caller would wait forever. */
 export const INTERNAL_ERROR: Failure = failed('bad_answer', 'the query failed with an internal error');
 
 /** Limits what is read of an answer, so that no server and no careless query can exhaust the memory. */

@@ -69,8 +69,8 @@ function readAnswerData(http: HttpAnswer): { readonly data: Json; readonly why: 
 }
 
 /**
- * Returns whether an answer with this status may be read. A proxy changed an answer with status 203, which is still
- * complete. An answer with status 206 is only a part, but its series would count as all series.
+ * Returns whether an answer with this status is complete. Status 203 is a complete answer that a proxy has changed.
+ * Status 206 is only a part, whose series must not count as all series.
  */
 export function isWholeAnswer(status: number): boolean {
   return status === 200 || status === 203;
@@ -82,8 +82,8 @@ function failedByStatus(http: HttpAnswer, json: Json | null): Failure {
   if (http.status >= 300 && http.status < 400) {
     return failed('bad_answer', `${sayStatus(http)}: redirects are not followed`);
   }
-  // The statuses 401, 403 and 429, which a proxy may send, say more than the body. For all other statuses, `errorType`
-  // says more.
+  // The statuses 401, 403 and 429 take precedence over the body, because a proxy may have sent them. For all other
+  // statuses, `errorType` is more specific.
   const byStatus = REASON_OF_STATUS[http.status];
   if (byStatus === 'unauthorized' || byStatus === 'rate_limited') return failed(byStatus, sayStatus(http));
   if (typeof json?.['errorType'] === 'string') return failedByType(http, json);
@@ -130,9 +130,9 @@ function errorOf({ status }: HttpAnswer, type: string, error: unknown): string {
 }
 
 /**
- * Corrects the reason of a failure that depends on the engine. If a component did not answer a 422, the server failed,
- * so that another url is tried. If VictoriaMetrics could not parse the query, the query is invalid and is retried
- * rarely.
+ * Corrects the reason of a failure, which some engines report too generally. A 422 because a component is down is a
+ * failure of the server, so that another url is tried. A query that VictoriaMetrics cannot parse is invalid and is
+ * retried rarely.
  */
 function correctReason(
   reason: FailureReason,
@@ -311,7 +311,7 @@ export function quote(text: string): string {
   return line.length > MAX_QUOTED_LENGTH ? `${line.slice(0, MAX_QUOTED_LENGTH)}...` : line;
 }
 
-/** Returns a scalar as a string. Of other values, returns the type: an object could have its own `toString`. */
+/** Returns a scalar as a string. For any other value, returns its type: an object could have its own `toString`. */
 function sayValue(value: unknown): string {
   if (typeof value === 'string') return value;
   if (typeof value === 'number' || typeof value === 'boolean' || value === null) return String(value);

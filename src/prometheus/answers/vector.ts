@@ -40,10 +40,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 
-/**
- * Counted for `VectorBounds.items`: the braces, brackets and commas of an element without labels, and those around all
- * elements.
- */
+/** Items of `VectorBounds.items` for an element without labels, and for the JSON around all elements. */
 const ITEMS_OF_ROW = 6;
 const ITEMS_AROUND = 16;
 /** If the members after the data are longer, the JSON parser reads the answer, with its own limits. */
@@ -279,7 +276,7 @@ class VectorReader {
     if (body.length - this.#at > MAX_REST_BYTES) return undefined;
     const head = `${START}${hasPlainHead ? '' : NOT_PARTIAL},"data":0`;
     const rest = parseObject(head + body.toString('utf8', this.#at));
-    // If the rest contained `data` or `status` again, the second member would have replaced the first one.
+    // Rejects a second `data` or `status` in the rest, which would have replaced the first one.
     return rest?.['data'] === 0 && rest['status'] === 'success' ? rest : undefined;
   }
 }

@@ -14,7 +14,7 @@ const METRICS_PATH = '/metrics';
 /** `unavailable`: the server did not answer; null: the server reports no start time. */
 type ReadStartTime = (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
 
-/** A page that a server does not have is not requested again for this time. */
+/** How long a missing page is not requested again. */
 const REST_MS = 600_000;
 
 /**
@@ -48,7 +48,7 @@ export function createStartTimeReader(parts: {
   };
 }
 
-/** Returns whether the response proves nothing: the server failed, or the response is partial (206). */
+/** Returns whether the page may exist in spite of the response: the server failed, or the response is partial (206). */
 function saysNothing(status: number): boolean {
   return status >= 500 || (status < 300 && !isWholeAnswer(status));
 }
@@ -85,8 +85,8 @@ export type ReadStores = (options: QueryOptions) => Promise<readonly Store[] | n
 const STORES_PATH = '/api/v1/stores';
 
 /**
- * Stores without data of this last time are ignored. A store gateway has only data that is older than an hour, and no
- * recent value depends on it.
+ * Stores are ignored if all of their data is older than this. For example, a store gateway only has data that is older
+ * than an hour, and no recent value depends on it.
  */
 const RECENT_MS = 1_800_000;
 

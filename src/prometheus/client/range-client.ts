@@ -108,7 +108,7 @@ function parametersOf(
   };
 }
 
-/** Interval and time limit of waiting for the end of the queries of rounds. */
+/** How often `untilIdle` checks for running queries, and for how long at most. */
 const IDLE_CHECK_MS = 250;
 const LONGEST_WAIT_MS = 30_000;
 

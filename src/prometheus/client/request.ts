@@ -274,7 +274,7 @@ class Received implements HttpReply {
   }
 }
 
-/** Safe for a whole page only because a token is never a label of a series. A secret of `headers` may be one. */
+/** Replaces tokens in a body. Not for secrets of `headers`, which may also be the values of labels. */
 function withoutSecrets(bytes: Buffer, secrets: readonly string[]): Buffer {
   const found = secrets.filter((secret) => bytes.includes(secret));
   if (found.length === 0) return bytes;
@@ -283,7 +283,7 @@ function withoutSecrets(bytes: Buffer, secrets: readonly string[]): Buffer {
   );
 }
 
-/** Before the first request, nothing is sent and no library is loaded. */
+/** Sends nothing and loads no library before the first request. */
 function createSignIn(config: SignInConfig, clock: Clock, env: Environment): SignIn {
   switch (config.way) {
     case 'oauth2':

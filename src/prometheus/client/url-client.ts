@@ -110,7 +110,7 @@ export function createUrlClient(
     const reading = isWhole
       ? readVector(bytes, known, { series: limits.series, items: limits.json.items })
       : null;
-    // Checked only for these answers: of all engines, only VictoriaMetrics adds members to a complete answer.
+    // Checks only these answers, because only VictoriaMetrics adds members to a complete answer.
     const mayBeOther = reading === null || reading.rest !== null;
     if (mayBeOther && engine.config().ifVictoriaMetrics !== null && isVictoriaMetricsAnswer(bytes))
       engine.recognize();

@@ -51,7 +51,7 @@ interface TemplateFacts {
 
 const factsOfTemplates = new Map<string, TemplateFacts>();
 
-/** Cached for each query without a limit, because only the service config contains such queries. */
+/** Caches the facts without a limit, because only the service config contains resource queries. */
 function factsOf(source: SourceConfig, resource: string): TemplateFacts | null {
   const query = templateOf(source, resource);
   if (query === null) return null;

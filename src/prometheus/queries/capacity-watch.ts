@@ -96,7 +96,7 @@ export function createCapacityWatch({
         .slice(0, Math.ceil(count / ROUNDS));
       for (const { scaler, metric, state } of first) {
         const answer = ask(metric.source, capacityQuery(scaler, metric), scaler);
-        // The query is not due again while its answer is awaited. `readOne` then sets the time of the next one.
+        // Prevents a second query until the answer arrives. After that, `readOne` sets the time of the next query.
         state.nextMs = nowMs + READ_MS;
         if (answer !== null) readOne(state, answer).catch(onFault);
       }
@@ -149,7 +149,7 @@ const DAYS = [
   ['day-3', 49],
 ] as const;
 
-/** If the pods needed longer than this to process the backlog, they worked at their limit. */
+/** Pods that would need longer than this to process the backlog are regarded as working at their limit. */
 const BUSY_SECONDS = 10;
 
 /**

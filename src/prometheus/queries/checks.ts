@@ -31,10 +31,10 @@ interface CheckedAnswers {
   readonly served?: Answer;
 }
 
-/** How far a time may be ahead, because clocks differ. A later number is not the time of a sample. */
+/** How far in the future the newest sample may be, to allow for clock differences. */
 const MAX_AHEAD_SECONDS = 120;
 
-/** 2001-09-09 in Unix seconds. A smaller number is a duration, or a time in another unit. */
+/** 2001-09-09 in Unix seconds. A smaller result of a freshness query is a duration, or a time in another unit. */
 const LEAST_PLAUSIBLE_SECONDS = 1_000_000_000;
 
 type Verdict =
@@ -77,8 +77,8 @@ export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answ
 }
 
 /**
- * Adds the served load to the answer. If the served load is unknown, there is no saturation step, and the usage is
- * still used. Copies the answer field by field, because a spread would create an object for each series.
+ * Adds the served load to the answer. If it is unknown, returns the answer itself, so that only the saturation step is
+ * skipped. Copies the answer field by field, because a spread would create an object for each series.
  */
 function withServed(answer: Answer, served: Answer): Answer {
   if (answer.class !== 'value' && answer.class !== 'partial') return answer;
@@ -120,7 +120,7 @@ function judgeBacklog(answer: Answer, checks: MetricChecks): NumberVerdict {
   return { ...believed(why.length === 0 ? null : `backlog: ${why.join('; ')}`), value };
 }
 
-/** If the capacity is unknown, the target of the document applies and can only raise the count. */
+/** If the capacity is unknown, the target of the document applies, but cannot cause a scale-down. */
 function judgeCapacity(answer: Answer): NumberVerdict {
   const unknown = (why: string): Verdict => ({
     kind: 'doubtful',

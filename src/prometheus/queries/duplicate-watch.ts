@@ -38,8 +38,8 @@ export interface DuplicateWatch {
   /** If a check is due, checks one of the candidates in the background. */
   readonly checkOne: (candidates: readonly DuplicateCandidate[], ask: Ask) => void;
   /**
-   * Starts the first check of a resource. The caller waits for its end, because duplicates would scale up immediately.
-   * Null: the resource was already checked.
+   * Starts the first check of a resource; null: it was already checked. The caller waits for the end of the check,
+   * because duplicates would cause an immediate scale-up.
    */
   readonly firstCheck: (candidate: DuplicateCandidate, ask: Ask) => Promise<void> | null;
   /** Returns the config in which the queries of resources with duplicates count each container once. */
@@ -50,7 +50,7 @@ export interface DuplicateWatch {
   readonly highestCount: () => number;
 }
 
-/** Interval between two checks of a source: the queries of a hundred documents take about half an hour. */
+/** Interval between two checks of a source. The queries of 100 documents are all checked within about half an hour. */
 const APART_MS = 20_000;
 const AGAIN_MS = 600_000;
 /** A finding that no document has used for this time is dropped. */

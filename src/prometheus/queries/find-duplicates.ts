@@ -69,7 +69,7 @@ const OF_A_SCRAPE = /replica|^(?:receive|prometheus|metrics_path|job|service|end
 
 const SAMPLE_SIZE = 100;
 const MAX_SELECTORS = 3;
-/** Maximum difference of equal values: two Prometheus servers scrape a counter at slightly different times. */
+/** Values count as equal up to this relative difference: two Prometheus servers scrape a counter at different times. */
 const SAME_WITHIN = 0.02;
 
 /**
@@ -130,7 +130,7 @@ export async function findQueryDuplicates(
   return null;
 }
 
-/** Returns the copies of each series that differ only in this label; 1 unless all have copies with equal values. */
+/** Returns how many copies of a series differ only in this label; 1 unless all series have copies with equal values. */
 function timesBy(sample: readonly Series[], name: string): number {
   const groups = new Map<string, number[]>();
   for (const { labels, value } of sample) {
@@ -162,7 +162,7 @@ function differing(series: readonly Series[]): Duplicates['labels'] {
     .sort((one, other) => byCause(one.name, other.name));
   const causes = all.filter(({ name }) => !OF_A_RUN.includes(name));
   if (causes.length > 0) return causes;
-  // Only `id` can differ then: series of /metrics/resource have no labels but those of the container.
+  // Otherwise only `id` can differ, because series of /metrics/resource have only the labels of the container.
   return all.filter(({ name }) => name === 'id');
 }
 

@@ -95,7 +95,7 @@ export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number
   return Math.max(LEAST_DEADLINE_SECONDS, Math.min(source.timeoutSeconds, periodSeconds / 2));
 }
 
-/** Returns the config of a source with the queries for its server and series, and with the window of a round. */
+/** Returns the config of a source for a round: its window, and queries for its server that count no duplicates. */
 export function queryConfig({ recognition, duplicates }: Source, ofRound: SourceConfig): SourceConfig {
   const recognized = recognition.config();
   const config = duplicates?.adaptConfig(recognized) ?? recognized;

@@ -172,7 +172,7 @@ async function readInterval(
     let longest: number | null = null;
     for (const resource of new Set(users.flatMap(({ resources }) => resources))) {
       const ofPods = await longestOf(config, { resource, namespaces, pods }, ask);
-      // If there is no answer, one namespace is queried without pods: the pod label may have another name.
+      // Without a result, queries all pods of one namespace, because the pod label may have another name.
       const seconds =
         ofPods ??
         (await longestOf(config, { resource, namespaces: namespaces.slice(0, 1), pods: null }, ask));

@@ -57,7 +57,7 @@ export interface LoadHistoryParts {
 const HOUR_MS = 3_600_000;
 const STEP_SECONDS = 60;
 const STEP_MS = STEP_SECONDS * 1000;
-/** How long an answer is used. It is read every hour, so decisions still have one in an outage of an hour. */
+/** How long an answer is used. A new one is read every hour, so an outage of an hour has no effect. */
 const SERVED_SECONDS = 7200;
 /**
  * The lead time of an answer is rounded up to a multiple of this, so that the history is not read again whenever the
@@ -99,7 +99,7 @@ interface Entry {
   left: Part[];
   /** The lead time in seconds that the answers cover. */
   leadSeconds: number;
-  /** Whether all parts were read, or failed, once. */
+  /** Whether each part was read, or has failed, at least once. */
   isRead: boolean;
   failures: number;
   retryMs: number;
@@ -315,8 +315,8 @@ function learn(entry: Entry, { part, range, answer, load, nowMs }: Learned): voi
 }
 
 /**
- * Returns the sum of the series at each time, or the reason why the answer is invalid. If one of the series has no
- * value at a time, the sum is NaN there.
+ * Returns the sum of the series for each minute, or the reason why the answer is invalid. If no series has a value for
+ * a minute, the sum is NaN.
  */
 function readLoads(
   series: readonly RangeSeries[],
@@ -349,7 +349,7 @@ function historyOf({ entry, asked }: Shared, nowMs: number): LoadHistory | undef
   const [why] = entry.whys.values();
   if (!entry.isRead) return why === undefined ? undefined : silent(why, leadSeconds);
   const seasons = seasonsAt(entry, seasonTimes(now, forecast), { leadSeconds, nowMs });
-  // Reports the reason of the failed queries, which says more than the number of known days.
+  // Reports why queries failed, which explains more than the number of known days.
   if (seasons.length < FEWEST_SEASONS && why !== undefined) return silent(why, leadSeconds);
   const seen = Array.from(entry.seasons.values(), (loads) => loads.highest);
   return {

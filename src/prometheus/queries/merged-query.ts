@@ -1,7 +1,9 @@
 import type { FailureReason } from '../../units/failure.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 
-/** One query for several members (workloads or namespaces). Each gets the answer that it would get alone. */
+/**
+ * One query for several members (workloads or namespaces). Each member gets the answer that its own query would get.
+ */
 export interface MergedQuery {
   /** Sends the query. The returned function returns the answer for a member; null: it is not in `members`. */
   readonly sendLists: (
@@ -46,7 +48,7 @@ const REPEAT_ROUNDS = 4;
 
 /** A member whose query failed recently and which therefore shares no query with clean members. */
 interface Outlier {
-  /** The kind of its failed answer. `apart`: its half of a failed query was clean, but not the whole query. */
+  /** The kind of its failed answer. `apart`: both halves of a failed query were clean, so the halves stay separate. */
   readonly kind: AnswerKind | 'apart';
   /** The members of the query that failed: only this one, or several, one of which is the cause. */
   readonly set: readonly string[];
@@ -75,7 +77,7 @@ export function createMergedQuery(parts: {
   readonly onTooMany: (count: number) => void;
   /** Called with an internal error of a query, whose members then have no value. */
   readonly onFault: (error: unknown) => void;
-  /** Whether `pack` makes queries smaller after timeouts, which then do not separate members. Default: false. */
+  /** Whether `pack` makes queries smaller after timeouts, so that a timeout separates no members. Default: false. */
   readonly learnsFromTimeouts?: boolean;
 }): MergedQuery {
   const { noun, onTooMany, onFault, learnsFromTimeouts = false } = parts;
@@ -126,7 +128,7 @@ export function createMergedQuery(parts: {
     return { of: () => sharedAnswer(answer, members.length, noun), isClean: false };
   };
 
-  /** Queries both halves. `answer`: the answer for all `members` in this round; null: they were not queried. */
+  /** Queries both halves. `answer`: the answer to the query for all `members` in this round; null: there was none. */
   const split = async (
     members: readonly string[],
     whole: { readonly kind: AnswerKind; readonly answer: Answer | null; readonly round: MergedRound },
@@ -176,7 +178,7 @@ export function createMergedQuery(parts: {
     const current = kindOf(timed);
     if (current === null) return { of: () => answer, isClean: false };
     if (current === 'clean') {
-      // Members that were never queried alone are clean again, because nothing shows that one of them is the cause.
+      // Members that were never queried alone count as clean again, because they may not be the cause of the failure.
       if (kind !== 'apart') release(members.filter((member) => outliers.get(member)?.own === null));
       return { of: () => answer, isClean: true };
     }

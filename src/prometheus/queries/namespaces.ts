@@ -13,7 +13,7 @@ export interface NamespaceQueries {
    * `namespaces` does not contain.
    */
   readonly sendForNamespaces: (
-    /** Maps namespaces to their number of scalers. The map object of the last round means that nothing changed. */
+    /** Maps namespaces to their number of scalers. If nothing has changed, it is the map object of the last round. */
     namespaces: ReadonlyMap<string, number>,
     options: Pick<MergedRound, 'round' | 'budget'> & {
       readonly source: SourceConfig;

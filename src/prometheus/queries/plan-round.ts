@@ -119,7 +119,7 @@ export function createRoundPlanner(clock: Clock, onFault: (error: unknown) => vo
   };
 }
 
-/** What merged queries have learned in earlier rounds, by `mergedKey`. */
+/** The merged queries by `mergedKey`. They remember earlier rounds. */
 interface Memory {
   readonly namespaces: Map<string, NamespaceQueries>;
   readonly workloads: Map<string, WorkloadQueries>;

@@ -50,7 +50,7 @@ export type OnReady = (scaler: Scaler, readings: Readings, followUps: FollowUps)
 
 const RECOGNIZE_SECONDS = 2;
 const DUPLICATES_SECONDS = 10;
-/** Share of a round that is for queries. The rest is for reading the ages of the sources and for deciding. */
+/** Share of the time of a round for queries. The remaining time is for reading source ages and for deciding. */
 const SHARE_FOR_QUERIES = 0.8;
 
 /**
@@ -146,8 +146,8 @@ function recognizeSources(
 }
 
 /**
- * Returns the list rotated by a number that differs in each round. If every round started with the same query, a round
- * that is too short would always miss the same queries, and the same query would always test a failing source.
+ * Returns the list rotated by a number that differs in each round. Otherwise a round that is too short would always
+ * miss the same queries, and a failing source would always get the same query first.
  */
 function rotate<T>(list: readonly T[], round: number): readonly T[] {
   if (list.length === 0) return list;
@@ -155,7 +155,7 @@ function rotate<T>(list: readonly T[], round: number): readonly T[] {
   return [...list.slice(start), ...list.slice(0, start)];
 }
 
-/** Returns a function that returns the budget of a source and namespace; null: for queries of several namespaces. */
+/** Returns a function that returns the budget for the queries of a namespace; null: of several namespaces. */
 function createBudgets(): (source: string, namespace: string | null) => SplitBudget {
   const bySource = new Map<string, { left: number }>();
   const budgets = new Map<string, SplitBudget>();

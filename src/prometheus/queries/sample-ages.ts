@@ -45,15 +45,15 @@ export interface CheckedMetric {
   readonly mayBeKept: boolean;
 }
 
-/** Limits the checked selectors of a metric. Each takes two queries, one of them shared for the same range. */
+/** Limits the checked selectors of a metric. Each takes two queries; selectors with the same range share one. */
 const MAX_SELECTORS = 8;
 
 const INTERVAL_KEPT_MS = 600_000;
 
 const KEPT_MS = 60_000;
 /**
- * How long a finding of old samples is kept without a new check. It may hold all scalers of a source, which is then
- * probably overloaded.
+ * How long the result that samples are old is used without a new check. It may concern all scalers of a source, which
+ * is then probably overloaded.
  */
 const OLD_KEPT_MS = 30_000;
 

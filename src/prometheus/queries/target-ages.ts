@@ -198,8 +198,8 @@ function newestQuery({ text, by, isVictoriaMetrics }: CheckedSelector, seconds: 
 }
 
 /**
- * Returns, for each target, the newest sample before the value was evaluated, if a later sample exists: a server that
- * was suspended may evaluate the value before it scrapes again. Empty if no target has a later sample.
+ * Returns the newest sample of each target at the time of the value; empty if no target has a later sample. A server
+ * that was suspended may evaluate the value before it scrapes again.
  */
 async function readOfValue(
   live: readonly Read[],
@@ -222,8 +222,8 @@ async function readOfValue(
 }
 
 /**
- * Returns the targets that have no sample in the given seconds before the evaluation; empty if `read` is null, because
- * nothing is known then.
+ * Returns the targets that have no sample in the given seconds before the evaluation; empty if `read` is null
+ * (unknown).
  */
 function lacking(live: readonly Read[], read: readonly Read[] | null, seconds: number): ReadonlySet<Read> {
   if (read === null) return new Set();
@@ -241,7 +241,7 @@ function failingQuery(rangeSeconds: number): string {
   return `min by (job, instance) (${up}) == 0`;
 }
 
-/** Returns whether scrapes fail for any target of the same jobs, because it may be a target of the selector. */
+/** Returns whether scrapes fail for any target of these jobs, because that target may belong to the selector. */
 function mayFail(targets: readonly Read[], failing: ReadonlySet<string>): boolean {
   const jobs = new Set(targets.map(({ labels }) => labels['job'] ?? ''));
   return [...failing].some((key) => jobs.has(key.slice(0, key.indexOf('\n'))));

@@ -58,7 +58,7 @@ export function sumOfWorkload(
   return { query: sumBy([...Object.keys(labels), ...keys], marked), labels, selector };
 }
 
-/** Returns the rate window of the metric in seconds. After this time, it shows a change of the load in full. */
+/** Returns the rate window of the metric in seconds: the time until the metric fully shows a change of the load. */
 export function windowOfMetric(metric: MetricSpec, source: SourceConfig): number {
   return isOfResource(metric)
     ? resourceWindowSeconds(source, metric.name)

@@ -53,8 +53,8 @@ export function createWorkloadQueries(written: string, onFault: (error: unknown)
   };
 
   /**
-   * Sends a query. After a timeout, sends the query again if the engine answered a query of at least this size in the
-   * meantime, because then this one only waited in the queue of the engine.
+   * Sends a query. Sends it again after a timeout if the engine meanwhile answered a query of at least this size: the
+   * query that timed out only waited in the queue of the engine.
    */
   const queryInTime = async (
     count: number,
@@ -190,13 +190,13 @@ const MOST_WORKLOADS = 100;
 const AIMED_SHARE = 1 / 2;
 /** The size grows at most by this factor per round, because the cost of larger queries is only extrapolated. */
 const MOST_GROWTH = 4;
-/** An answer to a query of less than this share of the number that timed out says nothing about that number. */
+/** If queries for n workloads timed out, only an answer to a query for at least this share of n lowers the number. */
 const LEAST_EVIDENCE = 1 / 4;
 /** The weight of all earlier rounds together in the estimated cost, relative to the last round. */
 const MEMORY = 0.5;
-/** A query that took this many times as long as a larger one waited in a queue, so its time is ignored. */
+/** If a query took this many times as long as a larger query, its time is ignored, because it waited in a queue. */
 const WAITED = 1.1;
-/** After this number of rounds, a number of workloads that was rejected is tried again. */
+/** This number of rounds after a query was rejected for its size, twice as many workloads are tried again. */
 const REJECTED_ROUNDS = 20;
 /**
  * The time limit of the engine may be shorter than that of promscaler. The assumed limit grows by this factor in each

@@ -26,9 +26,9 @@ export function urlIndexOf(answer: Answer | undefined): number | undefined {
 
 export interface SourceAges {
   /**
-   * Reads the age of a server, with a request that is sent after this call. So the age applies to every answer that was
-   * received before the call; after an earlier read, the server may have been killed, emptied and restarted.
-   * `urlIndex`: the server that answered; default: the worst age of all servers. Never rejects.
+   * Reads the age of a server with a request that is sent after the call, so that the age applies to every answer
+   * received before it. After an earlier request, the server could have been emptied and restarted. `urlIndex`: the
+   * server that answered; default: the worst age of all servers. Never rejects.
    */
   readonly read: (signal: AbortSignal, urlIndex?: number) => Promise<SourceAge>;
 }
@@ -88,7 +88,7 @@ function worseOf(one: SourceAge, other: SourceAge): SourceAge {
   return { ...younger, startTime: younger?.startTime ?? null, history: worse?.history ?? KEPT };
 }
 
-/** Returns a rank for a history: the longer it holds a scale-down, the higher the rank. */
+/** Returns a rank for a history: the longer it blocks scale-down, the higher the rank. */
 function rankOf({ state, loss }: HistoryState): number {
   if (state === 'lost') return Infinity;
   return loss?.at ?? (state === 'unknown' ? 1 : 0);

@@ -42,7 +42,7 @@ export interface NamespaceAccounts {
 
 const HALVING_MS = 15_000;
 const FORGET_MS = 600_000;
-/** Assumed until a query of the namespace has ended. */
+/** Assumed seconds of a query until a query of the namespace has ended. */
 const TYPICAL_SECONDS = 0.05;
 const AVERAGED = 0.2;
 
@@ -52,8 +52,8 @@ const SLOW_SHARE = 1 / 2;
 const OTHERS_SHARE = 1 / 4;
 
 /**
- * Distributes `most` slots to requests. `runWithSlot` is called for each request that gets a slot, but never within `add`; it
- * must not reject. `expire` is called for each request that gets no slot in time.
+ * Distributes `most` slots to requests. `runWithSlot` is called for each request that gets a slot, but never within
+ * `add`, and must not reject. `expire` is called for each request that gets no slot in time.
  * Requests without an owner come first, because their number does not depend on a single namespace. Otherwise the
  * namespace that has recently used the fewest seconds gets the next slot. The scalers of a namespace take turns. If
  * there are several namespaces, queries that are known to be slow share at most half of the slots, and no namespace
@@ -214,7 +214,7 @@ class Namespace<T> implements NamespaceAccount {
   }
 }
 
-/** Running queries count before they end: otherwise a new namespace would get all slots at once. */
+/** Counts running queries with their typical time. Otherwise a new namespace would get all slots at once. */
 function comesBefore<T>(one: Namespace<T>, other: Namespace<T> | null): boolean {
   return other === null || claimOf(one) < claimOf(other);
 }

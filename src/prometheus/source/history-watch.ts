@@ -5,7 +5,7 @@ import { isServerFailure } from '../../units/failure.js';
 import { labelOf } from '../answers/columns.js';
 import type { Store } from '../client/pages.js';
 
-/** `lost`: data that the server had is missing. `unknown`: the server answers the query for earlier data no longer. */
+/** `lost`: data that the server had is missing. `unknown`: the server no longer answers the query for earlier data. */
 export type HistoryState =
   | { readonly state: 'kept'; readonly loss: Loss | null }
   | { readonly state: 'lost'; readonly loss: Loss }
@@ -32,7 +32,7 @@ export interface HistoryWatch {
   readonly unread: () => HistoryState;
 }
 
-/** If one of this many targets is missing, the server has lost data. */
+/** The server has lost data if at least one in this many targets is missing. */
 const TENTH = 10;
 
 /** Smaller losses within this time count together. Data that has been missing for longer was removed on purpose. */
@@ -69,8 +69,8 @@ interface Reference {
 
 /**
  * Detects a loss by comparing two answers of the same server: the number of targets at a past time, as reported in the
- * last round and now. A scale-in or a removed job does not change the past. A store that was emptied or is no longer
- * queried does. `name`: the name of the server; undefined: the data source has only one server.
+ * last round and now. A scale-in or a removed job does not change the number for a past time. A store that was emptied
+ * or is no longer queried does. `name`: the name of the server; undefined: the data source has only one server.
  */
 export function createHistoryWatch(
   clock: Clock,
@@ -184,7 +184,7 @@ export function createHistoryWatch(
 }
 
 function isTenthGone(shareLeft: number): boolean {
-  // 1e-9 for rounding errors: a loss of exactly 1 in 10 targets counts.
+  // 1e-9 allows for rounding errors, so that a loss of exactly 1 in 10 targets counts.
   return shareLeft * TENTH <= TENTH - 1 + 1e-9;
 }
 

@@ -31,7 +31,7 @@ const MARGIN_SECONDS = 5;
  */
 const EXTRAPOLATED_INTERVALS = 1.1;
 
-/** Returns for how many seconds a range may begin without samples until its rate is 10 % too low. */
+/** Returns how many seconds at the start of a range may lack samples before its rate is 10 % too low. */
 export function allowedGapSeconds(rangeSeconds: number, intervalSeconds: number): number {
   return Math.max(EXTRAPOLATED_INTERVALS * intervalSeconds, MAX_ERROR * rangeSeconds + intervalSeconds / 2);
 }
@@ -52,8 +52,8 @@ export function oldAfterSeconds(intervalSeconds: number, { rangeSeconds, maxAgeS
 /**
  * Returns why a value is based on old samples; null: it is not. For a target with late samples, a rate is too low by
  * `(age - interval / 2) / range`. A target whose scrapes fail is missing in the rate completely. The rate is based on
- * old samples if the average error of all targets exceeds 10 %; a single late target does not suffice, because of many
- * targets some are always a little late. A value without a range is based on old samples if more than 10 % of its
+ * old samples if the average error of all targets exceeds 10 %; a single late target does not suffice, because some of
+ * many targets are always a little late. A value without a range is based on old samples if more than 10 % of its
  * targets have old samples.
  */
 export function whyOld(targets: readonly TargetAge[], rules: AgeRules): string | null {

@@ -80,7 +80,7 @@ const BUSY_MS = 1000;
 const MOST_ATTEMPTS = 4;
 /** If this many queries have failed and none was answered, a round starts with one query (reliability.md, P4). */
 const MOST_FAILURES = 5;
-/** A rejected query is sent again in the fifth round. Half a period less, because a round may start slightly early. */
+/** A rejected query is sent again in the fifth round. Half a period less, because that round may start early. */
 const REST_PERIODS = 4.5;
 /** A query counts as slow until it has been fast, or has not been sent for this time. */
 const SLOW_MS = 600_000;
@@ -92,8 +92,8 @@ const CLEAN_MS = 60_000;
  * `createFairSlots`). An overloaded source is queried again within the round.
  * While the source answers no queries at all, only one query is sent in each round, and the others wait for its result.
  * If it fails, the others fail without being sent. If it is answered, the others are sent, so that no round is lost
- * after the source has recovered. The one query is the one that was answered fastest in the last round with answers,
- * because other queries may fail for reasons of their own.
+ * after the source has recovered. This query is the one that was answered fastest in the last round with answers,
+ * because other queries may fail for other reasons.
  */
 export function createQueryQueue(parts: {
   readonly config: SourceConfig;
