@@ -71,7 +71,7 @@ export interface MetricSourceOptions {
 const LEARN_SECONDS = 10;
 const CAPACITY_SECONDS = 30;
 
-/** Limits an answer to a range query. The load of a day takes about 6 kB, a history for a back-test 100 kB a series. */
+/** Limits an answer to a range query. The load of a day takes about 6 kB, a part of a history 100 kB for each series. */
 const MOST_HISTORY_BYTES = 1024 * 1024;
 
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
