@@ -325,7 +325,7 @@ function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: n
     ? `${countOf(replicas, 'replica')} now, above the maximum`
     : `${share} now, which is twice the maximum`;
   return {
-    text: `Set ${what}, and keep them ${pauseLength(scaler)}`,
+    text: `Set ${what}, and pause scaling ${pauseLength(scaler)}`,
     snippet: pauseFor30Minutes(scaler, replicas),
   };
 }

@@ -69,7 +69,7 @@ describe('what to do about the state of a scaler', () => {
     const most = 2 * (maxReplicas ?? 0);
     expect(many).toContain(`--replicas ${most} `);
     expect(many).toContain(
-      `Set ${most} of the 5000 recommended replicas now, which is twice the maximum, and keep them for 30 minutes: `,
+      `Set ${most} of the 5000 recommended replicas now, which is twice the maximum, and pause scaling for 30 minutes: `,
     );
     expect(raise).toMatch(
       new RegExp(
