@@ -1,5 +1,6 @@
 import { computeCall, computeOperator } from '../../promql/constants.js';
 import { type Expression, readExpressions } from '../../promql/expressions.js';
+import { quote } from '../../units/format.js';
 
 /** What an expression may use: the values that an exporter could measure of a simulated queue. */
 const MEASURES = ['load', 'served', 'lost', 'depth', 'wait', 'ready'] as const;
@@ -31,7 +32,7 @@ export function parseMeasure(text: string): ReadMeasure | string {
   const wrong = expressions?.find((one) => !isArithmetic(one, text));
   if (expressions === null || wrong !== undefined) {
     const part = wrong === undefined ? text : text.slice(wrong.from, wrong.to);
-    return `has ${JSON.stringify(part.slice(0, 60))}, must be arithmetic of ${MEASURES.join(', ')} and numbers, such as load + depth / 60`;
+    return `has ${quote(part)}, must be arithmetic of ${MEASURES.join(', ')} and numbers, such as load + depth / 60`;
   }
   return (read) => {
     const values: (number | null)[] = [];

@@ -1,3 +1,4 @@
+import { quote } from '../../units/format.js';
 import { formatInstant, type Instant, instantFromMs } from '../../units/time.js';
 import { DEFAULT_START, createLoad, type Load } from './load.js';
 
@@ -209,9 +210,4 @@ function fail(rows: Rows, line: number | null, message: string): Rows {
 
 function failed(line: number | null, message: string): Trace {
   return { load: null, problems: [{ severity: 'error', line, message }] };
-}
-
-/** Quotes a string as JSON, which escapes control characters: they could change the terminal. */
-function quote(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
 }

@@ -1,5 +1,5 @@
 import { DURATION_FORM, parseDuration } from '../../units/time.js';
-import { countOf } from '../../units/format.js';
+import { countOf, quote } from '../../units/format.js';
 
 /** The seconds from the creation of a pod until it is ready. */
 export interface PodStart {
@@ -46,11 +46,11 @@ const QUEUE_FORM = 'unbounded, max=1000, timeout=30s or max=1000,timeout=30s';
 export function parsePodStart(text: string): PodStart | string {
   if (!text.includes('=')) {
     const seconds = parseDuration(text.trim());
-    if (seconds === null) return `is ${shown(text)}, must be ${POD_START_FORM}`;
-    return seconds > MOST_SECONDS ? `is ${shown(text)}, must be at most 1d` : podStartOf(seconds);
+    if (seconds === null) return `is ${quote(text)}, must be ${POD_START_FORM}`;
+    return seconds > MOST_SECONDS ? `is ${quote(text)}, must be at most 1d` : podStartOf(seconds);
   }
   const parts = readParts(text, ['median', 'p95', 'node', 'every']);
-  if (parts === null) return `is ${shown(text)}, must be ${POD_START_FORM}`;
+  if (parts === null) return `is ${quote(text)}, must be ${POD_START_FORM}`;
   const problems: string[] = [];
   const seconds = (name: string, given: string): number => readSeconds(name, given, { least: 0, problems });
   const { median, p95 = median, node, every } = Object.fromEntries(parts);
@@ -67,7 +67,7 @@ export function parsePodStart(text: string): PodStart | string {
   const nodeSeconds = node === undefined ? 0 : seconds('node', node);
   const pods = every === undefined ? 1 : /^\d{1,9}$/.test(every) ? Number(every) : 0;
   if (pods < 1 || pods > MOST_PODS_OF_A_NODE)
-    problems.push(`has every=${shown(every ?? '')}, must be from 1 to ${MOST_PODS_OF_A_NODE} pods`);
+    problems.push(`has every=${quote(every ?? '')}, must be from 1 to ${MOST_PODS_OF_A_NODE} pods`);
   const [problem] = problems;
   if (problem !== undefined) return problem;
   return { medianSeconds, p95Seconds, node: node === undefined ? null : { seconds: nodeSeconds, pods } };
@@ -80,12 +80,12 @@ export function parsePodStart(text: string): PodStart | string {
 export function parseQueue(text: string): QueueSettings | string {
   if (text.trim() === 'unbounded') return { mostDepth: Infinity, timeoutSeconds: Infinity };
   const parts = readParts(text, ['max', 'timeout']);
-  if (parts === null) return `is ${shown(text)}, must be ${QUEUE_FORM}`;
+  if (parts === null) return `is ${quote(text)}, must be ${QUEUE_FORM}`;
   const problems: string[] = [];
   const { max, timeout } = Object.fromEntries(parts);
   const mostDepth = max === undefined ? Infinity : (positiveNumber(max) ?? NaN);
   if (Number.isNaN(mostDepth))
-    problems.push(`has max=${shown(max ?? '')}, must be a number above 0, below ${MOST_DEPTH}`);
+    problems.push(`has max=${quote(max ?? '')}, must be a number above 0, below ${MOST_DEPTH}`);
   const timeoutSeconds =
     timeout === undefined ? Infinity : readSeconds('timeout', timeout, { least: 1, problems });
   return problems[0] ?? { mostDepth, timeoutSeconds };
@@ -117,9 +117,9 @@ function readSeconds(
   { least, problems }: { readonly least: number; readonly problems: string[] },
 ): number {
   const seconds = parseDuration(text);
-  if (seconds === null) problems.push(`has ${name}=${shown(text)}, must be ${DURATION_FORM}`);
+  if (seconds === null) problems.push(`has ${name}=${quote(text)}, must be ${DURATION_FORM}`);
   else if (seconds < least || seconds > MOST_SECONDS)
-    problems.push(`has ${name}=${shown(text)}, must be ${least > 0 ? `from ${least}s to 1d` : 'at most 1d'}`);
+    problems.push(`has ${name}=${quote(text)}, must be ${least > 0 ? `from ${least}s to 1d` : 'at most 1d'}`);
   return seconds ?? 0;
 }
 
@@ -135,6 +135,3 @@ function readParts(text: string, names: readonly string[]): ReadonlyMap<string, 
 }
 
 /** Quotes a string as JSON, which escapes control characters: they could change the terminal. */
-function shown(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);
-}
