@@ -22,7 +22,7 @@ describe('the options of a back-test', () => {
     ],
     [
       ['--scaler', 'web.yaml', '--history', 'x', '--start', 'x'],
-      '--history contains the times: remove --start',
+      '--history already contains the time range: remove --start',
     ],
     [
       ['--scaler', 'web.yaml', '--prometheus', 'http://x', '--from', '1d', '--start', 'x'],
