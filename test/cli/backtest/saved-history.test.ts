@@ -92,7 +92,11 @@ describe('a saved history', () => {
     [['--history', 'long.json'], 1, 'long.json covers too long a time'],
     [['--history', 'answer.json'], 1, 'answer.json has an invalid answer'],
     [['--history', 'absent.json'], 1, '--history: reading absent.json: '],
-    [['--history', 'history.json', '--from', '1h'], 2, '--history already contains the time range: remove --from'],
+    [
+      ['--history', 'history.json', '--from', '1h'],
+      2,
+      '--history already contains the time range: remove --from',
+    ],
     [
       ['--history', 'history.json', '--trace', 'day.csv'],
       2,
