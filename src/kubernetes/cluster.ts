@@ -185,8 +185,8 @@ async function readWatched(
 }
 
 /**
- * Returns the error for a target that does not exist. It suggests a similar name, or another kind of the same name, only
- * if no document and no HPA scales that workload: otherwise following the suggestion would cause a conflict.
+ * Returns the error for a target that does not exist. It suggests a similar name, or another kind of the same name,
+ * unless a document or an HPA scales that workload: two autoscalers would conflict.
  */
 function doesNotExist(
   watches: Watches,

@@ -38,9 +38,9 @@ interface Budget {
 
 /**
  * Returns a recorder. An Event that is repeated about the same target within six minutes is counted instead of created
- * again. Events are dropped if they exceed the rate limit of their target, which is that of client-go
- * (tools/record/events_cache.go), or if 1,000 are queued. If events.k8s.io is forbidden or missing, the core API is
- * used for ten minutes. Source: reliability.md, W26.
+ * again. Events are dropped if they exceed the rate limit of their target (as in client-go:
+ * tools/record/events_cache.go), or if 1,000 are queued. If events.k8s.io is forbidden or missing, the core API is used
+ * for ten minutes. Source: reliability.md, W26.
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { clock, log } = options;
@@ -90,7 +90,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
           if (!(error instanceof KubernetesError) || !['forbidden', 'not_found'].includes(error.kind))
             throw error;
         }
-        // Only if this request succeeds is events.k8s.io not served: a 404 may also mean that the namespace is being
+        // Switches to the core API only if this request succeeds: a 404 may also mean that the namespace is being
         // deleted.
         await sendTo(options, seen, CORE_API);
         coreUntilMs = clock.monotonicMs() + CORE_MS;

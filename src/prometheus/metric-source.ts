@@ -29,9 +29,9 @@ export interface MetricSource {
    * period.
    */
   readonly startRound: (due: readonly Scaler[], signal: AbortSignal, onReady: OnReady) => void;
-  /** Null: the data source does not exist. */
+  /** Returns null if the data source does not exist. */
   readonly historyOf: (source: string) => HistorySource | null;
-  /** Null: the scaler has no forecast, or the load of its earlier days was not read yet. */
+  /** Returns the predicted load; null: the scaler has no forecast, or the load of earlier days was not read yet. */
   readonly loadAhead: (scaler: Scaler) => LoadAhead | null;
 }
 
@@ -71,7 +71,7 @@ export interface MetricSourceOptions {
 const LEARN_SECONDS = 10;
 const CAPACITY_SECONDS = 30;
 
-/** Limits an answer to a range query. The load of a day takes about 6 kB, a part of a history 100 kB for each series. */
+/** Limits an answer to a range query. The load of a day takes 6 kB, a part of a history 100 kB for each series. */
 const MOST_HISTORY_BYTES = 1024 * 1024;
 
 export function createMetricSource(options: MetricSourceOptions): MetricSource {

@@ -61,7 +61,7 @@ export interface PluginRun {
   readonly timeoutMs: number;
 }
 
-/** Runs a program without a terminal. `why` is short and never contains the standard output. Never rejects. */
+/** Runs a program without a terminal. `why` is a short reason, never the standard output. Never rejects. */
 export type RunPlugin = (
   run: PluginRun,
 ) => Promise<

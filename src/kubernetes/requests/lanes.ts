@@ -78,7 +78,7 @@ export interface AgentSource {
 }
 
 /**
- * Returns agents with the current certificates. Agents with former certificates are closed after their last request.
+ * Returns agents with the current certificates. Agents with replaced certificates are closed after their last request.
  */
 export function createAgentSource(connection: Connection): AgentSource {
   let material: TlsMaterial | null = null;

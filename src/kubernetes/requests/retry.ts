@@ -52,7 +52,7 @@ export function createBackoff(clock: Clock, firstMs = 800, lastMs = 30_000): Bac
 export interface Refusals {
   /** Counts a 403. Returns whether it is lasting: the fourth in a row or later, and at least 15 s after the first. */
   readonly note: () => boolean;
-  /** To be called if the request was allowed, or failed for another reason. */
+  /** Resets the count, because the request was allowed, or failed for another reason. */
   readonly clear: () => void;
   /** Returns the milliseconds until a retry after a 403 that may not last: 3 to 6 s. */
   readonly retryMs: () => number;

@@ -24,8 +24,8 @@ export interface KubernetesRequest {
   /** The body, which is sent as JSON. A PATCH is a merge-patch. */
   readonly body?: JsonObject;
   /**
-   * Whether sending the write twice does no harm, for example because it has a resourceVersion. Such a write is retried
-   * after a lost connection, like a GET.
+   * Whether the write may be sent twice, for example because it has a resourceVersion. If so, it is retried after a
+   * lost connection, like a GET.
    */
   readonly isRepeatable?: boolean;
   /** Which members of the response are read. Default: all. */
@@ -343,7 +343,7 @@ function retryDelayMs(
 ): number | null {
   if (!(error instanceof KubernetesError) || attempts >= MAX_ATTEMPTS) return null;
   const isRead = request.method === 'GET';
-  // The server may have closed an idle connection. Only the next request detects that, so it is retried at once.
+  // Retries at once, because the server may have closed an idle connection, which only this request has detected.
   if (error.kind === 'connection')
     return attempts === 1 && (isRead || request.isRepeatable === true) ? 0 : null;
   if (!isRead) return null;

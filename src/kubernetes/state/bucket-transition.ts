@@ -270,7 +270,7 @@ function afterFailedPatch<W extends BucketWrite>(
 function afterConflict<W extends BucketWrite>(state: StateWriting<W>, context: BucketContext): Transition<W> {
   const conflicts = state.writing.conflicts + 1;
   if (context.nowMs > state.writing.endMs) {
-    // This does not make the store unusable: the process was suspended, or the server is slow.
+    // The store stays usable, because the process may have been suspended or the server may be slow.
     const message = `ConfigMap ${nameOf(context)} was not written within ${STATE_WRITE_MS / 1000} s`;
     return endWriting({ ...state, isStale: true }, { kind: 'refused', message });
   }

@@ -151,8 +151,8 @@ interface WriteQueue {
 const LATER_MS = 5000;
 
 /**
- * Creates a queue. `writeBatch` passes each write its result. It rejects only after an internal error, which
- * `onFault` gets.
+ * Creates a queue. `writeBatch` passes each write its result, and rejects only after an internal error, which is passed
+ * to `onFault`.
  */
 function createWriteQueue(
   clock: Clock,

@@ -22,7 +22,7 @@ interface ListOrWatchFailure {
 
 interface RetryDelay {
   readonly ms: number;
-  /** False: the failure is a 403 of a server that may have just started. */
+  /** Whether the failure is lasting, unlike a 403 of a server that may have just started. */
   readonly isLasting: boolean;
   /** Whether the next step must be a list, because watching is forbidden. */
   readonly needsList: boolean;

@@ -62,7 +62,7 @@ export class SeriesLayout {
     return (this.#namespaces ??= indexRows(this.places));
   }
 
-  /** Null until a caller has read `places`. */
+  /** Returns null until a caller has read `places`. */
   protected get knownPlaces(): readonly Place[] | null {
     return this.#places;
   }

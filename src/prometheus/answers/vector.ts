@@ -6,7 +6,7 @@ import { SentLayout, type Series, SeriesColumns, startOf } from './columns.js';
 /** An instant vector in columns, and the other members of the answer. */
 export interface VectorReading {
   readonly layout: SentLayout;
-  /** In the order of `layout`. NaN and infinite values are kept. */
+  /** The values in the order of `layout`. They may be NaN or infinite. */
   readonly values: readonly number[];
   /** Evaluation time of the oldest value. */
   readonly seconds: number;

@@ -11,7 +11,7 @@ import { createUrlClient, type SeriesCounts, type UrlClient } from './url-client
 
 /** Client for one server. No method throws. */
 export interface PrometheusServer {
-  /** Unset: the data source has only this server. */
+  /** The host of the url; unset: the data source has only this server. */
   readonly name?: string;
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
   /**
@@ -19,7 +19,7 @@ export interface PrometheusServer {
    * stores nothing (Thanos).
    */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null>;
-  /** Unset: the server lists no stores. */
+  /** Reads the list of stores; unset: the server has no such list. */
   readonly stores?: ReadStores;
 }
 

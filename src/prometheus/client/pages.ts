@@ -35,21 +35,21 @@ export function createStartTimeReader(parts: {
     if (flavor === 'thanos') return null;
     if (flavor !== 'victoriametrics') {
       const page = await get(RUNTIME_INFO_PATH, options);
-      if (page.class === 'failed' || saysNothing(page.status)) return 'unavailable';
+      if (page.class === 'failed' || isInconclusive(page.status)) return 'unavailable';
       const info = readRuntimeInfo(page.body);
       if (info !== null || flavor !== 'prometheus') return info?.storesSince ?? null;
     }
     if (clock.monotonicMs() < restUntilMs) return null;
     const page = await get(METRICS_PATH, { ...options, accept: 'text/plain' });
-    if (page.class === 'failed' || saysNothing(page.status)) return 'unavailable';
+    if (page.class === 'failed' || isInconclusive(page.status)) return 'unavailable';
     const start = page.status === 200 ? readStorageStart(page.body) : null;
     if (start === null) restUntilMs = clock.monotonicMs() + REST_MS;
     return start;
   };
 }
 
-/** Returns whether the page may exist in spite of the response: the server failed, or the response is partial (206). */
-function saysNothing(status: number): boolean {
+/** Returns whether the response does not show the content of the page: the server failed, or it is partial (206). */
+function isInconclusive(status: number): boolean {
   return status >= 500 || (status < 300 && !isWholeAnswer(status));
 }
 

@@ -19,7 +19,7 @@ export interface RangeQuery {
 }
 
 export interface RangeClient {
-  /** Never throws. While `maxConcurrentQueries` range queries are being sent, waits for one of them to end. */
+  /** Never throws. Waits while `maxConcurrentQueries` other range queries are running. */
   readonly queryRange: (range: RangeQuery, options: RangeOptions) => Promise<RangeAnswer>;
 }
 

@@ -8,11 +8,11 @@ import { columnsOf } from '../answers/columns.js';
 export interface MetricChecks {
   readonly guard: string | null;
   readonly freshness: Freshness | null;
-  /** Unset: the metric has no backlog. */
+  /** The query for the backlog; unset: the metric has no backlog. */
   readonly backlog?: string;
-  /** Unset: the target of the document is the capacity of a pod. */
+  /** The query for the capacity of a pod; unset: the target of the document is the capacity. */
   readonly capacity?: string;
-  /** Unset: the metric has no saturation step. */
+  /** The query for the served load; unset: the metric has no saturation step. */
   readonly served?: string;
   /**
    * Whether the document counts a missing value as 0. If so, the answer after a failed check is `invalid` instead of

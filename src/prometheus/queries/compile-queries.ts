@@ -40,7 +40,7 @@ export type CompiledQuery = { readonly key: string; readonly source: SourceConfi
   | {
       readonly kind: 'workloads';
       readonly mergedKey: string;
-      /** All variables but `$pods` have values. */
+      /** The query with a value for each variable except `$pods`. */
       readonly text: string;
       readonly pattern: PodsPattern;
       readonly pods: string;

@@ -95,7 +95,7 @@ export async function findContainerDuplicates(ask: Ask, query: string): Promise<
   return { times, labels, namespaces: namespaces.sort(), isAdded };
 }
 
-/** Returns a query with one element for each container and scrape path, however often the container restarted. */
+/** Returns a query for one series per container and metrics path, however often the container restarted. */
 function eachOnce(selector: VectorSelector): string {
   const without = `group without (${OF_A_RUN.join(', ')})`;
   // Series of cAdvisor have the label `id`, series of /metrics/resource do not. No other label is certain to

@@ -92,7 +92,6 @@ interface Entry {
   asked: SharedHistory;
   usedMs: number;
   readonly seasons: Map<number, Loads>;
-  /** Null: the highest load is not known. */
   highest: { readonly load: number; readonly atMs: number } | null;
   /** The hour whose reading has started, and the parts that are still to be read in this hour. */
   hour: number | null;
@@ -112,7 +111,7 @@ interface LastHistory {
   readonly minute: number;
   readonly leadSeconds: number;
   readonly history: LoadHistory | undefined;
-  /** Null: the data source has no query for the metric. */
+  /** The history that the scaler uses; null: the data source has no query for the metric. */
   readonly shared: { readonly entry: Entry; readonly asked: SharedHistory } | null;
 }
 
@@ -291,7 +290,7 @@ interface Learned {
   readonly nowMs: number;
 }
 
-/** Stores the load of an answer. If the answer cannot be used, the earlier load stays. */
+/** Stores the load of an answer. If the answer cannot be used, keeps the load of the last usable answer. */
 function learn(entry: Entry, { part, range, answer, load, nowMs }: Learned): void {
   entry.left = entry.left.filter((one) => one !== part);
   const isRefused = answer.class === 'failed' && isServerFailure(answer.reason);

@@ -38,7 +38,7 @@ export interface SplitBudget {
 export const SPLITS_PER_NAMESPACE = 20;
 export const SPLITS_PER_SOURCE = 40;
 
-/** For this number of rounds after its last failure, a member shares no query with members without failures. */
+/** For this number of rounds after its last failure, a member is queried separately from members without failures. */
 const APART_ROUNDS = 40;
 /**
  * If a query fails although both of its halves succeed, and this happens twice within this number of rounds, the halves

@@ -64,8 +64,8 @@ const OLD_KEPT_MS = 30_000;
 const APART = 3;
 const AT_ONCE_MS = 5000;
 /**
- * If the longest interval exceeds the shortest one by more than this factor, the pods are read for each workload: the
- * longest interval decides how long a gap may be, and would be too long for the others.
+ * If the longest scrape interval exceeds the shortest by more than this factor, each workload is queried separately:
+ * the longest interval determines the allowed gap, which would be too long for the other workloads.
  */
 const MAX_SPREAD = 1.2;
 

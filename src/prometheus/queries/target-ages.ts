@@ -198,8 +198,8 @@ function newestQuery({ text, by, isVictoriaMetrics }: CheckedSelector, seconds: 
 }
 
 /**
- * Returns the newest sample of each target at the time of the value; empty if no target has a later sample. A server
- * that was suspended may evaluate the value before it scrapes again.
+ * Returns the newest sample of each target when the value was evaluated; empty if no target has a later sample. A
+ * server that was suspended may evaluate the value before it scrapes again.
  */
 async function readOfValue(
   live: readonly Read[],

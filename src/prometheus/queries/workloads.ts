@@ -192,7 +192,7 @@ const AIMED_SHARE = 1 / 2;
 const MOST_GROWTH = 4;
 /** If queries for n workloads timed out, only an answer to a query for at least this share of n lowers the number. */
 const LEAST_EVIDENCE = 1 / 4;
-/** The weight of all earlier rounds together in the estimated cost, relative to the last round. */
+/** The weight of a round in the estimated cost is multiplied by this in each further round. */
 const MEMORY = 0.5;
 /** If a query took this many times as long as a larger query, its time is ignored, because it waited in a queue. */
 const WAITED = 1.1;
@@ -235,7 +235,7 @@ export function createBatchSize(): BatchSize {
   let ceiling = MOST_WORKLOADS;
   let ceilingRounds = 0;
   let most = MOST_WORKLOADS;
-  /** The size of queries that timed out while only smaller ones were answered; Infinity: there is none. */
+  /** The size of queries that timed out, if only smaller queries have been answered since; Infinity: there is none. */
   let doubted = Infinity;
   let limit = Infinity;
   const cost = createCost();

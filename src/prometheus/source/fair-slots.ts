@@ -236,7 +236,7 @@ interface Turn<T> {
   requests: T[];
 }
 
-/** Entries before the head are removed after this many, because each removal copies the rest of the list. */
+/** Entries before `head` are removed only when there are this many, because each removal copies the other entries. */
 const TRIM_AT = 1024;
 
 function createTurns<T>(): Turns<T> {

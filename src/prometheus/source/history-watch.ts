@@ -35,17 +35,17 @@ export interface HistoryWatch {
 /** The server has lost data if at least one in this many targets is missing. */
 const TENTH = 10;
 
-/** Smaller losses within this time count together. Data that has been missing for longer was removed on purpose. */
+/** Smaller losses within this time are added up. Data that is missing for longer counts as removed on purpose. */
 const LONGEST_LOSS_MS = 900_000;
 
 /**
- * If the server has not answered the query for this long, it never will, and its history no longer counts as unknown,
- * which would block scale-down forever.
+ * If the server has not answered the query for this long, its history no longer counts as unknown. Otherwise a server
+ * that never answers would block scale-down forever.
  */
 const LONGEST_DOUBT_MS = 3_600_000;
 
 /**
- * How old samples may still arrive at a server that was emptied: its scraper sends up to two earlier scrapes from its
+ * A server that was emptied may still receive samples up to this old: its scraper sends up to two scrapes from its
  * buffer, at an interval of 30 s.
  */
 const UNSENT_SECONDS = 60;
@@ -87,9 +87,9 @@ export function createHistoryWatch(
   let knowsAt = true;
   /** Time of the last answer that showed whether data was lost; null: there was none, or no further one is expected. */
   let certainMs: number | null = null;
-  /** The number of targets before a loss and the time since which targets have been missing; null: none are missing. */
+  /** How many targets there were before a loss, and since when some have been missing; null: none are missing. */
   let missing: { readonly before: number; readonly sinceMs: number } | null = null;
-  /** The changes of the last 15 minutes: the time, and the number of targets relative to that before the change. */
+  /** The changes of the last 15 minutes. `share`: the number of targets after a change divided by the number before. */
   let changes: readonly { readonly atMs: number; readonly share: number }[] = [];
   let readMs: number | null = null;
   let firstReadMs: number | null = null;
@@ -225,7 +225,7 @@ function createLossMemory(clock: Clock): {
 
 /**
  * Detects that a store is no longer queried. Stores are compared by their labels, because a pod that replaces another
- * has a different address. A store that has been missing for 15 minutes was removed on purpose.
+ * has a different address. A store that has been missing for 15 minutes counts as removed on purpose.
  */
 function createStoreWatch(
   clock: Clock,

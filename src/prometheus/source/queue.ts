@@ -80,7 +80,7 @@ const BUSY_MS = 1000;
 const MOST_ATTEMPTS = 4;
 /** If this many queries have failed and none was answered, a round starts with one query (reliability.md, P4). */
 const MOST_FAILURES = 5;
-/** A rejected query is sent again in the fifth round. Half a period less, because that round may start early. */
+/** A rejected query is sent again in the fifth round, which may start up to half a period early. */
 const REST_PERIODS = 4.5;
 /** A query counts as slow until it has been fast, or has not been sent for this time. */
 const SLOW_MS = 600_000;

@@ -16,7 +16,7 @@ export interface Recognition {
 export function createRecognition(parts: {
   readonly config: SourceConfig;
   readonly client: PrometheusClient;
-  /** Called once if the server is another one than the config assumes. */
+  /** Called once if the server is not what the config assumes. */
   readonly onRecognized: (config: SourceConfig) => void;
   /** Called with an internal error. */
   readonly onFault: (error: unknown) => void;
