@@ -24,8 +24,8 @@ export interface Watches {
   readonly targetsOf: (namespace: string, plural: string) => Informer<TargetStore> | null;
   readonly hpasOf: (namespace: string) => Informer<HpaStore> | null;
   /**
-   * Returns the seconds since the last event of the watch of pods or of targets, whichever has been silent for
-   * longer; infinite: the namespace is not watched, or not listed yet.
+   * Returns the seconds since the last event about pods, or about targets if that was longer ago. Infinite: the
+   * namespace is not watched, or not listed yet.
    */
   readonly ageSeconds: (namespace: string) => number;
   /** Returns why the pods or targets of a namespace could not be listed. */

@@ -57,8 +57,8 @@ function annotationsOf(metadata: JsonObject | null): Pick<ScalerObject, 'annotat
 }
 
 /**
- * Returns a `spec` as JSON, or another string if it has thousands of levels: JSON.parse accepts them, but
- * JSON.stringify overflows the stack, and one such object must not fail the whole list.
+ * Returns a `spec` as JSON. JSON.stringify overflows the stack on thousands of levels, which JSON.parse accepts. Such a
+ * `spec` becomes another string, so that one object does not fail the whole list.
  */
 function writeSpec(spec: unknown): string {
   try {

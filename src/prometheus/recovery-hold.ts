@@ -51,8 +51,9 @@ const PROCESS_START = 'the earlier values of the metric are unknown';
 const FAILED_AT_START = 'the earlier values of the metric are unknown, and the first query failed';
 
 /**
- * Returns the hold of one metric after another round. A failed query changes nothing: from the next answer, the start
- * time of the source and the duration of its silence show whether data was lost. Source: algorithm.md, section 4.
+ * Returns the hold of one metric after another round. A failed query changes nothing: whether data was lost is known
+ * after the next answer, from the start time of the source and the duration of its silence. Source: algorithm.md,
+ * section 4.
  */
 export function advanceHold(previous: MetricHold | null, input: HoldInput): MetricHold {
   const { now, outcome, holdSeconds, periodSeconds } = input;
@@ -96,7 +97,7 @@ export function advanceHold(previous: MetricHold | null, input: HoldInput): Metr
 
 /**
  * Returns for how many seconds the metric must return values. The shorter time after a start of promscaler applies only
- * if the start time of the source is known: otherwise the source may have lost its data before.
+ * if the start time of the source is known: otherwise the source may have lost its data before that start.
  */
 function secondsToProve(
   { startTime, holdSeconds, startSeconds = holdSeconds }: HoldInput,

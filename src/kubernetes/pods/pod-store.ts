@@ -92,9 +92,8 @@ function forgetSelections({ selections }: NamespacePods): void {
 }
 
 /**
- * Caches the result for a selector object. Clears the cache when it has as many results as there are pods: each
- * workload has a pod, so some results belong to selector objects that are no longer used. A changed target has a new
- * selector object, and so has each read of a `/scale`.
+ * Caches the result for a selector object. A changed target and each read of a `/scale` have a new object, so the cache
+ * is cleared when it has as many results as the namespace has pods.
  */
 function keepSelection(
   { selections, pods: all }: NamespacePods,

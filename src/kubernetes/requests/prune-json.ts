@@ -19,9 +19,9 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Returns the JSON with only the members in `fields`, for speed: without managedFields and other long members of a
- * pod, parsing takes a quarter of the time and memory. `bounds` also count the dropped members. Null: the bytes are not
- * JSON. The syntax of dropped members is checked only roughly.
+ * Returns the JSON with only the members in `fields`; null: the bytes are not JSON. Without managedFields and other
+ * long members of a pod, parsing takes a quarter of the time and memory. `bounds` also count the dropped members, whose
+ * syntax is checked only roughly.
  */
 export function pruneJson(bytes: Uint8Array, fields: JsonFields, bounds: JsonBounds): Pruned | null {
   const pruner = new Pruner(bytes, bounds);

@@ -9,9 +9,8 @@ const DEFAULT_MS = 1000;
 
 /**
  * Returns the milliseconds to wait after a 429, which means that the request was not processed; null: another error.
- * That is `Retry-After`, but at least 1 s, or 2 s, 4 s and so on after consecutive 429s (`row`): a server that keeps
- * rejecting has less capacity than its `Retry-After` suggests. There is no jitter: the server chose the time, and the
- * rate limit of the lane spreads the retries.
+ * Returns `Retry-After`, but at least 1 s, doubled with each consecutive 429 (`row`): a server that keeps rejecting
+ * needs more time than it says. Adds no jitter, because the rate limit of the lane spreads the retries.
  */
 export function rateLimitMs(error: unknown, row = 1): number | null {
   if (!(error instanceof KubernetesError) || error.kind !== 'rate_limited') return null;

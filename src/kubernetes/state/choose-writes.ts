@@ -8,8 +8,8 @@ export interface KnownEntry {
   readonly text: string;
   readonly content: StoredEntry | EntryProblem;
   /**
-   * When this process first read an entry of another process that must not be overwritten, on the monotonic clock;
-   * null: this process wrote the entry, or `reload` has read it again.
+   * Monotonic time at which this process first read an entry of another process, which must not be overwritten; null:
+   * this process wrote the entry, or `reload` has read it again.
    */
   readonly foreignSinceMs: number | null;
 }
@@ -157,8 +157,8 @@ class BucketSpace {
   }
 
   /**
-   * Makes room for a write of a namespace that is within its share: from the entries of namespaces above their share,
-   * removes data that windows and policies do not need. Returns whether the write now fits.
+   * Makes room for a write of a namespace within its share. Removes data that windows and policies do not need from the
+   * entries of namespaces above their share. Returns whether the write now fits.
    */
   freeSpace({ key, text }: BucketWrite, wanted: ReadonlySet<string>): boolean {
     const namespace = namespaceOfKey(key);

@@ -265,8 +265,8 @@ const KEEP_MS = 120_000;
 
 /**
  * Keeps the labels of the last answer to each query of one url, because the next answer nearly always has the same
- * labels. If there is no room for the labels of all queries, the labels kept first stay: otherwise each query would
- * replace the labels of another one in each round.
+ * labels. At the memory limit, the labels that were kept first stay: otherwise each query would replace the labels of
+ * another query in each round.
  */
 export class KeptLayouts {
   /** Least recently kept first. */

@@ -45,12 +45,11 @@ type Verdict =
 const GOOD: Verdict = { kind: 'good' };
 
 /**
- * Returns the answer of a metric after its checks. If one of the queries for guard and freshness failed, the answer is
- * `failed`. If a check does not hold, the answer is `missing`, or `invalid` if the document counts a missing value as
- * 0: absent or old data must not become 0. If a check has only a partial answer, the answer is `partial`, otherwise it
- * is unchanged.
- * Backlog and capacity are added to the answer. If the backlog is unknown, the metric has no value; if the capacity is
- * unknown, the answer is `partial`. Source: contract.md, section 2; reliability.md, P6 and P9.
+ * Returns the answer of a metric after its checks, with its backlog and capacity. If the query for guard or freshness
+ * failed, the answer is `failed`. If the check itself fails, the answer is `missing`, or `invalid` if the document
+ * counts a missing value as 0. If a check has only a partial answer, the answer is `partial`.
+ * If the backlog is unknown, the metric has no value. If the capacity is unknown, the answer is `partial`. Source:
+ * contract.md, section 2; reliability.md, P6 and P9.
  */
 export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answer {
   const { answer } = answers;

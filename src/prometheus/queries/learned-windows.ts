@@ -9,7 +9,7 @@ import { type AskAges, ofPodsOnly, readIntervals, Unanswered } from './target-ag
 
 /**
  * Determines the windows of resource queries. If the config sets no window, the window follows the scrape interval of
- * the series, which is read every two minutes by a query for a few workloads.
+ * the series, which a query for a few workloads reads every two minutes.
  */
 export interface LearnedWindows {
   /** Returns the data sources with the windows for a new round: the same map object until a window changes. */
@@ -215,8 +215,8 @@ const USUAL_SECONDS = [5, 10, 15, 20, 30, 45, 60, 90, 120, 180, 240, 300];
 /** An interval that exceeds a usual one by at most this share is rounded down to it, because scrapes vary slightly. */
 const ROUNDED_SHARE = 0.05;
 /**
- * Near a limit of the rounding, an interval that is off by at most this share keeps the known window, so that the
- * window does not change back and forth.
+ * If the interval is within this share of a limit of the rounding, the known window stays, so that it does not change
+ * back and forth.
  */
 const NEAR_SHARE = 0.03;
 

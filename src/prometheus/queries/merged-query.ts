@@ -339,8 +339,8 @@ function sharedAnswer(answer: Answer, count: number, noun: string): Answer {
 }
 
 /**
- * Adds to the answer of a shared query what the last query for this member alone reported: a failed answer is replaced
- * by the member's own failure, a partial answer gets the member's own reason.
+ * Replaces the failure in the answer of a shared query by the failure of the last query for this member alone. In a
+ * partial answer, replaces the reason.
  */
 function withOwnWords(answer: Answer, own: Answer): Answer {
   if (answer.class === 'partial' && own.class === 'partial') return withWhy(answer, own.why);

@@ -41,8 +41,8 @@ const SERIES_PER_SCALER = 20;
 const MAX_PATTERN_LENGTH = 12_000;
 
 /**
- * Creates the queries for one resource of one data source. How many namespaces one query contains depends on the number
- * of series that each namespace had in its last answer; before the first answer, a number is assumed for each scaler.
+ * Creates the queries for one resource of one data source. The number of namespaces in a query depends on how many
+ * series each namespace had in its last answer. Before the first answer, a number of series for each scaler is assumed.
  */
 export function createNamespaceQueries(
   resource: string,

@@ -39,9 +39,9 @@ const TIMEOUT_MS = 2000;
 const APART_MS = 100;
 
 /**
- * A longer silence always counts as a gap, because the source may have lost its history or scraped nothing. For
- * example, after a network partition without a restart, the start time is old, but at the second scrape a rate has a
- * quarter of its value.
+ * A longer silence always counts as a gap, because the source may have lost its history or scraped nothing. After a
+ * network partition, for example, a rate has a quarter of its value at the second scrape, although the start time is
+ * old.
  */
 const LONGEST_SILENCE_SECONDS = 60;
 

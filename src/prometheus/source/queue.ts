@@ -45,8 +45,7 @@ export interface QueryReport {
   /** Null: the query was answered. */
   readonly failure: Failure | null;
   /**
-   * How many seconds the clock of the server is ahead of the local clock, as exactly as the duration of the request
-   * shows; null: unknown.
+   * How many seconds the clock of the server is ahead of the local clock (negative: behind), at least; null: unknown.
    */
   readonly clockAheadSeconds: number | null;
 }
@@ -313,8 +312,8 @@ function reportOf(
 }
 
 /**
- * Returns how many seconds the clock of the server is ahead; null: unknown. Returns 0 if the evaluation time lies
- * between the sending and the answer on the local clock.
+ * Returns how many seconds the clock of the server is at least ahead (negative: behind); null: unknown. Returns 0 if
+ * the evaluation time lies between the request and the answer on the local clock.
  */
 function clockAhead(answer: Answer, sentAt: Instant, answeredAt: Instant): number | null {
   if (answer.class !== 'value' && answer.class !== 'partial') return null;
