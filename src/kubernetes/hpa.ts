@@ -96,8 +96,8 @@ export function meansNoHpas({ kind }: KubernetesError): boolean {
 }
 
 /**
- * Returns the autoscaler of a target. If a ScaledObject owns the HPA, that is the ScaledObject, because it is the
- * object to delete. Null: the HPA has no target.
+ * Returns the autoscaler of a target: the HPA or the ScaledObject that owns it, because the owner is the object to
+ * delete. Null: the HPA has no target.
  */
 export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | null {
   const metadata = objectIn(object, 'metadata');

@@ -37,7 +37,7 @@ export interface MetricSource {
 
 /** Sends range queries for back-tests, one at a time, and only while no query of a round is running. */
 export interface HistorySource {
-  /** The config after the server was recognized. */
+  /** The config, corrected for the recognized server. */
   readonly config: SourceConfig;
   readonly queryRange: (
     query: RangeQuery,

@@ -378,8 +378,8 @@ function areDistinct(containers: readonly string[]): boolean {
 const NO_ROWS: readonly number[] = [];
 
 /**
- * Returns a function that finds the rows of a pod with this namespace or without that label; null: rows without the
- * label `pod`. `selected`: only these rows count; null: all rows count.
+ * Returns a function that finds the rows of a pod (null: rows without the label `pod`) in this namespace or without the
+ * label `namespace`. `selected`: only these rows count; null: all rows count.
  */
 function finder(
   { namespaces }: SeriesLayout,

@@ -57,7 +57,7 @@ interface ConnectionOptions {
   readonly log: Log;
   /** The directory with the token and CA of the service account. Only tests set it. */
   readonly serviceAccountDirectory?: string;
-  /** Runs the credential plugin of a kubeconfig. Unset: a user of a kubeconfig that needs a plugin is an error. */
+  /** Runs the credential plugin of a kubeconfig. Unset: a kubeconfig user that needs a plugin is an error. */
   readonly runPlugin?: RunPlugin;
 }
 

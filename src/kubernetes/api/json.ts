@@ -23,13 +23,13 @@ export function objectsIn(parent: JsonObject | null, key: string): readonly Json
     .filter((entry) => entry !== null);
 }
 
-/** Returns an integer from 0 to 2^53-1; null: the field is something else. */
+/** Returns an integer from 0 to 2^53-1; null: the field is missing or has another value. */
 export function countIn(parent: JsonObject | null, key: string): number | null {
   const value = memberOf(parent, key);
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/** Returns an RFC 3339 time; null: the field is missing or something else. */
+/** Returns an RFC 3339 time; null: the field is missing or has another value. */
 export function instantIn(parent: JsonObject | null, key: string): Instant | null {
   const text = textIn(parent, key);
   return text === null ? null : parseInstant(text);

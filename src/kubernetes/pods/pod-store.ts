@@ -92,8 +92,8 @@ function forgetSelections({ selections }: NamespacePods): void {
 }
 
 /**
- * Caches the result for a selector object. A changed target and each read of a `/scale` have a new object, so the cache
- * is cleared when it has as many results as the namespace has pods.
+ * Caches the result for a selector object. A changed target and each read of a `/scale` have a new object, so results
+ * of old objects remain. They are dropped when there are as many results as pods.
  */
 function keepSelection(
   { selections, pods: all }: NamespacePods,

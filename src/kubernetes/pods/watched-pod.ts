@@ -11,8 +11,8 @@ import type { ClusterPod, PodTrouble } from '../api/types.js';
 export const COST_ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost';
 
 /**
- * promscaler sets this annotation to the cost whenever it sets the cost. If the two differ, another client has changed
- * the cost.
+ * promscaler sets this annotation to the cost whenever it sets the cost. If the annotations differ, another client has
+ * changed the cost.
  */
 export const OWN_COST_ANNOTATION = 'promscaler.dev/deletion-cost';
 
@@ -63,8 +63,7 @@ const MAX_POOL = 10_000;
 
 /**
  * Returns a function that converts a pod of the API; null: the pod has no name. To save memory with 100,000 pods, pods
- * with equal requests share one map, and pods with equal labels or the same trouble one object. Source: reliability.md,
- * K23.
+ * share equal requests, labels and `PodTrouble` objects. Source: reliability.md, K23.
  */
 export function createPodReader(): (object: JsonObject) => WatchedPod | null {
   const parts: PodParts = {

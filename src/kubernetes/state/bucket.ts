@@ -15,7 +15,7 @@ import { patchStateMap, readStateMap, STATE_WRITE_MS, type StateMapAccess } from
 
 /** One ConfigMap of the state store. Its methods reject only after an internal error. */
 export interface StateBucket extends WriteQueue {
-  /** Reads the ConfigMap if `isReadDue`. Null: no read is due, as in the usual case. */
+  /** Reads the ConfigMap if `isReadDue`; null: no read is due, which is the usual case. */
   readonly settle: (key?: string) => Promise<void> | null;
   /** Reads the ConfigMap now. After that, entries that other replicas wrote before this read may be overwritten. */
   readonly reload: () => Promise<void>;

@@ -161,8 +161,8 @@ function withoutOtherTimes(state: StoredState): StoredState {
 }
 
 /**
- * Returns the key of a failing metric in an entry. A long one is shortened and ends in a hash: a name may have 253
- * characters, and 100 metrics may fail.
+ * Returns the key of a failing metric in an entry. A long key is shortened and ends in a hash, because a name may have
+ * 253 characters, and 100 metrics may fail.
  */
 export function storedMetricKey(key: string): string {
   if (key.length <= MAX_METRIC_KEY) return key;

@@ -49,7 +49,7 @@ export interface StateStore {
   readonly flush: () => Promise<void>;
   /** Like `flush`, but for one ConfigMap. */
   readonly flushBucket: (bucket: number) => Promise<void>;
-  /** Sets which scalers exist. Entries of others are removed after 24 h, together with a later write. */
+  /** Sets which scalers exist. Entries of other scalers are removed after 24 h, together with a later write. */
   readonly setKnown: (scalers: readonly ScalerName[]) => void;
 }
 

@@ -7,7 +7,7 @@ export interface RetryDelays {
   readonly after: (failure: ListOrWatchFailure) => RetryDelay;
   readonly afterList: (tookMs: number) => void;
   readonly afterShortWatch: () => number;
-  /** Records a success of one verb. The other verb may still fail: a Role may allow to list but not to watch. */
+  /** Records a success of one verb. The other verb may still fail: a Role may allow listing but not watching. */
   readonly clear: (verb: Verb) => void;
 }
 

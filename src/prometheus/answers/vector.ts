@@ -40,7 +40,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 
-/** Items of `VectorBounds.items` for an element without labels, and for the JSON around all elements. */
+/** How many `VectorBounds.items` an element without labels has, and the JSON around all elements. */
 const ITEMS_OF_ROW = 6;
 const ITEMS_AROUND = 16;
 /** If the members after the data are longer, the JSON parser reads the answer, with its own limits. */

@@ -69,7 +69,7 @@ function readStorageStart(page: string): Instant | null {
   return seconds === undefined ? null : instantFromSeconds(Number(seconds) + 1);
 }
 
-/** A store in the list of a Thanos querier that has recent data. */
+/** A store with recent data in the list of a Thanos querier. */
 export interface Store {
   /** Its address. */
   readonly name: string;

@@ -45,7 +45,7 @@ export interface SourceRequest {
   readonly accept?: string | undefined;
 }
 
-/** A complete HTTP answer with any status, or why there is none. */
+/** A complete HTTP answer with any status, or the reason why there is none. */
 export type SendResult = HttpReply | Failure;
 
 export interface HttpReply extends HttpAnswer {

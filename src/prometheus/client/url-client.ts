@@ -163,7 +163,7 @@ export function createUrlClient(
 
 /** The time after a response with `Retry-After` in which no request is sent. */
 interface Silence {
-  /** Returns the reason for not sending a request, or null. */
+  /** Returns why no request may be sent for a namespace now; null: requests may be sent. */
   readonly reasonFor: (namespace: string | undefined) => FailureReason | null;
   readonly begin: (
     namespace: string | undefined,
@@ -198,7 +198,7 @@ function createSilence(clock: Clock): Silence {
   };
 }
 
-/** The key of a silence for all namespaces. No namespace can have this name. */
+/** The key in `byNamespace` for all namespaces. No namespace can have this name. */
 const ALL = '';
 
 /** Removes credentials from the message: a server may quote the request in an error. */

@@ -80,7 +80,7 @@ export interface FollowUpInput {
 
 /** The answers of a round that have arrived. */
 export interface ArrivedAnswers {
-  /** Returns the answer with a key; undefined: not arrived yet. */
+  /** Returns the answer with a key; undefined: it has not arrived yet. */
   readonly get: (key: string) => Answer | undefined;
   readonly wait: (key: string) => Promise<Answer>;
 }

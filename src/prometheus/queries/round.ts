@@ -155,7 +155,9 @@ function rotate<T>(list: readonly T[], round: number): readonly T[] {
   return [...list.slice(start), ...list.slice(0, start)];
 }
 
-/** Returns a function that returns the budget for the queries of a namespace; null: of several namespaces. */
+/**
+ * Returns a function that returns the budget for the queries of a namespace; `namespace` null: of several namespaces.
+ */
 function createBudgets(): (source: string, namespace: string | null) => SplitBudget {
   const bySource = new Map<string, { left: number }>();
   const budgets = new Map<string, SplitBudget>();
@@ -195,7 +197,7 @@ function checkDuplicates(
 }
 
 interface Collector extends ArrivedAnswers {
-  /** Stores the answer with this key. If there is already one, it stays. */
+  /** Stores the answer under this key, unless there already is one. */
   readonly take: (key: string, answer: Answer) => void;
 }
 

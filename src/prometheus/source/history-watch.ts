@@ -51,8 +51,8 @@ const LONGEST_DOUBT_MS = 3_600_000;
 const UNSENT_SECONDS = 60;
 
 /**
- * Prometheus writes the stale marker of a target 1.1 scrape intervals after the time of the marker. Counts for more
- * recent times would change with each scale-in. Source: prometheus scrape/scrape.go, endOfRunStaleness.
+ * Prometheus writes the stale marker of a target 1.1 scrape intervals after the time of the marker. Target counts for
+ * more recent times would change with each scale-in. Source: prometheus scrape/scrape.go, endOfRunStaleness.
  */
 const LATE_MARKER_SCRAPES = 1.5;
 const LEAST_LATENESS_SECONDS = 60;

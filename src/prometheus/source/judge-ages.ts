@@ -41,7 +41,7 @@ export function lateAfterSeconds(intervalSeconds: number): number {
   return 2 * intervalSeconds + MARGIN_SECONDS;
 }
 
-/** Returns the age in seconds of the newest sample above which a value is based on old samples. */
+/** Returns how many seconds old the newest sample may be before the value counts as based on old samples. */
 export function oldAfterSeconds(intervalSeconds: number, { rangeSeconds, maxAgeSeconds }: AgeRules): number {
   if (maxAgeSeconds !== null) return maxAgeSeconds;
   return rangeSeconds === 0

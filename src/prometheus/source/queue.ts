@@ -45,7 +45,8 @@ export interface QueryReport {
   /** Null: the query was answered. */
   readonly failure: Failure | null;
   /**
-   * How many seconds the clock of the server is ahead of the local clock (negative: behind), at least; null: unknown.
+   * Least difference in seconds between the clocks of server and process; negative: the server is behind; null:
+   * unknown.
    */
   readonly clockAheadSeconds: number | null;
 }
@@ -312,8 +313,8 @@ function reportOf(
 }
 
 /**
- * Returns how many seconds the clock of the server is at least ahead (negative: behind); null: unknown. Returns 0 if
- * the evaluation time lies between the request and the answer on the local clock.
+ * Returns the least difference in seconds between the clocks, negative if the server is behind; null: unknown. It is 0
+ * if the evaluation time lies between the request and the answer on the local clock.
  */
 function clockAhead(answer: Answer, sentAt: Instant, answeredAt: Instant): number | null {
   if (answer.class !== 'value' && answer.class !== 'partial') return null;
