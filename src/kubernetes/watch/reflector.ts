@@ -307,8 +307,8 @@ class ReflectorLoop<T extends WatchedObject> implements Reflector {
   }
 
   /**
-   * Returns whether the next step must be a list. After any other failure the watch continues from the last version,
-   * which saves the server a list.
+   * Returns whether the failure requires a list. Otherwise the watch continues from the last version, which saves the
+   * server a list.
    */
   #isVersionLost(error: KubernetesError): boolean {
     if (error.kind === 'gone') return true;

@@ -30,7 +30,9 @@ const READ_MS = 120_000;
 const CONFIRM_MS = 15_000;
 /** The pause between readings that find no interval. It is doubled after each of them, up to `MOST_RETRY_MS`. */
 const RETRY_MS = 15_000;
-/** Short, because until an interval is known, the default window of 120 s delays decisions for new pods. */
+/**
+ * A longer pause would delay decisions for new pods: they use the default window of 120 s until an interval is known.
+ */
 const MOST_RETRY_MS = 60_000;
 
 /** Workloads whose series one reading compares: enough to cover several nodes, few enough to be cheap. */

@@ -178,7 +178,7 @@ export function createMergedQuery(parts: {
     const current = kindOf(timed);
     if (current === null) return { of: () => answer, isClean: false };
     if (current === 'clean') {
-      // Members that were never queried alone count as clean again, because they may not be the cause of the failure.
+      // Members whose own query never failed count as clean again, because another member may have caused the failure.
       if (kind !== 'apart') release(members.filter((member) => outliers.get(member)?.own === null));
       return { of: () => answer, isClean: true };
     }

@@ -155,9 +155,7 @@ function rotate<T>(list: readonly T[], round: number): readonly T[] {
   return [...list.slice(start), ...list.slice(0, start)];
 }
 
-/**
- * Returns a function that returns the budget for the queries of a namespace; `namespace` null: of several namespaces.
- */
+/** Returns a function for the budget of the queries of a namespace; `namespace` null: of several namespaces. */
 function createBudgets(): (source: string, namespace: string | null) => SplitBudget {
   const bySource = new Map<string, { left: number }>();
   const budgets = new Map<string, SplitBudget>();

@@ -41,7 +41,7 @@ export interface CheckedMetric {
   readonly valueAtSeconds: number | null;
   /** Time limit of all queries together. */
   readonly seconds: number;
-  /** Whether a result of the last minute may be used, as for a decision that patches nothing. */
+  /** Whether a result of the last minute may be used. It may be for a decision that patches nothing. */
   readonly mayBeKept: boolean;
 }
 
