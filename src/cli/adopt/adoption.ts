@@ -5,7 +5,7 @@ import type { TargetRef } from '../../scaler/spec.js';
 import { sleep } from '../../units/clock.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { namesHint } from '../input/nearest-keys.js';
-import { writeOptions } from '../output/lines.js';
+import { nameProgram, writeOptions } from '../output/lines.js';
 import { type AdoptOptions, type Source, commandFor, nameSource } from './adopt-options.js';
 import type { ClusterObjects } from '../reach/cluster-objects.js';
 import { ADOPT_ANNOTATIONS, annotationsOf, manifestFile, originOf } from './saved-manifest.js';
@@ -152,6 +152,13 @@ export function conditionOf(object: JsonObject, type: string): JsonObject | null
   const conditions = objectsIn(objectIn(object, 'status'), 'conditions');
   const found = conditions.find((condition) => textIn(condition, 'type') === type) ?? null;
   return countIn(found, 'observedGeneration') === generation ? found : null;
+}
+
+/** Returns why the service rejects the document, from its condition `Accepted`; null: the document is accepted. */
+export function whyRejected(context: AdoptContext, name: string, accepted: JsonObject): string | null {
+  return textIn(accepted, 'status') === 'True'
+    ? null
+    : `${nameScaler(context, { name })} is invalid: ${nameProgram(textIn(accepted, 'message') ?? '', context.io)}`;
 }
 
 const POLL_MS = 500;

@@ -13,6 +13,7 @@ import {
   patchCommand,
   pausedIn,
   readWorkload,
+  whyRejected,
 } from './adoption.js';
 import { nameSource } from './adopt-options.js';
 import { type AgreementReport, isOfScaledObject, readAgreement, whyDisagreeing } from './agreement.js';
@@ -89,8 +90,8 @@ function whyInvalid(context: AdoptContext, scaler: ScalerObject, { row }: Servic
   const name = nameScaler(context, scaler);
   const accepted = conditionOf(scaler.object, 'Accepted');
   if (accepted === null) return row === null ? whyNotRead(context, scaler) : whyUnwritten(context, scaler);
-  if (textIn(accepted, 'status') !== 'True')
-    return `${name} is invalid: ${textIn(accepted, 'message') ?? ''}`;
+  const rejected = whyRejected(context, scaler.name, accepted);
+  if (rejected !== null) return rejected;
   const paused = pausedIn(scaler.object);
   return paused === false
     ? null

@@ -6,10 +6,12 @@ import { createServiceClient } from '../reach/service-client.js';
 import {
   type AdoptContext,
   type ScalerObject,
+  conditionOf,
   nameScaler,
   notStarted,
   nameWorkload,
   readAdoption,
+  whyRejected,
 } from './adoption.js';
 import { commandFor, nameSource } from './adopt-options.js';
 import { whatDiffers } from './check-source.js';
@@ -27,10 +29,14 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   const view = await fetchView(context, scaler);
   const key = `${source.namespace}/${scaler.name}`;
   const report = await readAgreement(context, { key, view: view.row, object });
-  if (typeof report === 'string')
-    throw object === null
-      ? await autoscalerGone(context, scaler)
-      : new CommandError(`no round of ${nameScaler(context, scaler)} has been compared yet: ${report}`);
+  if (typeof report === 'string') {
+    if (object === null) throw await autoscalerGone(context, scaler);
+    const accepted = conditionOf(scaler.object, 'Accepted');
+    const rejected = accepted === null ? null : whyRejected(context, scaler.name, accepted);
+    throw new CommandError(
+      `no round of ${nameScaler(context, scaler)} has been compared yet: ${rejected ?? report}`,
+    );
+  }
   io.stdout.write(format === 'text' ? localTimes(agreementText(report)) : writeStructured(format, report));
   if (format !== 'text') return 0;
   if (object === null || !scaler.isDryRun) {

@@ -31,6 +31,7 @@ import {
   notStarted,
   pollFor,
   waitForCondition,
+  whyRejected,
 } from './adoption.js';
 import { whyIdle } from './agreement.js';
 import { importNow, whyOwned } from './check-source.js';
@@ -61,8 +62,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
       io.stderr.write(
         `note: ${nameScaler(context, scaler)} was not made from ${nameSource(source)}, but has the same target. Compare the metrics and bounds of the two before a switch, which needs --force\n`,
       );
-    printNext(context, { scaler, offersSwitch: isMade });
-    return 0;
+    return announceNext(context, { scaler, offersSwitch: isMade });
   }
   const { document, text, notes } =
     options.filename === undefined
@@ -85,9 +85,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   const effect = idle ?? `${nameSource(source)} goes on scaling ${nameWorkload(context, created)}`;
   io.stdout.write(`${nameScaler(context, created)} created, in dry run: ${effect}\n`);
   for (const note of notes) io.stdout.write(`Note:    ${nameProgram(note, io)}\n`);
-  const exitCode = await waitForService(context, created.name);
-  printNext(context, { scaler: { name: created.name, object: document }, offersSwitch: true });
-  return exitCode;
+  return announceNext(context, { scaler: { name: created.name, object: document }, offersSwitch: true });
 }
 
 interface FirstDocument {
@@ -200,30 +198,25 @@ function withAnnotations(document: JsonObject, object: JsonObject, { source }: A
   return { ...document, metadata: { ...metadata, annotations } };
 }
 
-async function waitForService(context: AdoptContext, name: string): Promise<ExitCode> {
-  const { io } = context;
-  const accepted = await waitForCondition(context, { name }, 'Accepted');
-  if (accepted === null) {
-    io.stderr.write(
-      `promscaler: warning: no service has accepted ${nameScaler(context, { name })} yet. The service must run with scalers.customResources: true and without --dry-run, and watch namespace ${context.source.namespace}\n`,
-    );
-    return 0;
-  }
-  if (textIn(accepted, 'status') === 'True') return 0;
-  io.stderr.write(
-    `promscaler: ${nameScaler(context, { name })} is invalid: ${nameProgram(textIn(accepted, 'message') ?? '', io)}\n`,
-  );
-  return 1;
-}
-
-function printNext(
+/** Waits until the service has read the scaler, and prints the next steps. Returns 1 if it rejects the document. */
+async function announceNext(
   context: AdoptContext,
   {
     scaler,
     offersSwitch,
   }: { readonly scaler: Pick<ScalerObject, 'name' | 'object'>; readonly offersSwitch: boolean },
-): void {
+): Promise<ExitCode> {
   const { io, source } = context;
+  const accepted = await waitForCondition(context, scaler, 'Accepted');
+  const rejected = accepted === null ? null : whyRejected(context, scaler.name, accepted);
+  if (rejected !== null) {
+    io.stderr.write(`promscaler: ${rejected}\n`);
+    return 1;
+  }
+  if (accepted === null)
+    io.stderr.write(
+      `promscaler: warning: no service has accepted ${nameScaler(context, scaler)} yet. The service must run with scalers.customResources: true and without --dry-run, and watch namespace ${source.namespace}\n`,
+    );
   const paused = pausedIn(scaler.object);
   if (paused !== false)
     io.stdout.write(
@@ -232,6 +225,7 @@ function printNext(
   io.stdout.write(`Compare: ${commandFor('--report', source, context)}\n`);
   if (offersSwitch && paused === false)
     io.stdout.write(`Switch:  ${commandFor('--switch', source, context)}\n`);
+  return 0;
 }
 
 /** Reads a document that the user has completed, and sets `dryRun: true`. Its target must be that of the autoscaler. */

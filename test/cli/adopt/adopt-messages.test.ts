@@ -324,4 +324,20 @@ describe('adopt and import', () => {
     expect(open.stderr).toContain('-f open.yaml: the scaler document is invalid. Nothing was created\n');
     expect([half.exitCode, open.exitCode, fixture.scaler()]).toEqual([1, 1, null]);
   });
+
+  it('say of an existing scaler that its document is rejected and why, and offer no switch', async () => {
+    const fixture = await AdoptFixture.create();
+    writeFileSync(join(fixture.folder, 'hpa.yaml'), stringify(HPA));
+    const imported = await runCli(['import', '--dry-run', 'hpa.yaml'], { cwd: fixture.folder });
+    fixture.cluster.simulator.addObject(parse(imported.stdout) as JsonObject);
+
+    const again = await fixture.run();
+    const reported = await fixture.run('--report');
+
+    const invalid = 'scaler shop/web is invalid: spec.metrics[0]';
+    expect([again.exitCode, reported.exitCode]).toEqual([1, 1]);
+    expect(again.stderr).toContain(`promscaler: ${invalid}`);
+    expect(again.stdout).toMatch(/^scaler shop\/web exists, in dry run next to HPA shop\/web; .*\n$/);
+    expect(reported.stderr).toContain(`no round of scaler shop/web has been compared yet: ${invalid}`);
+  });
 });
