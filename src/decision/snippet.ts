@@ -206,5 +206,8 @@ export function takeOver(
   const switchOver = { text: 'End the dry run, after checks of the service', snippet: handOver };
   if (!isScaledObject) return [switchOver];
   const describe = kubectl(former.namespace, 'describe', 'scaledobject', former.name);
-  return [{ text: 'See why KEDA has created no HPA', snippet: describe }, switchOver];
+  return [
+    { text: 'See whether the ScaledObject exists, and why KEDA has created no HPA', snippet: describe },
+    switchOver,
+  ];
 }

@@ -40,10 +40,15 @@ export function findOtherScaler(
   return others.find(({ namespace, target }) => targetKey(namespace, target) === key) ?? null;
 }
 
-/** Returns why an autoscaler that has no HPA for the target does not scale it. */
+/**
+ * Returns why an autoscaler that has no HPA for the target does not scale it. promscaler reads no ScaledObjects: one
+ * that was deleted and one for which KEDA has created no HPA look the same.
+ */
 export function whyNotScaling(former: Omit<OtherScaler, 'target'>): string {
   const name = nameOtherScaler(former);
-  return former.kind === 'ScaledObject' ? `${name} has no HPA` : `${name} no longer scales it`;
+  return former.kind === 'ScaledObject'
+    ? `${name} does not exist or has no HPA`
+    : `${name} no longer scales it`;
 }
 
 export function nameOtherScaler({ kind, namespace, name }: Omit<OtherScaler, 'target'>): string {

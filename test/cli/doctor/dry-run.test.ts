@@ -61,7 +61,8 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
 
     expect(scaledObject.found).toMatchObject([
       {
-        message: 'dry run, and nothing scales deployment shop/web: ScaledObject shop/web-hpa has no HPA',
+        message:
+          'dry run, and nothing scales deployment shop/web: ScaledObject shop/web-hpa does not exist or has no HPA',
         fix: 'kubectl describe -n shop scaledobject web-hpa; or promscaler adopt scaledobject/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun',
       },
     ]);
@@ -79,7 +80,8 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
     expect(results.filter(({ check }) => check === 'other-scaler')).toMatchObject([
       {
         status: 'ok',
-        message: 'paused, and nothing scales deployment shop/web: ScaledObject shop/web-hpa has no HPA',
+        message:
+          'paused, and nothing scales deployment shop/web: ScaledObject shop/web-hpa does not exist or has no HPA',
       },
     ]);
     expect(of('decision')).toMatchObject([

@@ -83,7 +83,7 @@ describe('a dry run that was made from an HPA', () => {
     expect(heldOf((await unknown.nextCycle()).record)?.reason).toBe('DryRun');
   });
 
-  it('says that a ScaledObject has no HPA, which it may never have had', async () => {
+  it('says that a ScaledObject was deleted or has no HPA, which look the same', async () => {
     const fixture = adopted({ dryRun: true });
     fixture.scaler = withAnnotations(fixture.scaler, {
       'promscaler.dev/adopted-from': 'ScaledObject/web',
@@ -91,7 +91,7 @@ describe('a dry run that was made from an HPA', () => {
     await inHandOver(fixture);
 
     expect(heldOf((await fixture.nextCycle()).record)?.message).toBe(
-      'nothing scales deployment shop/web: ScaledObject shop/web has no HPA; spec.dryRun is true',
+      'nothing scales deployment shop/web: ScaledObject shop/web does not exist or has no HPA; spec.dryRun is true',
     );
   });
 
