@@ -1,4 +1,5 @@
 import { valueAt } from '../scaler/plain-json.js';
+import { causeOfMessage } from '../units/failure.js';
 import { countAre, formatSeconds } from '../units/format.js';
 import {
   command,
@@ -108,9 +109,10 @@ interface NoAnswer {
  * and 422 are answers: the query is wrong.
  */
 function readNoAnswer(error: string | null): NoAnswer | null {
-  const [, host = '', message] =
-    /\bPrometheus: (?:not sent: the last [^(]*\()?(?:(\S+): )?(.*)/s.exec(error ?? '') ?? [];
-  if (message === undefined || /\bHTTP 4(?:00|22)\b/.test(message)) return null;
+  const [, said] = /\bPrometheus: (.*)/s.exec(error ?? '') ?? [];
+  if (said === undefined) return null;
+  const [, host = '', message = ''] = /^(?:(\S+): )?(.*)/s.exec(causeOfMessage(said)) ?? [];
+  if (/\bHTTP 4(?:00|22)\b/.test(message)) return null;
   return { host, isDown: mayBeDown(message) };
 }
 

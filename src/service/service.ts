@@ -35,7 +35,7 @@ import { bucketOfKey, openShards } from './open-shards.js';
 import type { OwnObjects } from './own-objects.js';
 import { runTerm } from './term.js';
 
-/** The service with all its parts, which only this file knows. It does nothing before `run`. */
+/** The service with all its parts, which only this file knows. Before `run`, it only listens. */
 export interface Service {
   readonly setScalers: (
     scalers: readonly Scaler[],
@@ -87,7 +87,7 @@ export interface ServiceOptions extends OwnObjects {
 /**
  * Creates the service and starts to listen. Throws `ListenError` if it cannot.
  * Parts are created before those that need them. Where two parts need each other, the earlier one gets a function that
- * is called only after `createService`: `shards`, `state` and `controller`.
+ * is called only after `createService`, such as `() => state`.
  * The result of a query goes to metrics, health and outages (`onQuery`). The result of a cycle goes to `report`: the
  * recorder (ledger, feed, metrics, log, record of decisions) and Events. `/metrics`, the HTTP API and the status of
  * Scaler objects read the ledger.

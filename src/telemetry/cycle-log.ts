@@ -180,8 +180,11 @@ function logCondition(
 /** Returns the systems whose outage would explain a condition; empty: the condition has another cause. */
 function systemsOf(record: CycleRecord, { type, reason }: TimedCondition): readonly string[] {
   if (type === 'AbleToScale') return API_FAILURES.has(reason) ? [API_SERVER] : [];
-  if (type !== 'ScalingActive') return [];
-  const results = record.decision?.metrics ?? [];
+  if (type !== 'ScalingActive' || reason === 'InvalidSelector') return [];
+  const { decision, scaler } = record;
+  // The target could not be read either. The record has no answers, so any data source of the scaler may be the cause.
+  if (decision === null) return [...new Set(scaler.spec.metrics.map(({ source }) => dataSourceId(source)))];
+  const results = decision.metrics;
   const failures = results.flatMap(({ error }) => (error === null ? [] : [error]));
   const isOther = failures.some(({ source }) => source === undefined);
   return isOther ? [] : [...new Set(failures.flatMap(sourcesOf))];

@@ -51,7 +51,7 @@ interface SentEvent {
   readonly count: number;
 }
 
-/** The Kubernetes Events that this process has written about the target of each scaler. */
+/** The Kubernetes Events that this process has written about each scaler: about its target or its Scaler object. */
 export interface SentEvents {
   /** Adds an Event for `NAMESPACE/NAME`. If an equal one is stored, it is counted instead. */
   readonly add: (key: string, event: Omit<SentEvent, 'count'>) => void;

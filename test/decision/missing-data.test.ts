@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { podsAt } from '../../src/decision/missing-data.js';
+import { mayBeDown, podsAt } from '../../src/decision/missing-data.js';
 import { remediesOf } from '../../src/decision/remedies.js';
 import type { TroubledScaler } from '../../src/decision/snippet.js';
+import { failureWithoutAnswer } from '../../src/http/http-client.js';
+import { failed, notSent } from '../../src/units/failure.js';
 
 const BLIND: TroubledScaler = {
   namespace: 'shop',
@@ -31,6 +33,24 @@ function remediesFor(fields: Partial<TroubledScaler>): readonly string[] {
   );
 }
 
+describe('mayBeDown', () => {
+  it.each([
+    ['ECONNREFUSED', true],
+    ['ECONNRESET', true],
+    ['EHOSTUNREACH', true],
+    ['ENETUNREACH', true],
+    ['ETIMEDOUT', true],
+    ['EUNKNOWN', true],
+    ['ENOTFOUND', false],
+    ['EPROTO', false],
+    ['CERT_HAS_EXPIRED', false],
+  ])('of the message that the client has for %s: %p', (code, expected) => {
+    const error = Object.assign(new Error(code), { code });
+
+    expect(mayBeDown(failureWithoutAnswer(error, new AbortController().signal).message)).toBe(expected);
+  });
+});
+
 describe('what to do about a metric without a value', () => {
   const MESSAGE = 'HTTP 400 bad_data: 1:5: parse error';
 
@@ -45,7 +65,7 @@ describe('what to do about a metric without a value', () => {
       ],
     ],
     [
-      'not sent: the last 6 queries to the source have failed, so only one per round is sent (prometheus.monitoring:9090: timeout after 1500 ms)',
+      notSent(6, failed('timeout', 'prometheus.monitoring:9090: timeout after 1500 ms')).message,
       [
         'Check whether the pods of Prometheus run; meanwhile nothing is scaled down: kubectl get -n monitoring pods',
         `If they do, ${UNHEARD}. Test the connection: kubectl exec`,

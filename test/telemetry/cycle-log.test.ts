@@ -5,7 +5,7 @@ import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { NO_OUTAGES } from '../../src/telemetry/outages.js';
 import { logCycle } from '../../src/telemetry/cycle-log.js';
-import type { Facts, Log } from '../../src/units/log.js';
+import { type Facts, type Log, SILENT_LOG } from '../../src/units/log.js';
 import { condition, decision, limitStep, metricResult, record } from './record-builder.js';
 
 const FAILING = decision({
@@ -166,6 +166,24 @@ describe('logCycle', () => {
     const lines = run([record({ conditions: [condition({ type: 'Held', reason })] })]);
 
     expect(lines.map(([at]) => at)).toEqual([level]);
+  });
+
+  it.each([
+    ['FailedGetScale', 'AbleToScale', ['API server']],
+    ['FailedGetResourceMetric', 'ScalingActive', ['data source default']],
+    ['InvalidSelector', 'ScalingActive', []],
+  ] as const)('attributes %s, while the target cannot be read, to %s: %j', (reason, type, expected) => {
+    const systems: (readonly string[])[] = [];
+    const outages = {
+      ...NO_OUTAGES,
+      attribute: (failure: { readonly systems: readonly string[] }) => void systems.push(failure.systems),
+    };
+    const conditions = [condition({ type, status: 'False', reason })];
+    const { before, after } = createLedger().add(record({ decision: null, conditions }));
+
+    logCycle({ log: SILENT_LOG, outages }, before, after);
+
+    expect(systems).toEqual([expected]);
   });
 
   it('writes nothing about a limit: a scaler at its maximum is healthy', () => {

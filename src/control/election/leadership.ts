@@ -56,6 +56,6 @@ export interface Shards extends Election {
   readonly leadershipOf: (bucket: number) => Leadership;
   /** Runs work for a scaler of the bucket. The bucket is not released before the work has ended. */
   readonly track: <T>(bucket: number, work: () => Promise<T>) => Promise<T>;
-  /** Returns the other live members with their buckets; empty without sharding. */
+  /** Returns the other live members with their buckets; without sharding, only the leader if it is another replica. */
   readonly others: () => readonly Member[];
 }

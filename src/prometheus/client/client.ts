@@ -78,7 +78,7 @@ export function createPrometheusClient(
     const leftMs = deadlineMs - clock.monotonicMs();
     if (leftMs <= 0) return summary(failures);
     const again = await first.queryUrl(text, { timeoutMs: leftMs, signal, namespace });
-    return again.class === 'failed' ? summary(failures) : again;
+    return again.class === 'failed' && isServerFailure(again.reason) ? summary(failures) : again;
   };
 
   const query: PrometheusClient['query'] = (text, options) =>

@@ -23,7 +23,7 @@ export interface QueryOptions {
   /** The time limit for all urls of a source together, at least 1 ms. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** False: one attempt only, because the source is known to fail. Default: true. */
+  /** False: each url is tried only once, because the source is known to fail. Default: true. */
   readonly mayRetry?: boolean;
   /** The only namespace that needs the query. Unset: several namespaces or the service itself need the query. */
   readonly namespace?: string | undefined;

@@ -288,7 +288,7 @@ function take(budget: SplitBudget, queries: number): boolean {
   return true;
 }
 
-/** The answer to a query, and how many seconds the server took; null: the query was not sent. */
+/** The answer to a query, and how many seconds the server took; null: the time is unknown, or says nothing. */
 export interface TimedAnswer {
   readonly answer: Answer;
   readonly seconds: number | null;

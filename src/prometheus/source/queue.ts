@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../../units/clock.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
-import { CANCELED, failed, type Failure, isServerFailure } from '../../units/failure.js';
+import { CANCELED, failed, type Failure, isServerFailure, notSent } from '../../units/failure.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 import type { PrometheusClient } from '../client/client.js';
 import type { SourceConfig } from '../data-source/source-config.js';
@@ -266,9 +266,7 @@ export function createQueryQueue(parts: {
     await probing;
     if (!isOpen) return enqueue(text, options, tallyOf(options.round));
     underWay.delete(text);
-    const why = last === null ? '' : ` (${last.message})`;
-    const message = `the query was not sent: after ${failures} failures in a row, only one query per round is sent to the data source${why}`;
-    return failed(last?.reason ?? 'connection', message);
+    return notSent(failures, last);
   };
 
   const send: QueryQueue['query'] = (text, options) => {

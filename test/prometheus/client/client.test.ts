@@ -155,6 +155,18 @@ describe('a failing query', () => {
     await expect(ask({ urls: [server.url] })).resolves.toMatchObject(VALUE);
   });
 
+  it('fails for the reason of the retry if the server then rejects the query', async () => {
+    const rejection = '{"status":"error","errorType":"bad_data","error":"1:5: parse error"}';
+    let count = 0;
+    const server = await serve((response) => {
+      count += 1;
+      if (count === 1) response.destroy();
+      else response.writeHead(400, { 'Content-Type': 'application/json' }).end(rejection);
+    });
+
+    await expect(ask({ urls: [server.url] })).resolves.toMatchObject({ reason: 'bad_query' });
+  });
+
   it('is rejected above 16 MiB after decompression', async () => {
     const server = await serve((response) =>
       response
