@@ -22,7 +22,7 @@ export type Rescale = CommonFields & {
 
 export type Failure = CommonFields & {
   readonly event: 'failure';
-  /** What fails: the type of a condition, `change` (of replicas), or TYPE/IDENTITY of a metric. */
+  /** What fails: the type of a condition, `change` (of replicas), `ConflictingWriter`, or TYPE/IDENTITY of a metric. */
   readonly subject: string;
   /** False: the failure has ended. */
   readonly failing: boolean;

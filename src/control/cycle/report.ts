@@ -24,8 +24,8 @@ const SENT: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']
 
 /**
  * Reports a cycle to ledger, metrics, log, Events and `onCycle`. A cycle that the end of its term has canceled is
- * reported only if it sent a change of replicas: its canceled queries are no failures. Never throws: if it did, the
- * caller would lose the memory of the cycle.
+ * reported only if it sent a change of replicas: its canceled queries are no failures. If recording
+ * fails, logs the error: the caller must not lose the memory of the cycle.
  */
 export function reportCycle(
   output: CycleOutput,
