@@ -325,14 +325,19 @@ function mergeConditions(known: readonly TimedCondition[], record: CycleRecord):
   return merged;
 }
 
-/** Removes `ForecastUseful` if a decision no longer has it: every decision says whether a forecast is useful. */
+/**
+ * Removes conditions that a decision no longer has. Every decision says whether a forecast is useful. A target that was
+ * set to 0 replicas has no recommendation that could be limited.
+ */
 function withoutEnded(
   known: readonly TimedCondition[],
   conditions: readonly Condition[],
 ): readonly TimedCondition[] {
-  const type = 'ForecastUseful';
-  const isEnded = conditionOf(known, type) !== undefined && conditionOf(conditions, type) === undefined;
-  return isEnded ? known.filter((one) => one.type !== type) : known;
+  const isDisabled = conditionOf(conditions, 'ScalingActive')?.reason === 'ScalingDisabled';
+  const isEnded = ({ type }: Condition): boolean =>
+    (type === 'ForecastUseful' || (isDisabled && type === 'ScalingLimited')) &&
+    conditionOf(conditions, type) === undefined;
+  return known.some(isEnded) ? known.filter((one) => !isEnded(one)) : known;
 }
 
 function areStanding(before: readonly TimedCondition[], after: readonly Condition[]): boolean {

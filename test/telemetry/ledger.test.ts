@@ -191,6 +191,17 @@ describe('createLedger', () => {
     ]);
   });
 
+  it('drops the limit of the last recommendation once the target was set to 0', () => {
+    const ledger = createLedger();
+    const limited = condition({ type: 'ScalingLimited', reason: 'TooFewReplicas' });
+    const disabled = condition({ type: 'ScalingActive', status: 'False', reason: 'ScalingDisabled' });
+    ledger.add(record({ conditions: [condition({ type: 'ScalingActive' }), limited] }));
+
+    const { after } = ledger.add(record({ conditions: [disabled] }));
+
+    expect(after.conditions.map(({ reason }) => reason)).toEqual(['ScalingDisabled']);
+  });
+
   it('keeps its list of conditions with the list of the record, and with an equal one', () => {
     const ledger = createLedger();
     const first = record();

@@ -23,7 +23,7 @@ import { type CheckResult, type ResultBuilder, resultsOf, labelValues } from './
 import type { SourceContext } from './context.js';
 import { countOnce, fixForCopies, fixForFailure, fixForInvalid } from './query-fixes.js';
 import type { ScalerFacts } from './scaler-facts.js';
-import { hasNoReplicas, isExposedByOwnPods } from './wake-up.js';
+import { hasNoReplicas, isExposedByOwnPods, isOfWork } from './wake-up.js';
 import { whyNoSeries } from './why-no-series.js';
 import { describeFailure } from '../../units/failure.js';
 import { countOf, listSome } from '../../units/format.js';
@@ -45,8 +45,7 @@ interface QueriedMetric {
 }
 
 /**
- * Checks that each query returns what the type of its metric requires, and that the additional queries of a metric
- * pass.
+ * Checks that each query, also each additional one of a metric, returns what the type of the metric requires.
  */
 export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, cluster, answers, sources } = facts;
@@ -120,10 +119,13 @@ function checkMetric(queried: QueriedMetric): Promise<CheckResult> | CheckResult
     case 'invalid':
       return make.failed(`${who}: ${answer.message}`, tryIt(queried));
     case 'missing':
-      return noSeries(queried);
     case 'value':
     case 'partial':
-      return answer.series.length === 0 ? noSeries(queried) : judgeSeries(queried, answer);
+      if (!isOfWork(metric) && hasNoReplicas(queried.facts))
+        return make.skipped(`${who}: the target has 0 replicas, so no pod has a value`);
+      return answer.class === 'missing' || answer.series.length === 0
+        ? noSeries(queried)
+        : judgeSeries(queried, answer);
     default:
       return answer satisfies never;
   }
@@ -388,8 +390,7 @@ async function checkGuard(
 }
 
 /**
- * Returns the fault of the query; null: none. A missing capacity or served load is also a fault, although the metric
- * still has a value.
+ * Returns the fault of the query; null: none. A missing capacity or served load is a fault, although a value remains.
  */
 function messageOf(judged: Answer, only: Omit<MetricChecks, 'isMissingZero'>): string | null {
   if (judged.class === 'failed' || judged.class === 'invalid') return judged.message;

@@ -64,7 +64,7 @@ export function hasNoReplicas({ cluster }: Pick<ScalerFacts, 'cluster'>): boolea
 
 type WorkMetric = Extract<MetricSpec, { readonly type: 'Object' | 'External' }>;
 
-function isOfWork(metric: MetricSpec): metric is WorkMetric {
+export function isOfWork(metric: MetricSpec): metric is WorkMetric {
   return metric.type === 'Object' || metric.type === 'External';
 }
 

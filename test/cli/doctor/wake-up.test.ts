@@ -7,6 +7,7 @@ import {
   clusterOfWeb,
   diagnosed,
   document,
+  healthy,
   metric,
   prometheus,
   shop,
@@ -145,5 +146,27 @@ describe('the same workload at 0 replicas', () => {
 
     expect(own.wakeUp).toMatchObject([{ status: 'failed' }]);
     expect([own.query, other.wakeUp]).toEqual([[], []]);
+  });
+});
+
+describe('a workload that a person has set to 0 replicas', () => {
+  it.each([
+    ['Resource metric cpu', '', healthy(['web-0'])],
+    ['Resource metric cpu', '', []],
+    [
+      'Pods metric m',
+      metric('pods', 'm{pod=~"$pods"}'),
+      [[/^m\{/, [{ labels: { pod: 'web-0' }, value: 1 }]]],
+    ],
+  ] as const)('does not fail for %s, which needs pods', async (name, metrics, script) => {
+    const { query } = await found(script as readonly Scripted[], {
+      kubernetes: asleep,
+      metrics,
+      minReplicas: 2,
+    });
+
+    expect(query.map(({ status, message }) => [status, message])).toEqual([
+      ['skipped', `${name}: the target has 0 replicas, so no pod has a value`],
+    ]);
   });
 });
