@@ -42,7 +42,9 @@ export const metricSchema = z.object({
   partial: z
     .string()
     .nullable()
-    .describe('Why the value may only raise the replicas; null: the value is complete or unknown.'),
+    .describe(
+      'Why the value is incomplete and may only raise the replicas; null: the value is complete or unknown.',
+    ),
 });
 
 export const scalerStateSchema = z
@@ -158,7 +160,7 @@ const scalerFields = {
         .string()
         .nullish()
         .describe(
-          'If the other autoscaler is a Scaler: the file of its document; null: its document is an object of the cluster. Set only in the answer for a single scaler.',
+          'File of the document of the other autoscaler; null: the document is an object of the cluster. Set only if the other autoscaler is a Scaler, and only in the answer for a single scaler.',
         ),
       isAlsoObject: z
         .boolean()
@@ -169,22 +171,25 @@ const scalerFields = {
     })
     .nullable()
     .describe(
-      'Another autoscaler with the same target: an HPA, a ScaledObject, or a Scaler that is not in dry run; null: there is none. Unless this scaler is in dry run, the two are in conflict.',
+      'Another autoscaler with the same target: an HPA, a ScaledObject, or a Scaler that is not in dry run; null: there is none. Unless this scaler is in dry run, the two autoscalers are in conflict.',
     ),
   shadow: z
     .object({ beside: z.string(), theirReplicas: count, difference: z.int() })
     .nullable()
     .describe(
-      'In a dry run next to an HPA: the name of the HPA, its desired replicas, and desiredReplicas minus the replicas of the HPA. null: they were not compared, for example because a metric has no complete value.',
+      'In a dry run next to an HPA: the name of the HPA, its desired replicas, and desiredReplicas minus the replicas of the HPA. null: the replicas were not compared, for example because a metric has no complete value.',
     ),
   agreement: z
     .object({
       beside: z.string(),
-      since: time.describe('Time of the first compared cycle since the start of this process.'),
-      rounds: z.int().min(1).describe('Number of compared cycles with this spec.'),
-      same: count.describe(
-        'Number of compared cycles in which scaler and HPA had the same desired replicas.',
+      since: time.describe(
+        'Time of the first cycle since the start of this process in which scaler and HPA were compared.',
       ),
+      rounds: z
+        .int()
+        .min(1)
+        .describe('Number of cycles with this spec in which scaler and HPA were compared.'),
+      same: count.describe('Number of these cycles in which scaler and HPA had the same desired replicas.'),
       largest: z
         .object({
           at: time,
@@ -197,7 +202,7 @@ const scalerFields = {
     })
     .nullable()
     .describe(
-      'In a dry run next to an HPA: in how many cycles both had the same desired replicas; null: no cycle was compared.',
+      'In a dry run next to an HPA: in how many cycles scaler and HPA had the same desired replicas; null: they were not compared in any cycle.',
     ),
   forecast: z
     .object({
@@ -247,7 +252,7 @@ const problemSchema = z.object({
   since: time
     .nullish()
     .describe(
-      'Since when the newest version of the document has been rejected; null: unknown, or a warning.',
+      'Time since which the newest version of the document has been rejected; null: the time is unknown, or the document has only a warning and was not rejected.',
     ),
 });
 
@@ -255,12 +260,12 @@ export const scalerListSchema = z.object({
   version: z.string().describe('Version of the service.'),
   leader: z
     .boolean()
-    .describe('false: rows are missing, because no replica leads or the leader did not answer.'),
+    .describe('false: rows are missing, because there is no leader or the leader did not answer.'),
   unreachable: z
     .array(z.string())
     .optional()
     .describe(
-      'Replicas that did not answer; their scalers are missing. Set only with sharding, or if a standby answers.',
+      'Replicas of promscaler that did not answer; the scalers of these replicas are missing. Set only with sharding, or in the answer of a standby.',
     ),
   problems: z
     .array(problemSchema)
@@ -373,7 +378,7 @@ export const eventSchemas = {
       reason: z.string().nullable(),
       limits: z.array(limitName),
     })
-    .describe('Replicas were changed, or a change was held.'),
+    .describe('The replicas were changed, or a change was held (not applied).'),
   failure: z
     .object({
       ...about,
@@ -392,7 +397,7 @@ export const eventSchemas = {
   reload: z
     .object({ at: time, scalers: count.nullable(), errors: count.nullable() })
     .describe(
-      'The documents were reloaded. The numbers are the scalers in effect and the errors; null: the client may not see all namespaces.',
+      'The documents were reloaded. The numbers are the scalers in effect and the errors; null: the client is not allowed to see all namespaces.',
     ),
   gap: z
     .object({ at: time })

@@ -174,7 +174,7 @@ export const stateSchema = z
     failingSince: z.record(z.string(), time),
     zeroedBySelf: z.boolean(),
     inactiveSince: time.nullable(),
-    maxReplicasFrom: count.optional().describe('The last full value of maxReplicasFrom.'),
+    maxReplicasFrom: count.optional().describe('The last complete value of maxReplicasFrom.'),
     saturation: z
       .object({
         since: time.nullable(),
@@ -291,7 +291,7 @@ export const snapshotSchema = z
     loadHistory: z
       .object({
         leadSeconds: z.int().min(0),
-        highest: z.number().describe('The highest load within the lookback.'),
+        highest: z.number().describe('The highest load within the lookback of the forecast.'),
         seasons: z.array(z.object({ at: time, load: z.number(), level: z.number() })),
         unusable: z.string().nullable(),
       })

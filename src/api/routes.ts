@@ -40,7 +40,7 @@ const OF_SCALER = [
 const CONTINUE = query('continue', 'value of `continue` in the previous page', { type: 'string' });
 
 const BAD_REQUEST: RouteAnswer = {
-  description: 'a parameter is invalid; the message names it',
+  description: 'a parameter is invalid; the message names the parameter',
   mediaType: 'application/json',
   schema: 'Error',
 };
@@ -185,9 +185,13 @@ const TABLE = [
     summary: 'All scalers in short form, or only the scalers that changed after an earlier answer',
     parameters: [
       query('namespace', 'return only scalers of this namespace', { type: 'string' }),
-      query('since', 'value of `revision` in an earlier answer: return only what has changed since', {
-        type: 'string',
-      }),
+      query(
+        'since',
+        'value of `revision` in an earlier answer: return only the scalers that changed after that answer',
+        {
+          type: 'string',
+        },
+      ),
     ],
     answers: { 200: json('the rows', 'Overview'), 400: BAD_REQUEST },
   },

@@ -78,7 +78,7 @@ function abortedDocument(file: string, cause: unknown): ReadDocument {
         ? cause.message
         : null;
   if (why === null) return failedDocument(null, file, cause);
-  const message = `reading ${file}: ${why}; documents of the last reading stay in effect`;
+  const message = `reading ${file}: ${why}; the documents that were read before stay in effect`;
   const problem = unplacedProblem({ code: 'yaml-size', message }, file);
   return { key: null, scaler: null, problems: [problem], file, place: null, nameLine: null };
 }

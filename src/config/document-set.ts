@@ -133,8 +133,8 @@ function pathProblems(read: ReadPath, last: DocumentSet): readonly Problem[] {
     const count = Array.from(last.values()).filter((active) => active.path === path).length;
     const kept =
       count === 1
-        ? 'the last document of the path stays'
-        : `the last ${countOf(count, 'document')} of the path stay`;
+        ? 'the document last read from the path stays'
+        : `the ${countOf(count, 'document')} last read from the path stay`;
     const consequence = count > 0 ? `; ${kept} in effect` : '';
     const message = `reading ${path}: ${error}${consequence}`;
     return [unplacedProblem({ code: 'unreadable', message }, path)];

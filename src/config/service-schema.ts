@@ -58,7 +58,7 @@ const kubernetes = z.strictObject({
     default: [],
   }),
   kubeconfig: filePath.optional().meta({
-    description: 'Path of a kubeconfig file, relative to this file.',
+    description: 'Path of a kubeconfig file, relative to the service config file.',
   }),
   context: z.string().min(1).optional().meta({
     description: 'Context of the kubeconfig. Default: its current context.',
@@ -72,7 +72,7 @@ const scalers = z.strictObject({
     .optional()
     .meta({
       description:
-        'Files and directories with scaler documents, relative to this file. Changes apply without a restart.',
+        'Files and directories with scaler documents, relative to the service config file. Changes apply without a restart.',
       default: [SERVICE_DEFAULTS.scalersPath],
     }),
   customResources: z.boolean().optional().meta({
@@ -85,7 +85,7 @@ const scalers = z.strictObject({
 const auth = z.strictObject({
   bearerTokenFile: filePath.optional().meta({
     description:
-      'File with the bearer token that clients of the API must send. The path is relative to this file. The token is read again when the file changes.',
+      'File with the bearer token that clients of the API must send. The path is relative to the service config file. The token is read again when the file changes.',
   }),
   tokenReview: z.literal(true).optional().meta({
     description:
@@ -113,7 +113,7 @@ const server = z.strictObject({
   }),
   peerKeyFile: filePath.optional().meta({
     description:
-      'File with a key of at least 32 characters that all replicas share. The path is relative to this file. The key encrypts and authenticates requests between replicas, so that each replica can answer for all scalers. Each line of the file is a key: the first key is used for requests, and all keys are accepted. The file is read again when it changes. Default: replicas do not query each other.',
+      'File with a key of at least 32 characters that all replicas share. The path is relative to the service config file. The key encrypts and authenticates requests between replicas, so that each replica can answer for all scalers. Each line of the file is a key: the first key is used for requests, and all keys are accepted. The file is read again when it changes. Default: replicas do not query each other.',
   }),
   dashboard: z.boolean().optional().meta({
     description: 'Whether to serve the dashboard at `/`. The dashboard reads the API of the same port.',
@@ -172,11 +172,11 @@ const metrics = z.strictObject({
 const record = z.strictObject({
   path: filePath.meta({
     description:
-      'File to which the decisions are appended. The path is relative to this file, and the directory must exist. Older files are named PATH.1, PATH.2 and so on. Each replica needs its own file.',
+      'File to which the decisions are appended. The path is relative to the service config file, and the directory must exist. Older files are named PATH.1, PATH.2 and so on. Each replica needs its own file.',
   }),
   which: z.enum(['changes', 'all']).optional().meta({
     description:
-      'Decisions to record. changes: decisions that change the replicas, and decisions whose change was held; all: the decisions of every round.',
+      'Decisions to record. changes: decisions that change the replicas, and decisions whose change was held (not applied); all: the decisions of every round.',
     default: SERVICE_DEFAULTS.recordWhich,
   }),
   maxFileBytes: z

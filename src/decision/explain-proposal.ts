@@ -143,7 +143,7 @@ function podClauses(metric: Proposed, snapshot: Snapshot): string {
   const kept = toleranceClause(metric, snapshot, { ...readingOf(arithmetic), pods: specReplicas });
   if (kept !== null) return `${aside}${kept}`;
   if (keptBy === 'direction' && read(readingOf(arithmetic)) !== specReplicas)
-    return `${aside}, and these pods must not reverse the direction`;
+    return `${aside}, and these pods must not reverse the direction of scaling`;
   const over = overPods(pods, specReplicas, filledUsage === null ? 'ready pod' : 'pod');
   return `${aside}${over}${binaryClause(metric)}`;
 }
@@ -271,7 +271,7 @@ function keptText({ result, arithmetic }: Proposed, snapshot: Snapshot): string 
   if (keptBy === null) return null;
   const why =
     keptBy === 'direction'
-      ? 'missing or unready pods could reverse the direction'
+      ? 'missing or unready pods could reverse the direction of scaling'
       : result.ratio === 1
         ? 'on target'
         : toleranceText(result, snapshot);

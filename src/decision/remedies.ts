@@ -125,7 +125,7 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
   const { namespace, conditions, conflictingWriter, otherScaler } = scaler;
   if (otherScaler !== null) {
     const isAdoptable = adopt(scaler, '') !== null;
-    const compare = patch(scaler, 'Or compare the two first, in dry run', { dryRun: true });
+    const compare = patch(scaler, 'Or first compare the two autoscalers in dry run', { dryRun: true });
     return [
       ...(otherScaler.kind === 'Scaler' ? [deleteThis(scaler)] : []),
       deleteOther(otherScaler),
@@ -298,11 +298,13 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
     return [{ text: raise('the value of spec.maxReplicasFrom'), snippet: query }];
   const meanwhile = keepRecommended(scaler, recommendedReplicas, maxReplicas);
   if (own !== maxReplicas)
-    return [meanwhile, { text: `Raise the maximum of ${maxReplicas}, which a schedule sets`, snippet: null }];
+    return [meanwhile, { text: `In the schedule, raise the maximum of ${maxReplicas}`, snippet: null }];
   const isObject = generation !== null;
   const canSetNow = hasAnnotations(scaler) && !isObject;
   const { replicas, isAll, share } = atMostTwice(recommendedReplicas, maxReplicas);
-  const why = canSetNow ? 'Raise spec.maxReplicas, to keep them for longer' : raise('spec.maxReplicas');
+  const why = canSetNow
+    ? 'Raise spec.maxReplicas to keep these replicas for longer'
+    : raise('spec.maxReplicas');
   const text = isAll ? why : `If the metric is right, raise spec.maxReplicas to ${share}`;
   const raised = patch(scaler, text, { maxReplicas: replicas });
   return isObject ? [raised] : [meanwhile, raised];

@@ -203,7 +203,7 @@ export function takeOver(
   const isScaledObject = former.kind === 'ScaledObject';
   const handOver = adoptCommand(former, isScaledObject ? '--switch --force' : '--switch');
   if (handOver === null) return [];
-  const switchOver = { text: 'End the dry run, after checks of the service', snippet: handOver };
+  const switchOver = { text: 'Check the service, then end the dry run', snippet: handOver };
   if (!isScaledObject) return [switchOver];
   const describe = kubectl(former.namespace, 'describe', 'scaledobject', former.name);
   return [

@@ -137,12 +137,12 @@ const RULES: readonly Rule[] = [
   { state: 'NoTarget', when: 'the target or its pods cannot be read', find: noTarget },
   {
     state: 'NoAutoscaler',
-    when: 'the scaler is in dry run, and nothing scales the target, because the autoscaler from which the scaler was made no longer scales it',
+    when: 'nothing scales the target: the autoscaler that the scaler replaces no longer scales it, and the scaler is in dry run',
     find: ({ conditions }) => heldBy(conditions, ['NoAutoscaler']),
   },
   {
     state: 'DryRun',
-    when: 'dry run: decisions are not applied; the cause shows the blocking condition or the pending change',
+    when: 'the scaler is in dry run, so decisions are not applied; the cause shows the blocking condition or the pending change',
     find: dryRun,
   },
   { state: 'WriteFailed', when: 'the API server rejected the change of the replicas', find: writeFailed },
@@ -154,7 +154,7 @@ const RULES: readonly Rule[] = [
   { state: 'NoData', when: 'a metric has no value, or the fallback replaces the value', find: noData },
   {
     state: 'AtMaximum',
-    when: 'the metrics recommend more than the maximum in effect or the ceiling of `maxReplicasFrom`, and the bounds are not equal',
+    when: 'the metrics recommend more than the maximum in effect or the ceiling of `maxReplicasFrom`, and minReplicas and maxReplicas differ',
     find: (facts) => atMaximum(facts) ?? limitCause(facts, 'AtMaximum'),
   },
   {
@@ -164,7 +164,7 @@ const RULES: readonly Rule[] = [
   },
   {
     state: 'Fixed',
-    when: 'a person has set the target to 0 replicas, or has set equal bounds that are below the recommendation',
+    when: 'a person has set the target to 0 replicas, or has set minReplicas and maxReplicas to the same count, below the recommendation',
     find: fixed,
   },
   {
@@ -179,7 +179,7 @@ const RULES: readonly Rule[] = [
   },
   {
     state: 'Pending',
-    when: 'no metric of this version was evaluated yet, or the target changed meanwhile',
+    when: 'no metric of this version was evaluated yet, or the target changed after the decision',
     find: pending,
   },
   {
@@ -200,12 +200,12 @@ const RULES: readonly Rule[] = [
   },
   {
     state: 'PartialData',
-    when: 'a metric has only a partial value, which scales nothing down',
+    when: 'a metric has only a partial value, which cannot scale down',
     find: (facts) => limitCause(facts, 'PartialData'),
   },
   {
     state: 'Stabilizing',
-    when: 'a stabilization window, a recovery hold, a confirmation or `cooldownSeconds` delays the change',
+    when: 'a stabilization window, a recovery hold (after missing values), a confirmation or `cooldownSeconds` delays the change',
     find: (facts) => limitCause(facts, 'Stabilizing') ?? facts.decision?.cooldown ?? null,
   },
   {
@@ -215,7 +215,7 @@ const RULES: readonly Rule[] = [
   },
   {
     state: 'Backoff',
-    when: 'a forbidden window after the last change delays the next one',
+    when: 'a forbidden window (a minimum time after a change) delays the next change',
     find: (facts) => limitCause(facts, 'Backoff'),
   },
 ];

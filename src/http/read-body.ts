@@ -59,7 +59,7 @@ export class BodyPool {
   makeRoom(): void {
     while (this.bytes > this.#mostBytes) {
       const [largest] = [...this.#bodies].sort((a, b) => b.bytes - a.bytes);
-      largest?.cancel(new OverloadError(`the bodies exceed ${this.#mostBytes} bytes in total`));
+      largest?.cancel(new OverloadError(`the response bodies exceed ${this.#mostBytes} bytes in total`));
     }
   }
 

@@ -88,7 +88,7 @@ export const PERMISSIONS: readonly Permission[] = [
     verbs: ['get'],
     grantedBy: 'targets',
     isRequired: true,
-    use: 'read the count right before a change',
+    use: 'read the replica count right before a change',
     without: 'TARGET cannot be read',
   },
   {
@@ -98,7 +98,7 @@ export const PERMISSIONS: readonly Permission[] = [
     verbs: ['patch'],
     grantedBy: 'targets',
     isRequired: true,
-    use: 'change the count',
+    use: 'change the replica count',
     without: 'TARGET cannot be scaled',
   },
   {
@@ -152,7 +152,7 @@ export const PERMISSIONS: readonly Permission[] = [
     grantedBy: 'crd.enabled',
     isRequired: false,
     use: 'write the status of Scaler objects',
-    without: 'scalers show no status',
+    without: 'Scaler objects show no status',
   },
   {
     ...LEASES,

@@ -60,7 +60,7 @@ test.each([
     expect(items).toEqual([
       'spec.metrics[0].resource.target.averageUtilization: 60 -> 70',
       'spec.tolerance: (unset) -> 0.05',
-      'risk: theta_U 0.010 % -> 0.012 % in the parts of the history that score the change',
+      'risk: theta_U (missing pods) 0.010 % -> 0.012 % in the parts of the history that score the change',
       expect.stringMatching(/^evidence: .*25.* to .*1.*, back-tested at .*1.*/),
       expect.stringMatching(apply),
       expect.stringMatching(

@@ -122,7 +122,7 @@ describe('createBackgroundReader', () => {
       {
         code: 'yaml-size',
         message:
-          'reading a.yaml: reading takes longer than 60 s; documents of the last reading stay in effect',
+          'reading a.yaml: reading takes longer than 60 s; the documents that were read before stay in effect',
       },
     ]);
     expect(await read(documentsOf(200), reader)).toHaveLength(200);

@@ -251,7 +251,7 @@ describe('load', () => {
       { code: 'no-documents' },
       {
         code: 'unreadable',
-        message: `reading ${two}: no such file or directory; the last document of the path stays in effect`,
+        message: `reading ${two}: no such file or directory; the document last read from the path stays in effect`,
       },
     ]);
   });

@@ -75,7 +75,7 @@ describe('the reason in a decision', () => {
         { usage: null, ready: true },
       ]),
     ).toBe(
-      'cpu is at 120 % of the requests, target 80 %, 40 % with 1 unready pod and 1 missing pod counted as idle, and these pods must not reverse the direction: stays at 3',
+      'cpu is at 120 % of the requests, target 80 %, 40 % with 1 unready pod and 1 missing pod counted as idle, and these pods must not reverse the direction of scaling: stays at 3',
     );
   });
 });

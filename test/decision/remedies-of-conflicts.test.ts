@@ -20,7 +20,7 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
 
     expect(first).toMatch(/^To keep this scaler, delete HorizontalPodAutoscaler/);
     expect(second).toBe(
-      `Or compare the two first, in dry run: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":true}}'`,
+      `Or first compare the two autoscalers in dry run: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":true}}'`,
     );
   });
 

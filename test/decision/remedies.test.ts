@@ -44,7 +44,7 @@ describe('what to do about the state of a scaler', () => {
       text: expect.stringMatching(/^promscaler pause shop\/s\d+ --replicas 6 --for 30m$/),
     });
     expect(edit).toEqual({
-      text: 'Raise spec.maxReplicas, to keep them for longer. In web.yaml, set',
+      text: 'Raise spec.maxReplicas to keep these replicas for longer. In web.yaml, set',
       snippet: { kind: 'edit', text: 'maxReplicas: 6' },
     });
     expect((await remediesFor('more than the maximum')).at(-1)).toMatch(
@@ -107,7 +107,7 @@ describe('what to do about the state of a scaler', () => {
       'Raise the value of spec.maxReplicasFrom: 6 replicas are recommended: vacant',
     ]);
     expect((await remediesFor('more than the maximum', atMaximum)).at(-1)).toMatch(
-      /^Raise spec.maxReplicas, to keep them for longer\. /,
+      /^Raise spec.maxReplicas to keep these replicas for longer\. /,
     );
   });
 

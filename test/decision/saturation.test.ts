@@ -190,6 +190,9 @@ describe('a saturation step', () => {
   it('waits for a whole window after a pod became ready: 60 s, not 59 s', () => {
     expect(decideOn({ readyFor: 60 }).desiredReplicas).toBe(20);
     expect(decideOn({ readyFor: 59 }).desiredReplicas).toBeLessThan(20);
+    expect(decideOn({ readyFor: 59 }).metrics[0]?.saturation?.why).toContain(
+      'no saturation step until every ready pod has been ready for at least 60 s',
+    );
     // The other pods were still at their limits.
     expect(stateAfter({ readyFor: 59 })).toEqual({ since, served: 100 });
     expect(stateAfter({ ready: 1, readyFor: 59 })).toEqual({ since: null, served: 100 });

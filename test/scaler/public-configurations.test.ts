@@ -163,7 +163,7 @@ const CONFIGURATIONS: readonly PublicConfiguration[] = [
         { averageValue: '500m' },
       ),
     ],
-    findings: [['latency-target', 'whether 3 or 30 pods are running. Write target: { value: 500m }']],
+    findings: [['latency-target', 'no matter how many pods are running. Write target: { value: 500m }']],
     fixed: {
       metrics: [
         external(
@@ -257,7 +257,7 @@ describe('validate on expressions of dashboards as a target', () => {
       'the requests that failed, of all requests',
       FAILED,
       { averageValue: '10m' },
-      'the metric proposes 3 pods',
+      'gives 3 pods',
     ],
   ])('names a ratio as averageValue: %s', (_, query, target, part) => {
     const problems = problemsOf({ maxReplicas: 20, metrics: [external('m', query, target)] });

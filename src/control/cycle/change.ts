@@ -116,7 +116,7 @@ function whyGivenUp({ leadership, now, isCurrent, signal }: CycleInput, memory: 
   // Uses the time when the round started, not the present time. So a change that was unresolved then stays unresolved,
   // even after a long wait for a slot.
   return isUnderWay(memory, leadership.epoch(), now)
-    ? 'another replica, or this replica in an earlier term, has announced a change whose result is not known yet'
+    ? 'another replica, or this replica in an earlier term as leader, has begun a change whose result is not known yet'
     : null;
 }
 
@@ -215,7 +215,7 @@ export async function changeReplicas(
     const unresolved = UNKNOWN_OUTCOME.includes(error.kind) ? progress.sent : null;
     return { kind: 'failed', message: error.message, unresolved };
   }
-  const message = `the target changed ${MAX_RETRIES + 1} times while promscaler was setting its replicas`;
+  const message = `the target changed ${MAX_RETRIES + 1} times while promscaler was setting the replicas`;
   return { kind: 'failed', message, unresolved: null };
 }
 
@@ -292,7 +292,7 @@ function ageSeconds(clock: Clock, start: { readonly at: Instant; readonly ms: nu
 }
 
 function tooLate(seconds: number): string {
-  return `reading the target and storing the intent took ${seconds.toFixed(1)} s, but at most ${INTENT_SECONDS} s are allowed`;
+  return `reading the target and storing the intended change took ${seconds.toFixed(1)} s, but at most ${INTENT_SECONDS} s are allowed`;
 }
 
 function assertCount({ to, bounds }: ScaleChange): void {

@@ -192,7 +192,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
   };
 }
 
-const PERMISSION_FIX = ' (the chart value podDeletionCost.enabled: true grants this permission)';
+const PERMISSION_FIX = ' (set the chart value podDeletionCost.enabled: true to grant this permission)';
 
 /**
  * Returns the fields of a log line: the pods with a new cost, in the order of deletion, and the pods whose cost was

@@ -109,7 +109,7 @@ function refusalMessage(verb: Verb, lease: string, refusal: string): string {
   const [namespace = ''] = lease.split('/');
   return (
     `sharding is not possible: verb ${verb} on leases (coordination.k8s.io) in namespace ${namespace} is not allowed. ` +
-    'rbac.create: true and sharding.enabled: true of the chart create the permission; ' +
-    `sharding.enabled: false in the service config elects one leader instead. (${refusal})`
+    'Set the chart values rbac.create: true and sharding.enabled: true to create the permission, ' +
+    `or set sharding.enabled: false in the service config to elect one leader instead. (${refusal})`
   );
 }

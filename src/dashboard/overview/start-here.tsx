@@ -78,7 +78,7 @@ export function StartHere({ api, rows, status }: StartHereProps): VNode | null {
 /** Returns why `row` is the first of the rows, `next` being the second. */
 function whyFirst(row: OverviewRow, next: OverviewRow | undefined): string {
   if (row.state.name === 'NoTarget') return 'its target cannot be read';
-  if (ratioOf(row.metric) === null) return 'the longest without a known load';
+  if (ratioOf(row.metric) === null) return 'its load has been unknown the longest';
   const isOldest = next !== undefined && overloadOf(next) === overloadOf(row);
   return isOldest ? 'its state is the oldest' : 'its load is furthest above target';
 }

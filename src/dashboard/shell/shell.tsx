@@ -136,7 +136,7 @@ function Page({ api, route, store, service }: PageProps): VNode {
       return (
         <>
           <PageHeading title="No such page" />
-          <EmptyView title="The address names no page">
+          <EmptyView title="There is no page at this address">
             <a href={OVERVIEW_LINK}>All scalers</a>
           </EmptyView>
         </>

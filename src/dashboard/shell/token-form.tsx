@@ -27,9 +27,9 @@ export function TokenForm({ session, message }: TokenFormProps): VNode {
           <input name="token" type="password" autocomplete="off" spellcheck={false} required />
         </label>
         <p class="hint">
-          The token is the one in the file of <code>server.auth.bearerTokenFile</code>; with{' '}
-          <code>tokenReview</code>, it is your own token of Kubernetes. The browser keeps it until the tab is
-          closed, and sends it only to this address.
+          The token is in the file of <code>server.auth.bearerTokenFile</code>; with <code>tokenReview</code>,
+          use your own Kubernetes token. The browser keeps the token until the tab is closed, and sends it
+          only to this address.
         </p>
         <button type="submit" class="primary">
           Sign in

@@ -38,7 +38,7 @@ export function forecastFor(
   const metric = metrics[forecast.metric];
   const load =
     metric === undefined
-      ? { unknown: 'there is no metric with a total load' }
+      ? { unknown: 'no metric measures the total load of the workload' }
       : loadOf(metric.spec, metric.sample, { pods, fillPercent: forecast.fillPercent });
   const minutes = 'unknown' in load ? before.minutes : addMinute(before.minutes, now, load.total);
   const spent = spentPercent(before.spent, before.reactive.replicas);
@@ -51,9 +51,9 @@ export function forecastFor(
   const whyNot = isAsleep
     ? 'the target has 0 replicas'
     : !isTrusted
-      ? 'not every metric has a full value'
+      ? 'not every metric has a complete value'
       : spent >= forecast.budgetPercent
-        ? `the budget of ${forecast.budgetPercent} % is spent`
+        ? `the forecast budget of ${forecast.budgetPercent} % is spent`
         : isRaising && (proposed.replicas ?? 0) > recommended
           ? whyNotWorth(before.raises, now, forecast)
           : null;

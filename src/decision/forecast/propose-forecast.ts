@@ -72,9 +72,9 @@ export function proposeForecast({ now, forecast, history, load, minutes, maxRepl
     `at ${localTime(at, forecast).slice(11)} on ${describeDays(seasons, now, { forecast, leadSeconds })}, `,
     `the load of ${load.metric} was ${factor(Math.min(...loads))} to ${factor(Math.max(...loads))}${load.unit}; `,
     chosen.ratio === null
-      ? `the level of ${date} was 0, and its load`
-      : `today is at ${factor(100 * chosen.ratio)} %${chosen.ratio > HIGHEST_SCALE ? ` (at most ${100 * HIGHEST_SCALE} %)` : ''} of ${date}, whose load`,
-    ` was ${factor(seen)}: the load expected within ${formatSeconds(leadSeconds)} is ${result(chosen.load)}`,
+      ? `the load on ${date} was 0 at the present time of day, and`
+      : `the load today is ${factor(100 * chosen.ratio)} %${chosen.ratio > HIGHEST_SCALE ? ` (at most ${100 * HIGHEST_SCALE} %)` : ''} of the load on ${date}, which`,
+    ` was ${factor(seen)} at that time: the load expected within ${formatSeconds(leadSeconds)} is ${result(chosen.load)}`,
     limit === null
       ? ''
       : `, limited to ${result(expected)} (${ABOVE_HIGHEST} times the highest load of ${factor(limit)})`,

@@ -99,7 +99,8 @@ function whyNoStep(
   if (podStartSeconds === null) return 'no saturation step because the pod start time is unknown';
   const waitsUntil = addSeconds(since, podStartSeconds / 2);
   if (now < waitsUntil) return `no saturation step before ${formatInstant(waitsUntil)}`;
-  if (!usage.isWhole) return 'no saturation step until all ready pods have been ready for a whole window';
+  if (!usage.isWhole)
+    return `no saturation step until every ready pod has been ready for at least ${usage.windowSeconds} s`;
   if (served === undefined || before === null)
     return 'no saturation step because the change in served load is unknown';
   return served > GROWTH * before
@@ -133,6 +134,8 @@ interface LimitUsage {
   readonly percent: bigint;
   /** Whether `percent` covers all ready pods, not only some of them. */
   readonly isWhole: boolean;
+  /** The window of the query, in seconds. */
+  readonly windowSeconds: number;
 }
 
 /** Returns the usage of the ready pods in percent of their limits, or why it is not known. */
@@ -141,6 +144,7 @@ function usageOfLimits(
   pods: readonly Pod[],
 ): LimitUsage | { readonly unknown: string } {
   const indexes = new Map(sample.pods.map((name, index) => [name, index]));
+  const { windowSeconds } = sample;
   const used = new MilliSum();
   let limits = 0n;
   let [ready, measured] = [0, 0];
@@ -148,7 +152,7 @@ function usageOfLimits(
     if (deleting || phase !== 'Running' || isReady !== true) continue;
     ready += 1;
     if (cpuLimit === undefined) return { unknown: `pod ${name} has no cpu limit` };
-    if (readyChangedAt !== null && addSeconds(readyChangedAt, sample.windowSeconds) > sample.at) continue;
+    if (readyChangedAt !== null && addSeconds(readyChangedAt, windowSeconds) > sample.at) continue;
     const index = indexes.get(name);
     if (index === undefined) return { unknown: `pod ${name} has no sample` };
     for (let at = sample.starts[index] ?? 0; at < (sample.starts[index + 1] ?? 0); at += 1)
@@ -156,6 +160,6 @@ function usageOfLimits(
     limits += cpuLimit;
     measured += 1;
   }
-  if (limits === 0n) return { unknown: 'no pod has been ready for a whole window' };
-  return { ready, percent: (used.total * 100n) / limits, isWhole: measured === ready };
+  if (limits === 0n) return { unknown: `no pod has been ready for at least ${windowSeconds} s` };
+  return { ready, percent: (used.total * 100n) / limits, isWhole: measured === ready, windowSeconds };
 }

@@ -28,7 +28,7 @@ export interface Snapshot {
 export interface LoadHistory {
   /** The time from the creation of a pod until the metric shows its load. */
   readonly leadSeconds: number;
-  /** The highest load within the lookback. */
+  /** The highest load within the lookback of the forecast. */
   readonly highest: number;
   /** One season for each earlier day, latest first. */
   readonly seasons: readonly Season[];

@@ -107,7 +107,7 @@ const checkAverage: Check = ({ member, target, measure, path, written, amount },
   const what = kind === 'ratio' ? 'a ratio' : kind === 'latency' ? 'a latency' : 'an average over the pods';
   const limit =
     most === null
-      ? 'at three times the target, the metric proposes 3 pods, whether 3 or 30 pods are running'
+      ? 'a result of three times the target gives 3 pods, no matter how many pods are running'
       : `the metric proposes at most ${countOf(Math.ceil(most / amount), 'pod')} of ${spec.maxReplicas ?? 'maxReplicas'}`;
   const message = `${formatPath(field)}: the query returns ${what}. With averageValue, the replicas are the result divided by ${written}: ${limit}. Write target: { value: ${written} }, which multiplies the replicas by result / ${written}`;
   return [finding(kind === 'latency' ? 'latency-target' : 'average-as-total', field, message)];
@@ -226,7 +226,7 @@ function checkSpeed({
   const isSlower = start > periodSeconds && steps > 1;
   if (seconds <= LONGEST_SCALE_UP_SECONDS && !isSlower) return [];
   const path = ['spec', 'behavior', 'scaleUp', 'policies', 0];
-  const message = `${formatPath(path)} adds one pod per ${periodSeconds} s: scaling from ${minReplicas} to ${countOf(maxReplicas, 'pod')} takes ${inMinutes(seconds)}, plus the start of the last pod${isSlower ? ` (${start} s, spec.podStart)` : ''}, while the backlog grows. Add a second policy (the larger change applies): { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
+  const message = `${formatPath(path)} adds one pod per ${periodSeconds} s. Scaling from ${minReplicas} to ${countOf(maxReplicas, 'pod')} takes ${inMinutes(seconds)}, plus the start of the last pod${isSlower ? ` (${start} s, spec.podStart)` : ''}. Meanwhile, the backlog grows. Add a second policy (the larger change applies): { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
   return [finding('slow-scale-up', path, message)];
 }
 

@@ -115,12 +115,12 @@ const forecast = z.strictObject({
     }),
   quantile: z.number().min(0.01).max(1).optional().meta({
     description:
-      'Quantile of the loads of earlier days at the same local time that is taken as the expected load.',
+      'Quantile of the loads of earlier days at the same local time. The quantile is the expected load.',
     default: BUILT_IN.forecastQuantile,
   }),
   fillPercent: z.int().min(50).max(100).optional().meta({
     description:
-      'Usage, in percent of the requests, that ready pods may have when the load arrives. It applies only to a lower target of type Utilization. Otherwise, the pods may reach their target.',
+      'Usage, in percent of the requests, that ready pods may have when the load arrives. It applies only to a target of type Utilization that is lower than this field. Otherwise, the pods may reach their target.',
     default: BUILT_IN.forecastFillPercent,
   }),
   lead: z
@@ -147,13 +147,13 @@ const forecast = z.strictObject({
 });
 
 const CHPA_LIMIT_WITH_BEHAVIOR =
-  'If behavior is set, this field has an effect only if the document or the preset also sets this field.';
+  'If behavior is set, the default is not used: the field has an effect only if the document or the preset sets it.';
 
 /** Optional fields of `spec`, which a document or `defaults` of the service config can set. */
 const defaultableFields = {
   preset: z.enum(['hpa', 'chpa', 'hpa-1.11']).optional().meta({
     description:
-      'Set of defaults. hpa: those of the current HPA; chpa: those of CHPA; hpa-1.11: those of the HPA before Kubernetes 1.12.',
+      'Set of defaults. hpa: the defaults of the current HPA; chpa: the defaults of CHPA (Configurable HPA); hpa-1.11: the defaults of the HPA before Kubernetes 1.12.',
     default: BUILT_IN.preset,
   }),
   minReplicas: z.int().min(0).max(MAX_REPLICAS).optional().meta({
@@ -162,7 +162,7 @@ const defaultableFields = {
   }),
   maxReplicasFrom: maxReplicasFrom.optional().meta({
     description:
-      'Query whose value limits scale-ups below maxReplicas, such as the number of pods for which there are GPUs. The ceiling never scales down. The value {} removes a ceiling that the service config sets.',
+      'Query whose value limits scale-ups below maxReplicas, such as the number of pods for which there are GPUs. The ceiling never scales down. The value {} removes a ceiling set in the service config.',
     default: {},
   }),
   metrics: z
@@ -310,7 +310,7 @@ const metadata = z.strictObject({
   namespace: labelName.meta({ description: 'Namespace of the scaler and of its target.' }),
   labels: z.record(z.string(), z.string()).optional().meta({
     description:
-      'Labels of the scaler. The dashboard can group scalers by the label that server.groupLabel of the service config names.',
+      'Labels of the scaler. The service config can name one label in server.groupLabel; the dashboard can group scalers by this label.',
   }),
   annotations: z.record(z.string(), z.string()).optional().meta({
     description:

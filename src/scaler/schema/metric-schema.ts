@@ -64,7 +64,7 @@ const saturation = z.strictObject({
 });
 const SATURATION = {
   description:
-    'Scale-up step for cpu to a multiple of the ready pods. The step follows when the usage has been at the cpu limits of the pods for half of podStart. Default: no step.',
+    'Scale-up step for cpu: the replicas become a multiple of the ready pods. The step is made after the usage has been at the cpu limits of the pods for half of podStart. Default: no step.',
 };
 
 const labelSelector = z.strictObject({

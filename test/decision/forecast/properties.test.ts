@@ -256,7 +256,7 @@ describe('a forecast of a random load', () => {
   }
 
   const SENTENCE =
-    /(?:today is at (\S+) %(?: \(at most (\S+) %\))? of \S+, whose load|the level of \S+ was 0, and its load) was (\S+): the load expected within \S+ is ([^\s,]+)(?:, limited to (\S+) \(1\.2 times the highest load of ([^\s)]+)\))?, and needs (\d+) pods? at the target \(([^\s)]+)(?: each)?\)/;
+    /(?:the load today is (\S+) %(?: \(at most (\S+) %\))? of the load on \S+, which|the load on \S+ was 0 at the present time of day, and) was (\S+) at that time: the load expected within \S+ is ([^\s,]+)(?:, limited to (\S+) \(1\.2 times the highest load of ([^\s)]+)\))?, and needs (\d+) pods? at the target \(([^\s)]+)(?: each)?\)/;
 
   /** Returns whether `value` is the printed result, in its digits. */
   function isPrinted(value: number, printed: string): boolean {

@@ -145,7 +145,7 @@ function Period({ entry }: { readonly entry: DecisionEntry }): VNode {
   return (
     <p class="hint">
       The same decision {formatCount(count)} times, from <Time at={firstAt} /> to <Time at={lastAt} />. Values
-      and pods are from the last of these.
+      and pods are from the last of these decisions.
     </p>
   );
 }

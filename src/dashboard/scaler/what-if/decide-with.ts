@@ -130,14 +130,14 @@ function notesOn(
         ]
       : []),
     ...(isOtherCeiling(scaler, given)
-      ? ['maxReplicasFrom with another query limits nothing here: the snapshot has no answer to it.']
+      ? ['maxReplicasFrom with another query limits nothing here: the snapshot has no answer to this query.']
       : []),
     ...(limits.some(({ limit }) => limit === 'stabilization' || limit === 'downscale_confirmation')
       ? ['The earlier recommendations within the window were made with the real document.']
       : []),
     ...(isLonger
       ? [
-          'A longer window sees only the recommendations and changes that the service has kept for the shorter one.',
+          'A longer window sees only the recommendations and changes that the service has kept for the shorter window.',
         ]
       : []),
   ];

@@ -41,7 +41,7 @@ export function PastSection({ api, detail, document, at }: PastSectionProps): VN
   );
   return (
     <div class="what-if-past">
-      <h3>Over the last decisions</h3>
+      <h3>Effect on the last decisions</h3>
       {inputs === null ? (
         <button type="button" disabled={reading === 'loading'} onClick={() => void read()}>
           Repeat the decisions with the change
