@@ -182,14 +182,9 @@ const scalerFields = {
   agreement: z
     .object({
       beside: z.string(),
-      since: time.describe(
-        'Time of the first cycle since the start of this process in which scaler and HPA were compared.',
-      ),
-      rounds: z
-        .int()
-        .min(1)
-        .describe('Number of cycles with this spec in which scaler and HPA were compared.'),
-      same: count.describe('Number of these cycles in which scaler and HPA had the same desired replicas.'),
+      since: time.describe('Time of the first comparison with the HPA since the start of this process.'),
+      rounds: z.int().min(1).describe('Number of comparisons with the HPA for this spec.'),
+      same: count.describe('Number of comparisons in which both had the same desired replicas.'),
       largest: z
         .object({
           at: time,

@@ -253,12 +253,7 @@ describe('validate on expressions of dashboards as a target', () => {
       { averageValue: 80 },
       'at most 2 pods of 20',
     ],
-    [
-      'the requests that failed, of all requests',
-      FAILED,
-      { averageValue: '10m' },
-      'gives 3 pods',
-    ],
+    ['the requests that failed, of all requests', FAILED, { averageValue: '10m' }, 'gives 3 pods'],
   ])('names a ratio as averageValue: %s', (_, query, target, part) => {
     const problems = problemsOf({ maxReplicas: 20, metrics: [external('m', query, target)] });
 
