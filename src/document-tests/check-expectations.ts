@@ -96,7 +96,7 @@ function checkOne(
     add(
       'out-of-range',
       [...path, 'at'],
-      `is ${String(input.at)}, must be at most ${maxSeconds}s: 100,000 rounds`,
+      `is ${String(input.at)}, must be at most ${maxSeconds}s (100,000 rounds)`,
     );
   (limits ?? []).forEach((limit, index) => {
     if (!LIMIT_NAMES.some((name) => name === limit))

@@ -274,7 +274,7 @@ function noteTotal({ metrics }: Draft, { code, path, message }: Finding, log: Re
   const itemIndex = indexInDraft(metrics, index);
   const from = metrics[itemIndex]?.from ?? [];
   const why = message.slice(message.indexOf(': ') + 2);
-  log.at(['spec', 'metrics', itemIndex]).note(from, `The target is that of the manifest, but ${why}`);
+  log.at(['spec', 'metrics', itemIndex]).note(from, `The target is taken from the manifest, but ${why}`);
 }
 
 /** Lowers `minReplicas` to `maxReplicas`, or removes `minReplicas: 0` if all metrics need pods. */

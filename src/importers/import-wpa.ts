@@ -190,7 +190,7 @@ function readBehavior(spec: Fields, metrics: readonly ReadMetric[]): PlainObject
       .at(['spec', 'behavior'])
       .lose(
         [...spec.path, 'metrics'],
-        `has watermarks for which a tolerance would have to be above 100 %: scale-up starts ${percent(band)} above the low watermark`,
+        `has watermarks that one tolerance of at most 100 % cannot represent: scale-up starts ${percent(band)} above the low watermark`,
       );
   return {
     scaleUp: { ...limitOf(up), ...(bands.length === 0 ? {} : { tolerance: round(band) }) },

@@ -29,7 +29,7 @@ describe('the config of prometheus-adapter', () => {
     );
 
     expect(read === null ? [] : unusualResources(read)).toEqual([
-      'resourceRules.memory: Resource metrics use resourceQueries.memory of the data source: set it to sum(my_memory{namespace=~"$namespaces"}) by (namespace, pod, container)',
+      'resourceRules.memory: Resource metrics use the field resourceQueries.memory of the data source. Set this field to sum(my_memory{namespace=~"$namespaces"}) by (namespace, pod, container)',
     ]);
   });
 

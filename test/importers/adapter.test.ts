@@ -227,7 +227,7 @@ describe('an Object metric with the target value', () => {
       `{ type: Object, object: { describedObject: { apiVersion: v1, kind: Service, name: api }, metric: { name: requests_total }, target: ${target} } }`,
     );
   const NOTE =
-    /spec\.metrics\[0\]: The target is that of the manifest, but the query returns a total, .* at three times the target, 1 replica becomes 3, then 9, and so on up to maxReplicas \(9\)\. Write target: \{ averageValue: 10 \}/;
+    /spec\.metrics\[0\]: The target is taken from the manifest, but the query returns a total, .* at three times the target, 1 replica becomes 3, then 9, and so on up to maxReplicas \(9\)\. Write target: \{ averageValue: 10 \}/;
 
   it('that reads the total of a Service stays as it is, with a note that it multiplies the replicas', () => {
     const { text, spec, lost } = importOne(hpa('{ type: Value, value: 10 }'), {

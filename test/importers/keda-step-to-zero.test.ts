@@ -63,7 +63,7 @@ describe('the comment on cooldownPeriod names the time until 0 replicas, which a
 
     expect(lost).toEqual([
       expect.stringContaining(
-        `spec.cooldownPeriod is ${cooldown}: KEDA sets 0 replicas ${cooldown} s after the last activity, at once from any count. promscaler sets 0 replicas after ${fromOne} s from 1 replica and ${seconds} s from 20, because behavior.scaleDown also applies to this step`,
+        `spec.cooldownPeriod is ${cooldown}: KEDA sets 0 replicas ${cooldown} s after the last activity, in one step from any replica count. promscaler sets 0 replicas after ${fromOne} s from 1 replica, and after ${seconds} s from 20 replicas, because behavior.scaleDown also applies to this step`,
       ),
     ]);
     expect(

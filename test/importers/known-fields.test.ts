@@ -243,17 +243,17 @@ describe('of a ScaledObject, standard error lists', () => {
     [
       'a cooldown below the stabilization',
       'cooldownPeriod: 299\n',
-      'spec.cooldownPeriod is 299: KEDA sets 0 replicas 299 s after the last activity, but promscaler after 300 s',
+      'spec.cooldownPeriod is 299: KEDA sets 0 replicas 299 s after the last activity, but promscaler sets 0 replicas after 300 s',
     ],
     [
       'no scale-down at all',
       'advanced: { horizontalPodAutoscalerConfig: { behavior: { scaleDown: { selectPolicy: Disabled } } } }\n',
-      'spec.cooldownPeriod is 300 (the default): KEDA sets 0 replicas 300 s after the last activity, at once from any count. promscaler sets 0 replicas never, because behavior.scaleDown also applies to this step',
+      'spec.cooldownPeriod is 300 (the default): KEDA sets 0 replicas 300 s after the last activity, in one step from any replica count. promscaler never sets 0 replicas, because behavior.scaleDown also applies to this step',
     ],
     [
       'a step of more than 8 hours',
       'advanced: { horizontalPodAutoscalerConfig: { behavior: { scaleDown: { policies: [{ type: Pods, value: 1, periodSeconds: 1800 }] } } } }\n',
-      'spec.cooldownPeriod is 300 (the default): KEDA sets 0 replicas 300 s after the last activity, at once from any count. promscaler sets 0 replicas after 300 s from 1 replica and much longer from 100, because behavior.scaleDown also applies to this step',
+      'spec.cooldownPeriod is 300 (the default): KEDA sets 0 replicas 300 s after the last activity, in one step from any replica count. promscaler sets 0 replicas after 300 s from 1 replica, and much later from 100 replicas, because behavior.scaleDown also applies to this step',
     ],
     [
       'modifiers without a formula',

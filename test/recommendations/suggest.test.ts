@@ -172,7 +172,7 @@ describe('suggest', () => {
     expect(JSON.parse(patch ?? '')).toEqual({ spec: { forecast: { mode: 'Raise' } } });
     expect(thetaU?.proposed).toBeLessThanOrEqual((thetaU?.current ?? NaN) / 2);
     expect(saving?.percent).toBeGreaterThanOrEqual(-4);
-    expect(reason).toMatch(/^the forecast lowers theta_U from /);
+    expect(reason).toMatch(/^the forecast lowers theta_U \(missing pods\) from /);
   });
 
   it('fails without any sample of the load', async () => {

@@ -88,7 +88,7 @@ function atTarget(scaler: Variant['scaler'], factor: number): Variant {
     index === spec.forecast?.metric ? lowered(metric, factor) : metric,
   );
   return {
-    name: `without forecast, at ${(100 * factor).toFixed(1)} % of the target`,
+    name: `without forecast, target multiplied by ${factor.toFixed(3)}`,
     scaler: { ...scaler, spec: { ...spec, forecast: null, metrics } },
   };
 }

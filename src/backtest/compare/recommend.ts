@@ -88,7 +88,7 @@ export async function recommend(
   const why = whyNotConfirmed(confirmed, aim);
   if (why !== null)
     return answer(
-      `the best change of the first half of the load ${why} in the parts of the second half that should confirm it`,
+      `the best change for the first half of the load was not confirmed: in the parts of the second half that are used to confirm a change, it ${why}`,
       results,
     );
   const compared = compareIn(score, results);
@@ -96,7 +96,7 @@ export async function recommend(
   const whyNot = whyNotConfirmed(compared, aim);
   if (whyNot !== null)
     return answer(
-      `the best change of the first half of the load was confirmed, but ${whyNot} in the parts of the second half that score it`,
+      `the best change for the first half of the load was confirmed, but in the parts of the second half that are used to score a change, it ${whyNot}`,
       results,
     );
   const saving = savingIn(scored ?? [], compared, results);
@@ -157,7 +157,7 @@ async function tryRaise(
   const percents = [current, changed].map(({ thetaU }) => `${thetaU.toFixed(3)} %`).join(' to ');
   return {
     change: [{ field: 'forecast.mode', value: 'Raise' }],
-    reason: `the forecast lowers theta_U from ${percents}, and needs ${Math.abs(saving.percent).toFixed(1)} % ${saving.percent > 0 ? 'fewer' : 'more'} pod-hours, in the parts of the second half that score it. In the parts that confirm it, theta_U is at most half. Other settings were not tried`,
+    reason: `the forecast lowers theta_U (missing pods) from ${percents}, and needs ${Math.abs(saving.percent).toFixed(1)} % ${saving.percent > 0 ? 'fewer' : 'more'} pod-hours, in the parts of the second half of the load that are used to score a change. In the parts that are used to confirm a change, the forecast at least halves theta_U. Other settings were not tried`,
     saving,
     results,
   };
@@ -244,7 +244,7 @@ function describeMiss(
   if (missed === undefined) return [];
   const more = Math.max(0, changed.thetaU - current.thetaU);
   return [
-    `the change does not meet ${missed.text} in the parts that ${part} it, with ${more.toFixed(3)} percentage points more theta_U than the document (at most ${MAX_WORSE_THETA_U} are accepted)`,
+    `the change does not meet ${missed.text} in the parts of the second half that are used to ${part} a change: its theta_U (missing pods in percent of the needed pods) is ${more.toFixed(3)} percentage points higher than that of the document (at most ${MAX_WORSE_THETA_U} is accepted)`,
   ];
 }
 
@@ -287,21 +287,21 @@ export function describeLength(seconds: number): readonly string[] {
 /** A change must save at least this much of the pod-hours. */
 const LEAST_NOTABLE_PERCENT = 1;
 
-const SCORED = 'in the parts of the second half that neither the search nor the confirmation used';
+const SCORED = 'in the parts of the second half that were used neither to search nor to confirm the change';
 
 /** Returns why a saving is too small to change the document; null: it is large enough, or the change needs more. */
 export function whyNotNotable({ percent, lowest, highest }: Saving): string | null {
   if (percent <= 0 || percent >= LEAST_NOTABLE_PERCENT) return null;
   const [saved, least, most] = [percent, lowest, highest].map((value) => value.toFixed(2));
-  return `no change saves at least ${LEAST_NOTABLE_PERCENT} % of the pod-hours: the best one saves ${saved} % (${least} to ${most} % in single parts) ${SCORED}`;
+  return `no change saves at least ${LEAST_NOTABLE_PERCENT} % of the pod-hours: the best one saves ${saved} % (${least} to ${most} % depending on the part) ${SCORED}`;
 }
 
 export function describeSaving({ percent, lowest, highest }: Saving): string {
   const isSaving = percent > 0;
   const text = (value: number): string => (isSaving ? value : -value).toFixed(1);
   const [least, most] = isSaving ? [lowest, highest] : [highest, lowest];
-  const spread = `(${text(least)} to ${text(most)} % in single parts)`;
+  const spread = `(${text(least)} to ${text(most)} % depending on the part)`;
   return isSaving
     ? `expect ${text(percent)} % fewer pod-hours ${spread} ${SCORED}`
-    : `expect ${text(percent)} % more pod-hours ${spread} ${SCORED}; the change meets the condition, which the document does not`;
+    : `expect ${text(percent)} % more pod-hours ${spread} ${SCORED}; the change meets the condition, and the document does not`;
 }

@@ -168,7 +168,7 @@ async function figuresOn(probes: readonly Probe[], scaler: Scaler): Promise<read
 
 function whyNone(missed: Threshold | undefined): string {
   return missed === undefined
-    ? 'no change that meets the condition with a margin on the first half of the load needs fewer pod-hours'
+    ? 'no change needs fewer pod-hours on the first half of the load and also meets the condition with a margin'
     : `the document does not meet ${missed.text} on the first half of the load, and no other setting does: check minReplicas, maxReplicas and the pod start time`;
 }
 

@@ -77,7 +77,7 @@ export function parseThreshold(
   if (!isFigure(name)) return `there is no figure ${name}; the figures are ${FIGURE_NAMES.join(', ')}`;
   const isRelative = limitText === 'document';
   if (isRelative && !operator.endsWith('='))
-    return `has the limit document, which needs <= or >=: the document itself never meets ${name}${operator}document`;
+    return `compares with the document, so the operator must be <= or >=: the document itself never meets ${name}${operator}document`;
   const isUpper = operator.startsWith('<');
   const isMet = (figures: Figures, limit: number): boolean => compare(READ[name](figures), operator, limit);
   const isMetWithin = (figures: Figures, margin: number): boolean =>

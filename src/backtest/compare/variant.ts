@@ -161,7 +161,7 @@ export function resultOf(name: string, run: Run, scoring: Scoring): Result {
   const whole = withQueue(run, scoring);
   const figures = figuresOf(whole, scoring);
   return figures === null
-    ? { name, run: null, figures: null, error: 'the load is never known' }
+    ? { name, run: null, figures: null, error: 'the load is unknown at all times' }
     : { name, run: whole, figures, error: null };
 }
 
@@ -244,6 +244,6 @@ export function checkDemand({ demand, capacity }: Scoring): void {
   const most = demand.pods.reduce((highest, pods) => (pods > highest ? pods : highest), 0);
   if (most > MAX_DEMAND)
     throw new BacktestError(
-      `the load needs ${countOf(most, 'pod')} of a capacity of ${capacity}, which is more than the maximum of ${MAX_DEMAND}: check the unit of --capacity`,
+      `at a capacity of ${capacity} per pod, the load needs ${countOf(most, 'pod')}, more than the maximum of ${MAX_DEMAND}: check the unit of --capacity`,
     );
 }

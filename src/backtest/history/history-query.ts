@@ -32,7 +32,7 @@ export async function historyQuery(
     throw new BacktestError(`${what}: data source ${source.name} has no query for ${metric.name}`);
   const found = await findDuplicates(metric, query, { range, fetching });
   if (found?.isAdded !== true) return { query, warning: null };
-  const copies = `${found.times} copies, which differ in ${describeLabels(found)}`;
+  const copies = `${found.times} copies of its series, which differ in ${describeLabels(found)}`;
   if (isOfResource(metric)) {
     const resourceQueries = { ...source.resourceQueries, ...source.onceQueries };
     const once = Object.hasOwn(source.onceQueries, metric.name)
@@ -41,11 +41,11 @@ export async function historyQuery(
     if (once !== null)
       return {
         query: once,
-        warning: `${what}: each container has ${copies}: only the largest is counted, as in the service`,
+        warning: `${what}: each container has ${copies}: only the largest copy is counted, as in the service`,
       };
   }
   throw new BacktestError(
-    `${what}: each series of the query has ${copies}, and is counted ${found.times} times, so the load would be a multiple of the true load. ${found.labels.some(({ name }) => isReplicaLabel(name)) ? 'Aggregate' : 'Add a matcher for one of the copies to the query, or aggregate the copies'} with max by before the sum`,
+    `${what}: each series of the query exists ${found.times} times, with different values of ${describeLabels(found)}. Each copy is counted, so the load would be a multiple of the true load. ${found.labels.some(({ name }) => isReplicaLabel(name)) ? 'Aggregate the copies' : 'Add a matcher for one of the copies to the query, or aggregate the copies'} with max by before the sum`,
   );
 }
 

@@ -101,12 +101,12 @@ export function describeGaps({ start, stepSeconds, values }: Column): string | n
   const timeAt = (index: number): string => formatInstant(instantFromMs(start + index * stepSeconds * 1000));
   const percent = (steps: number): string => ((100 * steps) / values.length).toFixed(1);
   const firstKnown = values.findIndex((value) => !Number.isNaN(value));
-  const early = `no values before ${timeAt(firstKnown)}, which is before the retention of the server or the start of the metric; ${percent(firstKnown)} % of the time is excluded`;
+  const early = `no values before ${timeAt(firstKnown)} (older than the retention of the server, or before the metric existed); ${percent(firstKnown)} % of the time is excluded`;
   const later = missing - firstKnown;
   // A missing first step is not a gap, because it may result from the times of scrapes.
   if (firstKnown > 1 && later === 0) return early;
   const firstGap = values.findIndex((value, index) => index > firstKnown && Number.isNaN(value));
   const gap = later === 0 ? timeAt(0) : `${timeAt(firstGap)} and at other times`;
-  const gaps = `no values at ${gap}, ${percent(firstKnown > 1 ? later : missing)} % of the time, which is neither filled nor scored`;
+  const gaps = `no values at ${gap}: ${percent(firstKnown > 1 ? later : missing)} % of the time is neither filled nor scored`;
   return firstKnown > 1 ? `${early}; ${gaps}` : gaps;
 }

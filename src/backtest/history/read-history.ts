@@ -140,7 +140,7 @@ async function readFacts(scaler: Scaler, settings: HistorySettings, fetching: Fe
     readColumn(what, plain(query), range, fetching);
   const podStartOf = async (query: string): Promise<number | null> => {
     const coarseRange = { ...range, stepSeconds: step, warmUpSeconds: 0 };
-    return medianOf(await readColumn('the start of pods', plain(query), coarseRange, fetching));
+    return medianOf(await readColumn('the pod start time', plain(query), coarseRange, fetching));
   };
   const containers = async (
     which: 'requests' | 'limits',

@@ -172,7 +172,7 @@ function describeSteps({ seconds, lines, values }: Rows, step: number): readonly
   const [gapAt] = gaps;
   if (unevenAt !== undefined) {
     const many = uneven.length === 1 ? '' : `, and ${uneven.length - 1} more`;
-    const message = `the step is ${length(seconds, unevenAt)} s instead of ${step} s${many}; each value is in effect until the next`;
+    const message = `the step is ${length(seconds, unevenAt)} s instead of ${step} s${many}; each value applies until the next value`;
     problems.push({ severity: 'warning', line: lines[unevenAt] ?? null, message });
   }
   if (gapAt !== undefined) {

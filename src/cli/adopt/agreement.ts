@@ -159,7 +159,7 @@ const LOWEST_SHARE_PERCENT = 90;
 /** Returns why the counts have differed too often for a switch; null: they have been equal often enough. */
 export function whyDisagreeing({ same, rounds }: AgreementReport): string | null {
   if (100 * same >= LOWEST_SHARE_PERCENT * rounds) return null;
-  return `the counts were equal in ${shareText({ same, rounds })}, fewer than ${LOWEST_SHARE_PERCENT} %: look at the largest difference, and correct the document or compare for longer`;
+  return `the replica counts were equal in only ${shareText({ same, rounds })}, but must be equal in at least ${LOWEST_SHARE_PERCENT} %. Look at the largest difference, then correct the document or compare for longer`;
 }
 
 /** After a shorter comparison, `adopt` prints a warning, because the load may hardly have varied. */
@@ -169,7 +169,7 @@ const SHORTEST_SECONDS = 3600;
 export function whyShort({ since, at }: AgreementReport): string | null {
   const seconds = secondsOf({ since, at });
   if (seconds === null || seconds >= SHORTEST_SECONDS) return null;
-  return `the counts were compared for ${formatSeconds(seconds)} only: at another load, the counts may differ. Compare for a day, or better for a week`;
+  return `the replica counts were compared for only ${formatSeconds(seconds)}. At another load, the replica counts may differ. Compare for a day, or better for a week`;
 }
 
 function secondsOf({ since, at }: Pick<AgreementReport, 'since' | 'at'>): number | null {

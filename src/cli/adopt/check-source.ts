@@ -31,7 +31,7 @@ export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object:
   if (imported === null || savedManifest(scaler.object) !== null) return null;
   const changes = fieldChanges(comparable(objectIn(scaler.object, 'spec')), comparable(imported), 'spec');
   if (changes.length === 0) return null;
-  return `an import of ${nameSource(context.source)} differs from ${nameScaler(context, scaler)} now (${changesText(changes)}): make the same change to the scaler, unless the difference is intended`;
+  return `a new import of ${nameSource(context.source)} would differ from ${nameScaler(context, scaler)} (${changesText(changes)}): change the scaler accordingly, unless the difference is intended`;
 }
 
 /**

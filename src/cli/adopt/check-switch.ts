@@ -82,7 +82,7 @@ export function whyNotInForce(
   if (invalid !== null) return { why: invalid, canBeForced: false };
   const manager = managerOf(scaler.object);
   if (manager === null || context.options.force === true) return null;
-  const why = `${manager} manages ${nameScaler(context, scaler)}, and would set spec.dryRun: true again, so nothing would scale. Remove dryRun and ${nameSource(context.source)} from the repository in one commit. While the HPA exists, promscaler patches nothing`;
+  const why = `${manager} manages ${nameScaler(context, scaler)}, and would set spec.dryRun: true again, so nothing would scale the workload. Remove spec.dryRun and ${nameSource(context.source)} from the repository in one commit. While the HPA exists, promscaler patches nothing`;
   return { why, canBeForced: true };
 }
 
@@ -181,11 +181,11 @@ function whyDifferent(
   },
 ): string | null {
   const { source } = context;
-  if (typeof report === 'string') return `no round has been compared yet: ${report}`;
+  if (typeof report === 'string') return `no decision has been compared with the HPA yet: ${report}`;
   const { now, notCompared } = report;
-  if (now === null) return `the last round was not compared: ${notCompared ?? ''}`;
+  if (now === null) return `the last decision was not compared with the HPA: ${notCompared ?? ''}`;
   if (now.desiredReplicas !== now.theirReplicas)
-    return `the count would change from ${now.theirReplicas} to ${now.desiredReplicas}: try again when both agree`;
+    return `the replica count would change from ${now.theirReplicas} to ${now.desiredReplicas}: try again when scaler and HPA have the same desired replicas`;
   const noValue = row === null ? null : whyNoValue(row);
   if (noValue !== null) return noValue;
   const disagreeing = whyDisagreeing(report);

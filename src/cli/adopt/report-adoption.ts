@@ -34,7 +34,7 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
     const accepted = conditionOf(scaler.object, 'Accepted');
     const rejected = accepted === null ? null : whyRejected(context, scaler.name, accepted);
     throw new CommandError(
-      `no round of ${nameScaler(context, scaler)} has been compared yet: ${rejected ?? report}`,
+      `no decision of ${nameScaler(context, scaler)} has been compared with the HPA yet: ${rejected ?? report}`,
     );
   }
   io.stdout.write(format === 'text' ? localTimes(agreementText(report)) : writeStructured(format, report));
@@ -76,9 +76,9 @@ async function goneLines(context: AdoptContext, scaler: ScalerObject): Promise<r
       : `HPA ${source.namespace}/${textIn(objectIn(left, 'metadata'), 'name') ?? ''} of ${nameSource(source)} is not deleted yet, and scales`;
   const dryRun = [
     `${nameScaler(context, scaler)} is in dry run: ${what} ${nameWorkload(context, scaler)}`,
-    `Switch:   ${commandFor('--switch', source, context)}`,
+    `Switch:  ${commandFor('--switch', source, context)}`,
   ];
-  return [...(scaler.isDryRun ? dryRun : []), `Way back: ${commandFor('--undo', source, context)}`];
+  return [...(scaler.isDryRun ? dryRun : []), `Undo:    ${commandFor('--undo', source, context)}`];
 }
 
 export async function fetchView(

@@ -60,7 +60,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     const isMade = isMadeFrom(source, scaler);
     if (!isMade)
       io.stderr.write(
-        `note: ${nameScaler(context, scaler)} was not made from ${nameSource(source)}, but has the same target. Compare the metrics and bounds of the two before a switch, which needs --force\n`,
+        `note: ${nameScaler(context, scaler)} was not made from ${nameSource(source)}, but has the same target. Compare the metrics and bounds of scaler and autoscaler before the switch. The switch needs --force\n`,
       );
     return announceNext(context, { scaler, offersSwitch: isMade });
   }
@@ -80,7 +80,9 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   await checkTarget(context, created);
   const isCreated = await objects.create(SCALER, withAnnotations(document, object, context));
   if (!isCreated)
-    throw new CommandError(`${nameScaler(context, created)} exists with another target: rename it first`);
+    throw new CommandError(
+      `${nameScaler(context, created)} exists with another target. Pass the document with another name: -f FILE`,
+    );
   const idle = await whyIdle(context, object, { isNew: false });
   const effect = idle ?? `${nameSource(source)} goes on scaling ${nameWorkload(context, created)}`;
   io.stdout.write(`${nameScaler(context, created)} created, in dry run: ${effect}\n`);
@@ -115,7 +117,7 @@ async function checkFiles(context: AdoptContext, created: Created): Promise<void
       `${name} is a document in a file of the service, and takes precedence over an object with the same name. Nothing was created. Delete the document from the files first, or pass the document with another name: -f FILE`,
     );
   io.stderr.write(
-    `note: ${name}, a document in a file of the service, has the same target. Delete this document from the files before ${commandFor('--switch', source, context)}\n`,
+    `note: ${name}, a document in a file of the service, has the same target as ${nameSource(context.source)}. Delete this document from the files before ${commandFor('--switch', source, context)}\n`,
   );
 }
 

@@ -90,8 +90,8 @@ function whyNotCompared({ source }: AdoptContext, { row }: ServiceView): string 
   const change =
     wanted === null || wanted === row?.currentReplicas
       ? ''
-      : `, now from ${row?.currentReplicas ?? '?'} to ${wanted}`;
-  return `${nameSource(source)} does not exist, so nothing is compared: the first decision may change the count${change}`;
+      : ` (now from ${row?.currentReplicas ?? '?'} to ${wanted})`;
+  return `${nameSource(source)} does not exist, so its desired replicas cannot be compared. The first decision may change the replica count${change}`;
 }
 
 function mustBeAllowed(refusal: Refusal | null): void {
@@ -119,7 +119,7 @@ async function confirmEarlier(
     throw new CommandError(
       `${name} does not scale ${nameWorkload(context, scaler)}: ${why}. To undo the switch: ${commandFor('--undo', source, context)}`,
     );
-  io.stdout.write(`Way back: ${commandFor('--undo', source, context)}\n`);
+  io.stdout.write(`Undo:    ${commandFor('--undo', source, context)}\n`);
   return 0;
 }
 
@@ -216,7 +216,7 @@ async function endDryRun(
       io.stderr.write(
         `promscaler: warning: the service has not written the status of ${name} yet: kubectl get scalers shows an older state\n`,
       );
-    io.stdout.write(`Way back: ${undo}\n`);
+    io.stdout.write(`Undo:    ${undo}\n`);
     return 0;
   }
   if (io.signal.aborted)

@@ -119,7 +119,7 @@ export function describeAssumptions(
       ? 'the simulation starts with as many replicas as the load needs (--initial-replicas)'
       : `the replicas at the start are ${initialReplicas} (--initial-replicas)`,
     'the demand is the load of each 15 s divided by the capacity, rounded up to at least 1 pod',
-    'pauses, dry run, recovery holds and failures are not simulated',
+    'pauses, dry run, failures and the hold after metrics have recovered are not simulated',
   ];
 }
 
@@ -152,7 +152,7 @@ function slowStartLines(variants: readonly Variant[], hasQueue: boolean): readon
   return [
     ...(hasBacklog && !hasQueue ? ['the backlog is 0, because load waits only with --queue'] : []),
     ...(hasCapacity && hasQueue
-      ? ['the capacity of a metric is the load that a pod serves (--capacity), from the first round']
+      ? ['the capacity of a metric is the load that a pod serves (--capacity), from the first decision on']
       : []),
     ...(hasCapacity && !hasQueue
       ? ['the capacity of a metric is its averageValue, because load waits only with --queue']

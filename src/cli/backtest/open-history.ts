@@ -171,7 +171,9 @@ function historyLines(
     ...(hasMemory
       ? ['the memory usage of a pod is the recorded mean, regardless of the number of pods']
       : []),
-    ...(hasZero ? ['onMissing: zero applies only at times for which the history has the replicas'] : []),
+    ...(hasZero
+      ? ['onMissing: zero applies only at times for which the history contains the replica count']
+      : []),
     ...(ran === null
       ? ['the replicas that really ran are unknown: neither kube-state-metrics nor promscaler recorded them']
       : []),
@@ -204,7 +206,7 @@ function warmUpLine(
 ): string {
   const longest = Math.max(...variants.map(({ scaler }) => longestWindowSeconds(scaler)));
   const lookback = Math.max(...variants.map(({ scaler }) => lookbackSeconds(scaler)));
-  if (hasInitialReplicas) return 'all windows are empty at --from, because of --initial-replicas';
+  if (hasInitialReplicas) return 'all windows are empty at --from, because --initial-replicas is set';
   if (warmUpSeconds === 0)
     return `windows (up to ${formatSeconds(longest)}) are empty at the start, because the history has no earlier values`;
   const begin = `decisions begin ${formatSeconds(warmUpSeconds)} before --from, but are scored only from --from on`;

@@ -159,7 +159,9 @@ export function parseMetrics(
     if (name === undefined) {
       const names = listSome([...known]);
       const rule =
-        known.size === 0 ? 'but no document has a metric with a query' : `must begin with ${names} and =`;
+        known.size === 0
+          ? 'but no document has a metric with a query'
+          : `must begin with the name of a metric (${names}), followed by =`;
       throw new CommandError(`--metric ${shorten(text)}: ${rule}`, 2);
     }
     const expression = text.slice(name.length + 1);

@@ -60,7 +60,7 @@ export async function readVariant(
   const missing = imported.incomplete.get(scalerKey(scaler));
   if (missing !== undefined)
     throw new CommandError(
-      `${option}: ${file}: ${missing}. The comparison would use a different autoscaler: convert the file with import, complete the document and pass it instead`,
+      `${option}: ${file}: ${missing}. Without these parts, the back-test would run a different autoscaler. Convert the file with promscaler import, complete the document, and pass the document instead`,
     );
   return scaler;
 }

@@ -120,7 +120,7 @@ export function recommendationLines({ recommendation }: Report, indent: string):
     .map((line) => indent + line);
   return [
     '',
-    `Recommendation: ${reason}. The table shows only these parts of the history. Change:`,
+    `Recommendation: ${reason}. The table covers only the parts that are used to score a change. Change:`,
     '',
     ...yaml,
   ];

@@ -54,7 +54,7 @@ export async function checkPrometheusClock(context: SourceContext): Promise<read
   if (source.flavor !== 'victoriametrics' && (await isVictoriaMetrics(context)))
     return [
       make.skipped(
-        'VictoriaMetrics evaluates queries 30 s in the past unless flavor is victoriametrics; see the check prometheus',
+        'VictoriaMetrics evaluates queries 30 s in the past unless flavor is victoriametrics; see the result of the check `prometheus`',
       ),
     ];
   const aheadSeconds = secondsBetween(before, instantFromSeconds(seconds)) - halfRoundTrip;

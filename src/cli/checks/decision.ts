@@ -87,7 +87,7 @@ function fixForNoValue(
     return `see the problems above: until they are fixed, ${effect}`;
   const ready = new Set(pods.filter(({ pod }) => pod.ready === true).map(({ name }) => name));
   const isWaiting = metrics.some(({ pods: { unready } }) => unready.some((name) => ready.has(name)));
-  return `${isWaiting ? 'wait until the pods count, and run' : 'run'} this command again; until then, ${effect}`;
+  return `${isWaiting ? 'wait until the metrics count all ready pods, and run' : 'run'} this command again; until then, ${effect}`;
 }
 
 interface DecisionFacts extends Pick<ScalerFacts, 'scaler' | 'answers' | 'sharesTargetWith' | 'sources'> {

@@ -39,8 +39,8 @@ export async function checkForecast(facts: ScalerFacts): Promise<readonly CheckR
   if (answer.class === 'failed' || answer.class === 'invalid')
     return [
       make.warning(
-        `${what} in the lookback of ${lookbackDays} d cannot be read: ${answer.message}`,
-        'the forecast proposes nothing until the data source answers range queries of this length; a recording rule for the query makes these queries cheaper',
+        `${what} in the last ${lookbackDays} d (lookback) cannot be read: ${answer.message}`,
+        'use a recording rule for the query, so that range queries of this length are cheaper; until the data source answers them, the forecast proposes nothing',
       ),
     ];
   const now = context.clock.now() / 1000;
@@ -55,7 +55,7 @@ export async function checkForecast(facts: ScalerFacts): Promise<readonly CheckR
   const seconds = Math.min(Math.round(now - since), lookbackDays * DAY_SECONDS);
   if (seconds >= FEWEST_SEASONS * DAY_SECONDS)
     return [
-      make.ok(`${what} is known for ${formatSeconds(seconds)} of the lookback of ${lookbackDays} d`),
+      make.ok(`${what} is known for ${formatSeconds(seconds)} of the last ${lookbackDays} d (lookback)`),
       ...adviseRules(facts, make),
     ];
   const start = since === Infinity ? null : formatInstant(instantFromMs(since * 1000));
@@ -63,8 +63,8 @@ export async function checkForecast(facts: ScalerFacts): Promise<readonly CheckR
     start === null ? 'is not known' : `is known only since ${start}, for ${formatSeconds(seconds)}`;
   return [
     make.warning(
-      `${what} ${known}: the forecast proposes nothing with fewer than ${FEWEST_SEASONS} earlier days`,
-      `wait, or increase the retention of the data source: the lookback is ${lookbackDays} d`,
+      `${what} ${known}. The forecast needs at least ${FEWEST_SEASONS} days of history, and proposes nothing until then`,
+      `wait, or increase the retention of the data source to at least the lookback of ${lookbackDays} d`,
     ),
   ];
 }
@@ -84,7 +84,7 @@ function adviseRules(
   if (ofRates.length < MANY_FORECASTS) return [];
   return [
     make.warning(
-      `${countOf(ofRates.length, 'document')} have a forecast whose query calculates a rate: in eight range queries an hour, the data source calculates this rate again for each point of each earlier day`,
+      `${countOf(ofRates.length, 'document')} have a forecast whose query calculates a rate. The data source calculates this rate again for each point of each earlier day, in eight range queries an hour`,
       'record the rate with a recording rule, and query the series of the rule',
     ),
   ];

@@ -68,7 +68,7 @@ async function checkMemberLeases(context: ClusterContext): Promise<readonly Chec
       ? []
       : [
           make.warning(
-            `Lease ${namespace}/${LEASE_NAME} is held by ${holder}, a replica without sharding: while it renews the Lease, the other replicas scale nothing`,
+            `Lease ${namespace}/${LEASE_NAME} is held by ${holder}, a replica without sharding: while this replica renews the Lease, the other replicas scale nothing`,
             `kubectl get lease ${LEASE_NAME} -n ${namespace}; finish the rolling update`,
           ),
         ]),

@@ -101,7 +101,7 @@ function checkPolicy(
   if (startSeconds <= periodSeconds || more <= 1 || isReported) return [];
   return [
     make.warning(
-      `95 % of the pods became ready within ${inSeconds(startSeconds)} of their start on a node, but scale-up adds one pod per ${periodSeconds} s: scaling from ${minReplicas} to ${countOf(maxReplicas, 'pod')} takes ${inSeconds((more - 1) * periodSeconds + startSeconds)}, not ${inSeconds(startSeconds)}, while the backlog grows`,
+      `95 % of the pods became ready within ${inSeconds(startSeconds)} of their start on a node, but scale-up adds only one pod per ${periodSeconds} s. Scaling from ${minReplicas} to ${countOf(maxReplicas, 'pod')} takes ${inSeconds((more - 1) * periodSeconds + startSeconds)} instead of ${inSeconds(startSeconds)}, and the backlog grows in that time`,
       `add a policy (the larger change applies): { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`,
     ),
   ];

@@ -104,7 +104,7 @@ function describeYoung({ scaler, sources, context }: ScalerFacts, ready: readonl
   );
   const last = times.at(-1);
   if (last === undefined) return '';
-  return `, ${times.length} of them for less than the window of ${windowSeconds} s when they were measured: the metric cpu counts these pods as unready until ${formatInstant(last)}`;
+  return `; when the cpu usage was measured, ${times.length} of the ready pods had been ready for less than the window of ${windowSeconds} s, so the metric cpu counts these pods as unready until ${formatInstant(last)}`;
 }
 
 function isOwnPod(

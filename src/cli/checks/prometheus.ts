@@ -29,8 +29,8 @@ export async function checkHistory({
   const make = resultsOf('prometheus', sourceSubject(source));
   return [
     make.warning(
-      'the data source has no series up and reports no start time: promscaler does not notice a loss of data, and values that are then too low can scale down',
-      'keep the series up: in write_relabel_configs of remote_write, in match[] of a federation, in the stores of a querier',
+      'the data source has no series `up` and reports no start time, so promscaler cannot detect a loss of data. After a loss, values are too low and can cause a scale-down',
+      'keep the series `up`: in write_relabel_configs of remote_write, in match[] of a federation, or in the stores of a querier',
     ),
   ];
 }

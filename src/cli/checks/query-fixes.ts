@@ -70,7 +70,7 @@ function fixForDuplicates(metric: MetricSpec, answer: Answered, source: string):
  */
 export function countOnce(labels: readonly string[]): string {
   const replicas = labels.filter(isReplicaLabel).map(labelText).join(', ');
-  return `count each series once, whichever replica is up: put max without (${replicas}) (...) around rate(...), or around the selector of a gauge, inside the sum`;
+  return `count each series only once: wrap rate(...), or the selector of a gauge, in max without (${replicas}) (...), inside the sum`;
 }
 
 /**

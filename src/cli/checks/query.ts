@@ -148,7 +148,7 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
   const { metric, context, query, make } = queried;
   const who = nameMetric(metric);
   if (isOfResource(metric))
-    return make.failed(`${who} has no series`, 'see the check resource-series of the data source');
+    return make.failed(`${who} has no series`, 'see the result of the check `resource-series`');
   const isAtZero = hasNoReplicas(queried.facts);
   const { scaler } = queried.facts;
   // The missing series are expected here: the check `wake-up` reports the problem.
@@ -228,9 +228,9 @@ function fixForSample(queried: QueriedMetric, answer: AnswerWithSeries, error: s
   const { metric, pods } = queried;
   const fix = fixForInvalid(metric, answer, { error, source: metric.source });
   if (fix !== null) return error.includes('series for pod') ? fix : `${fix}; ${tryIt(queried)}`;
-  if (pods?.length === 0) return 'see the check pods, because the target has no pods';
+  if (pods?.length === 0) return 'the target has no pods: see the result of the check `pods`';
   if (metric.type === 'ContainerResource')
-    return 'check that containerResource.container is the name of a container of the pods, and see the check resource-series';
+    return 'check that containerResource.container is the name of a container of the pods, and see the result of the check `resource-series`';
   if (metric.type !== 'Pods') return tryIt(queried);
   const names = listSome(labelValues(answer, 'pod'), 3);
   return `the label pod must be the name of a pod, such as ${pods?.[0]?.name ?? 'web-0'}; the values of the label are ${names}`;
@@ -279,7 +279,7 @@ function judgeShape(
   }
   if (metric.type === 'External' && selected.length > MANY_SERIES)
     return make.warning(
-      `${who}: each query returns ${selected.length} series, which promscaler only sums`,
+      `${who}: the query returns ${selected.length} series, and promscaler uses only their sum`,
       'aggregate the series in Prometheus: wrap the query in sum(...)',
     );
   return null;
@@ -396,5 +396,5 @@ function messageOf(judged: Answer, only: Omit<MetricChecks, 'isMissingZero'>): s
   if (judged.class === 'failed' || judged.class === 'invalid') return judged.message;
   if (judged.class === 'partial' && only.capacity !== undefined) return judged.why;
   if (judged.class !== 'value' || only.served === undefined || judged.served !== undefined) return null;
-  return 'saturation.served does not return exactly one value, so there is no saturation step';
+  return 'saturation.served does not return exactly one value, so saturation adds no replicas';
 }

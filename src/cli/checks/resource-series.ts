@@ -196,7 +196,7 @@ async function explainNoSeriesInNamespaces(
   if ((await onlyValueOf(runQuery, `count(${selector})`)) !== null)
     return make.failed(
       `${metric} has series, but rate over ${source.resourceWindowSeconds} s returns none: the window contains fewer than two samples`,
-      'see the check scrape-interval; if Prometheus or the pods have just started, wait for two scrapes',
+      'see the result of the check `scrape-interval`; if Prometheus or the pods have just started, wait for two scrapes',
     );
   const others = labelValues(await runQuery(`group by (namespace) (${metric})`), 'namespace');
   if (namespaces.length > 0 && others.length > 0)

@@ -84,7 +84,7 @@ function adviceFor(
     ...(isLearned ? [] : [`resourceWindowSeconds: ${ADVISED_WINDOW_SECONDS}`]),
   ];
   const isShort = resourceWindowSeconds <= ADVISED_WINDOW_SECONDS || settings.length === 0;
-  const advice = isShort ? '' : ` (${settings.join(' and ')} would follow the load sooner)`;
+  const advice = isShort ? '' : ` (with ${settings.join(' and ')}, the metrics would follow the load sooner)`;
   return `${isLearned ? `, so the window is ${resourceWindowSeconds} s` : ''}${advice}`;
 }
 

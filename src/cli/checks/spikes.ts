@@ -47,7 +47,7 @@ export async function checkSpikes(facts: ScalerFacts): Promise<readonly CheckRes
   const who = nameTarget(scaler.namespace, scaler.spec.scaleTargetRef);
   return [
     make.warning(
-      `in the last ${LOOK_BACK}, the CPU of ${who} rose to ${Math.round(factor * 10) / 10} times its value within ${RISE}. CPU metrics show such a rise late: the CPU usage of a pod cannot exceed its limit, and the usage of a new pod counts only after a whole window`,
+      `in the last ${LOOK_BACK}, the CPU of ${who} rose to ${Math.round(factor * 10) / 10} times its value within ${RISE}. CPU metrics show such a rise late: the CPU usage of a pod cannot exceed its limit, and the usage of a new pod counts only after the pod has been ready for the window of the query`,
       'scale on a metric of the whole load: requests per second of the service, or jobs in the queue, as an External metric with averageValue',
     ),
   ];

@@ -9,7 +9,7 @@ import { reviewPermissions } from './permissions.js';
 import { permissionsBy } from '../../service/permissions.js';
 import { listSome } from '../../units/format.js';
 
-const DEGRADED = 'the scalers whose state belongs there can scale up but not down';
+const DEGRADED = 'the scalers whose state is stored there can scale up but not down';
 
 interface ReadConfigMap {
   readonly name: string;

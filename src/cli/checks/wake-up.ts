@@ -42,7 +42,7 @@ export async function checkWakeUp(facts: ScalerFacts): Promise<readonly CheckRes
   if (!isAtZero)
     return [
       make.warning(
-        `${nameMetric(first)}: only the pods of ${who} expose its series, so that it has no series at 0 replicas, but ${zero} is 0: nothing starts the workload again`,
+        `${nameMetric(first)}: only the pods of ${who} expose its series, and ${zero} is 0. At 0 replicas, the metric has no series, so nothing starts the workload again`,
         `set ${zero}: 1, or query ${OTHER_WORK}`,
       ),
     ];

@@ -57,12 +57,12 @@ export async function whyNoSeries(runQuery: RunQuery, query: string): Promise<No
     ? {
         isOfSelector: false,
         message: `${text} matches series, but these series have too few samples in [${range}], or a comparison removes all of them`,
-        fix: `see the check query-window, or make the range longer: ${query}`,
+        fix: `see the result of the check \`query-window\`, or make the range longer: ${query}`,
       }
     : {
         isOfSelector: false,
         message: `${text} matches only series that are younger than [${range}] and may have only one sample so far, or a comparison removes all of them`,
-        fix: `try again after two more scrapes; then see the check query-window: ${query}`,
+        fix: `try again after two more scrapes; then see the result of the check \`query-window\`: ${query}`,
       };
 }
 

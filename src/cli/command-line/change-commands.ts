@@ -18,7 +18,7 @@ export function addPauseCommands(program: Command, io: CommandIo, result: Result
       ]),
     )
     .option('--replicas <count>', 'Set this replica count and keep it, even outside the bounds')
-    .option('--reason <text>', 'Reason of the pause, at most 200 characters');
+    .option('--reason <text>', 'Reason for the pause, at most 200 characters');
   targeting(pause).action(async (scaler: string, options: Omit<PauseOptions, 'scaler'>) => {
     const { runPause } = await import('../commands/run-pause.js');
     result.exitCode = await runPause({ scaler, ...options }, io);
@@ -35,7 +35,7 @@ export function addPauseCommands(program: Command, io: CommandIo, result: Result
 
 function targeting(command: Command): Command {
   return reaching(command.option(...NAMESPACE_OF_SCALER))
-    .option('--target <kind/name>', 'Workload of the scaler (default: the service is asked for the workload)')
+    .option('--target <kind/name>', 'Workload of the scaler (default: as reported by the service)')
     .addOption(outputOption(['text', 'json', 'yaml', 'name']));
 }
 
@@ -45,7 +45,7 @@ export function addAdoptCommand(program: Command, io: CommandIo, result: Result)
     .description('Replace an HPA or ScaledObject by a scaler, in steps')
     .argument(
       '<autoscaler>',
-      'Autoscaler: hpa/NAME or scaledobject/NAME. Without --report, --switch and --undo, create its scaler in dry run; the autoscaler continues to scale',
+      'Autoscaler: hpa/NAME or scaledobject/NAME. Without --report, --switch or --undo: create a scaler from the autoscaler, in dry run, while the autoscaler continues to scale',
     )
     .option(
       '-n, --namespace <namespace>',
@@ -64,7 +64,7 @@ export function addAdoptCommand(program: Command, io: CommandIo, result: Result)
     .option('--undo', 'Put the scaler into dry run, and create the autoscaler again')
     .option(
       '--force',
-      'With --switch: switch even if the replica counts differ, differed in more than 10 % of the rounds or were not compared, or if a tool manages the scaler',
+      'With --switch: switch even if the replica counts differ, differed in more than 10 % of the decisions or were not compared, or if a tool such as Argo CD manages the scaler',
     )
     .option(
       '--save <file>',

@@ -69,7 +69,7 @@ function addImport(program: Command, io: CommandIo, result: Result): void {
     .option('--strict', 'Print no document for an autoscaler that cannot be converted completely')
     .option(
       '--live',
-      'Decide once for each document, and print the difference to the desired replicas of its HPA',
+      'Decide once for each document, and print the difference from the desired replicas of its HPA',
     )
     .option('--config <file>', 'With --live: service config with the data sources')
     .option('--prometheus <url>', 'With --live: replace the URLs of the data source default');

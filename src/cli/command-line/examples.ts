@@ -51,7 +51,7 @@ const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
   ],
   backtest: [
     [
-      'Compare a document with an HPA on a trace',
+      'Compare a document with an HPA for a load in a CSV file',
       `promscaler backtest --scaler web.yaml --trace load.csv --capacity 60 \\
     --against hpa.yaml`,
     ],

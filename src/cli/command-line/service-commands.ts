@@ -52,7 +52,7 @@ function addDemo(program: Command, io: CommandIo, result: Result): void {
     )
     .option(
       '--speed <factor>',
-      'Factor from 1 to 60 by which the load curve and the windows are shortened',
+      'Factor from 1 to 60. The demo divides the length of the load curve and of the windows by this factor',
       '5',
     )
     .option('--port <port>', 'Port of the service (default: 8080, or any free port if 8080 is in use)')

@@ -129,8 +129,8 @@ function compared(
   for (const { name, error } of decision.metrics)
     if (error !== null) return notCompared(object, `${name} has no value: ${describeFailure(error)}`);
   const ours = decision.desiredReplicas;
-  if (ours === theirs) return lineOf(object, `${countOf(ours, 'replica')}, as the HPA`);
-  const difference = `${Math.abs(ours - theirs)} ${ours > theirs ? 'more' : 'less'} than the HPA (${theirs})`;
+  if (ours === theirs) return lineOf(object, `${countOf(ours, 'replica')}, the same as the HPA`);
+  const difference = `${Math.abs(ours - theirs)} ${ours > theirs ? 'more' : 'fewer'} than the HPA (${theirs})`;
   return lineOf(object, `${countOf(ours, 'replica')}, ${difference}: ${decision.reason}`);
 }
 

@@ -154,7 +154,7 @@ function resumeText(key: string, target: PauseTarget, { isAnnotated, isPaused }:
   }
   if (target.reported?.isPausedByDocument === true)
     return `the pause by annotation of ${key} has ended: removed its annotations from ${workload}`;
-  return `${key} is resumed: ${workload} is scaled again from the next decision on, and stabilization counts the recommendations of the pause`;
+  return `${key} is resumed: ${workload} is scaled again from the next decision on, and stabilization includes the recommendations that were made during the pause`;
 }
 
 /** Reads and writes the annotations of a target with the permissions of the user. Failures are `CommandError`s. */

@@ -276,8 +276,8 @@ function sharedTarget(
   const target = nameTarget(scaler.namespace, scaler.spec.scaleTargetRef);
   const message =
     others.length === 1
-      ? `${names} also scales ${target}: promscaler patches this target for neither of the two. Delete one of the two documents, or set spec.dryRun: true in one of them`
-      : `${names} also scale ${target}: promscaler patches this target for none of them. Delete all but one of the documents, or set spec.dryRun: true in the others`;
+      ? `this document and ${names} both scale ${target}, so promscaler patches the target for neither of the two documents. Delete one of the two documents, or set spec.dryRun: true in one of them`
+      : `this document and ${names} all scale ${target}, so promscaler patches the target for none of these documents. Delete all but one of the documents, or set spec.dryRun: true in all but one`;
   return [document.locate(finding('shared-target', ['spec', 'scaleTargetRef'], message))];
 }
 
@@ -308,7 +308,7 @@ function emptyFileProblem({ name }: InputFile): Problem {
 
 /** The checks that only --live makes. Without --live, types and labels of a query are checked in its syntax tree. */
 const NOT_CHECKED =
-  'without --live, the existence of metrics, labels and target, the number of series, units and permissions are not checked';
+  'without --live, validate does not check whether the metrics, labels and target exist, nor the number of series, units and permissions';
 
 export interface NextTimes {
   readonly scaler: string;

@@ -119,7 +119,7 @@ spec:
 }
 
 function mailer(seconds: Seconds): string {
-  return `# A worker on a queue: 30 waiting messages per pod, with the forbidden windows of CHPA.
+  return `# A worker on a queue: 30 waiting messages per pod, with a minimum time between two changes.
 ${head('mailer')}
 spec:
   preset: chpa

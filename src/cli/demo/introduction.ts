@@ -68,17 +68,17 @@ interface IntroducedDemo {
 
 export function introduction(demo: IntroducedDemo, { speed, durationSeconds }: DemoSettings): string {
   const { folder, kubeconfig, configFile, serviceUrl, prometheusUrl, prometheusPid, command } = demo;
-  const end = durationSeconds === null ? 'Ctrl-C' : `${durationSeconds} s or Ctrl-C`;
+  const end = durationSeconds === null ? 'with Ctrl-C' : `after ${durationSeconds} s or with Ctrl-C`;
   const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
   const reach = `--kubeconfig ${kubeconfig}`;
   return `Dashboard: ${serviceUrl}/
 
-promscaler demo, ${speed}x speed, until ${end}.
+promscaler demo, ${speed}x speed. It ends ${end}.
 
 A simulated cluster, a real Prometheus that scrapes its pods, and the service as \`promscaler run\` starts it:
   checkout  Deployment   cpu at 60 % of the requests
   search    StatefulSet  20 requests per second per pod
-  mailer    Deployment   30 waiting messages per pod, with the forbidden windows of CHPA
+  mailer    Deployment   30 waiting messages per pod, with a minimum time between two changes
 
 Commands to try in another terminal:
   ${command} status ${reach}
@@ -92,7 +92,7 @@ Commands to try in another terminal:
   curl ${serviceUrl}/metrics
   curl ${serviceUrl}/api/v1/scalers/shop/checkout
 
-The scaler documents of checkout and search are objects in the cluster, that of mailer is a file. Edit them:
+The scaler documents of checkout and search are objects in the cluster. The document of mailer is a file. Edit the documents:
   ${kubectl} edit scaler checkout
   ${join(folder, 'scalers', 'mailer.yaml')}
 

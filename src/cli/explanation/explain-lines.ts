@@ -112,9 +112,7 @@ function versionLines(status: ExplainedStatus | null): readonly string[] {
   }
   if (generation === null) return unused;
   const isNewest = newestGeneration === null || newestGeneration === generation;
-  const note = isNewest
-    ? ''
-    : `; no decision was made yet for generation ${newestGeneration}, the newest one`;
+  const note = isNewest ? '' : `; the newest generation, ${newestGeneration}, has no decision yet`;
   return [`document: generation ${generation}${note}`];
 }
 
@@ -190,7 +188,7 @@ function forecastLines({ snapshot, decision }: Explanation): readonly string[] {
   return [
     `Forecast (${mode}): ${text}`,
     `  of ${metric?.identity ?? 'no metric'}: lookback ${lookbackDays}d, quantile ${quantile}${metric === undefined ? '' : `, pods at ${usageWhenFull(metric, fillPercent)}`}, lead ${leadSeconds === null ? 'auto' : formatSeconds(leadSeconds)}, time zone ${timeZone}`,
-    `  budget ${budgetPercent} %${spent}`,
+    `  budget for additional replicas: ${budgetPercent} %${spent}`,
     '',
   ];
 }

@@ -151,6 +151,6 @@ async function otherDocumentWarnings(input: TargetCheckInput): Promise<readonly 
   }
   return names.map(
     (other) =>
-      `Scaler ${namespace}/${other} also scales ${nameTarget(namespace, ref)}: with both, promscaler patches nothing. Delete one of the two, or set spec.dryRun: true in one`,
+      `Scaler ${namespace}/${other} also scales ${nameTarget(namespace, ref)}: while both exist, promscaler patches the target for neither of the two scalers. Delete one of the two, or set spec.dryRun: true in one of them`,
   );
 }

@@ -76,7 +76,7 @@ export function listNotes(where: string, list: StatusList, selection: Selection)
   const leading =
     unreachable === 0
       ? standby
-      : `${unreachable} of the replicas did not answer, so some scalers are missing`;
+      : `${unreachable} of the replicas of the service did not answer, so some scalers are missing`;
   return [
     ...(leader ? [] : [leading]),
     ...(version === VERSION ? [] : [`${where} has version ${version}, this command has ${VERSION}`]),

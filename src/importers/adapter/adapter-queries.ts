@@ -167,7 +167,7 @@ export function unusualResources({ resources }: AdapterConfig): readonly string[
     const names = query === null ? [] : metricNames(query);
     if (names.length === 1 && names[0] === USUAL_SERIES[name]) return [];
     return [
-      `resourceRules.${name}: Resource metrics use resourceQueries.${name} of the data source: set it to ${query ?? template}`,
+      `resourceRules.${name}: Resource metrics use the field resourceQueries.${name} of the data source. Set this field to ${query ?? template}`,
     ];
   });
 }

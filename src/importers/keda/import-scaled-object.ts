@@ -188,12 +188,12 @@ function readCooldown(
   if (slower !== null)
     lose(
       place,
-      `${value} ${cooldown} s after the last activity, at once from any count. promscaler sets 0 replicas ${slower}, because behavior.scaleDown also applies to this step`,
+      `${value} ${cooldown} s after the last activity, in one step from any replica count. promscaler ${slower}, because behavior.scaleDown also applies to this step`,
     );
   else if (cooldown < window)
     lose(
       place,
-      `${value} ${cooldown} s after the last activity, but promscaler after ${window} s, because the downscale stabilization also applies to this step`,
+      `${value} ${cooldown} s after the last activity, but promscaler sets 0 replicas after ${window} s, because the downscale stabilization also applies to this step`,
     );
   else
     note(
@@ -207,14 +207,17 @@ function readCooldown(
  * Returns a clause that says how long policies delay 0 replicas after the last activity; null: they do not delay them.
  */
 function slowerText(fromOne: number, rules: unknown, decline: Decline): string | null {
-  if (valueAt(rules, ['selectPolicy']) === 'Disabled') return 'never';
+  if (valueAt(rules, ['selectPolicy']) === 'Disabled') return 'never sets 0 replicas';
   if (valueAt(rules, ['policies']) === undefined && valueAt(rules, ['selectPolicy']) === undefined)
     return null;
   const seconds = secondsToZero(decline);
-  const from = `${fromOne} s from 1 replica and`;
-  if (seconds === null) return `after ${from} much longer from ${decline.maxReplicas}`;
+  const from = `${fromOne} s from 1 replica, and`;
+  if (seconds === null)
+    return `sets 0 replicas after ${from} much later from ${decline.maxReplicas} replicas`;
   const isSlower = seconds > fromOne + (decline.syncPeriodSeconds ?? HPA_PERIOD_SECONDS);
-  return isSlower ? `after ${from} ${seconds} s from ${decline.maxReplicas}` : null;
+  return isSlower
+    ? `sets 0 replicas after ${from} after ${seconds} s from ${decline.maxReplicas} replicas`
+    : null;
 }
 
 const DEFAULT_STABILIZATION = PRESETS[BUILT_IN.preset].downscaleStabilizationSeconds;

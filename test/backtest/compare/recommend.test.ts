@@ -8,17 +8,17 @@ import {
 } from '../../../src/backtest/compare/recommend.js';
 import { figuresWith, conditionOf } from './figures-of.js';
 
-const LAST = 'in the parts of the second half that neither the search nor the confirmation used';
+const LAST = 'in the parts of the second half that were used neither to search nor to confirm the change';
 
 describe('describeSaving', () => {
   it.each([
-    [5, 1, 8.04, `expect 5.0 % fewer pod-hours (1.0 to 8.0 % in single parts) ${LAST}`],
-    [1, -2, 3, `expect 1.0 % fewer pod-hours (-2.0 to 3.0 % in single parts) ${LAST}`],
+    [5, 1, 8.04, `expect 5.0 % fewer pod-hours (1.0 to 8.0 % depending on the part) ${LAST}`],
+    [1, -2, 3, `expect 1.0 % fewer pod-hours (-2.0 to 3.0 % depending on the part) ${LAST}`],
     [
       -10,
       -12,
       -9,
-      `expect 10.0 % more pod-hours (9.0 to 12.0 % in single parts) ${LAST}; the change meets the condition, which the document does not`,
+      `expect 10.0 % more pod-hours (9.0 to 12.0 % depending on the part) ${LAST}; the change meets the condition, and the document does not`,
     ],
   ])('says what a saving of %s %% is, from %s to %s %%', (percent, lowest, highest, expected) => {
     expect(describeSaving({ percent, lowest, highest })).toBe(expected);
@@ -29,7 +29,7 @@ describe('whyNotNotable', () => {
   it.each([
     [
       0.99,
-      `no change saves at least 1 % of the pod-hours: the best one saves 0.99 % (-0.10 to 2.00 % in single parts) ${LAST}`,
+      `no change saves at least 1 % of the pod-hours: the best one saves 0.99 % (-0.10 to 2.00 % depending on the part) ${LAST}`,
     ],
     [1, null],
     [-3, null],

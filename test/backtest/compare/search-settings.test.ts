@@ -41,7 +41,7 @@ async function find(...probes: readonly Probe[]): Promise<unknown> {
 }
 
 const NONE =
-  'no change that meets the condition with a margin on the first half of the load needs fewer pod-hours';
+  'no change needs fewer pod-hours on the first half of the load and also meets the condition with a margin';
 const down = 'behavior.scaleDown.stabilizationWindowSeconds';
 const tolerance = 'behavior.scaleDown.tolerance';
 

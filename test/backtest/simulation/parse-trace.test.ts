@@ -68,7 +68,7 @@ describe('a load trace', () => {
       {
         severity: 'warning',
         line: 6,
-        message: 'the step is 20 s instead of 10 s; each value is in effect until the next',
+        message: 'the step is 20 s instead of 10 s; each value applies until the next value',
       },
     ]);
     expect([longer.load?.at(at(39.9)), longer.load?.at(at(40)), longer.load?.at(at(50.1))]).toEqual([

@@ -12,8 +12,8 @@ jest.setTimeout(60_000);
 
 const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web';
 
-describe('adopt --report says why no round was compared, and what to do:', () => {
-  const why = 'promscaler: no round of scaler shop/web has been compared yet: ';
+describe('adopt --report says why no decision was compared, and what to do:', () => {
+  const why = 'promscaler: no decision of scaler shop/web has been compared with the HPA yet: ';
 
   /** Stops the controller of the HPA, and sets its conditions without a count. */
   async function startWithoutCount(conditions: readonly JsonObject[]): Promise<AdoptFixture> {
@@ -121,7 +121,8 @@ describe('adopt --switch', () => {
     const report = await fixture.run('--report');
     const refused = await fixture.run('--switch');
 
-    const found = /the counts were equal in \d+ of \d+ rounds \([\d.]+ %\), fewer than 90 %: [^\n]*/;
+    const found =
+      /the replica counts were equal in only \d+ of \d+ rounds \([\d.]+ %\), but must be equal in at least 90 %\. [^\n]*/;
     expect(report.stdout).toMatch(new RegExp(`A switch would be refused now: ${found.source}`));
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringMatching(found)]);
     expect(refused.stderr).toContain('. Nothing was changed; use --force to switch anyway\n');
@@ -138,7 +139,7 @@ describe('adopt --switch', () => {
 
     expect(exitCode).toBe(0);
     expect(stderr).toMatch(
-      /^promscaler: warning: the counts were compared for \d+s only: at another load, the counts may differ\. Compare for a day, or better for a week\n$/,
+      /^promscaler: warning: the replica counts were compared for only \d+s\. At another load, the replica counts may differ\. Compare for a day, or better for a week\n$/,
     );
     expect(fixture.cluster.condition('web', 'Held')?.reason).toBe('NotHeld');
     expect(fixture.cluster.status('web')['state']).not.toBe('DryRun');
@@ -291,8 +292,8 @@ describe('adopt and import', () => {
     const switched = await fixture.run('--switch', '--preview', '--force');
 
     const differs =
-      'an import of HPA shop/web differs from scaler shop/web now (spec.maxReplicas: 30 -> 20, ' +
-      'spec.metrics[0].external.target.averageValue: 11 -> 10): make the same change to the scaler, unless the difference is intended\n';
+      'a new import of HPA shop/web would differ from scaler shop/web (spec.maxReplicas: 30 -> 20, ' +
+      'spec.metrics[0].external.target.averageValue: 11 -> 10): change the scaler accordingly, unless the difference is intended\n';
     expect(reported.stdout).toContain(`Note:    ${differs}`);
     expect(switched.stderr).toContain(`warning: ${differs}`);
   });

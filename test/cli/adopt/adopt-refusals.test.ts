@@ -107,7 +107,7 @@ describe('adopt', () => {
 
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
-      'note: scaler shop/by-file, a document in a file of the service, has the same target. Delete this document from the files before promscaler adopt hpa/web -n shop --switch',
+      'note: scaler shop/by-file, a document in a file of the service, has the same target as HPA shop/web. Delete this document from the files before promscaler adopt hpa/web -n shop --switch',
     );
     expect(changed()).toEqual(IN_DRY_RUN);
     await fixture.compared(2);
@@ -150,7 +150,7 @@ describe('adopt', () => {
 
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
-      'note: scaler shop/web was not made from HPA shop/web, but has the same target. Compare the metrics and bounds of the two before a switch, which needs --force\n',
+      'note: scaler shop/web was not made from HPA shop/web, but has the same target. Compare the metrics and bounds of scaler and autoscaler before the switch. The switch needs --force\n',
     );
     expect(stdout).not.toContain('--switch');
     const why = 'scaler shop/web was not made from HPA shop/web: compare the metrics and bounds of the two';

@@ -37,9 +37,11 @@ describe('adopt does not switch to a scaler that does not scale', () => {
     const why =
       'FailedGetExternalMetric: the replica count could not be calculated from External metric load: ';
     expect([report.exitCode, report.stdout]).toEqual([1, '']);
-    expect(report.stderr).toContain(`no round of scaler shop/web has been compared yet: ${why}`);
+    expect(report.stderr).toContain(
+      `no decision of scaler shop/web has been compared with the HPA yet: ${why}`,
+    );
     expect(switched.exitCode).toBe(1);
-    expect(switched.stderr).toContain(`no round has been compared yet: ${why}`);
+    expect(switched.stderr).toContain(`no decision has been compared with the HPA yet: ${why}`);
     expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
   });
 
@@ -72,7 +74,9 @@ describe('adopt does not switch to a scaler that does not scale', () => {
     const refused = await fixture.run('--switch');
     const switched = await fixture.run('--switch', '--force');
 
-    expect(refused.stderr).toMatch(/the count would change from 4 to 6: .*; use --force to switch anyway/);
+    expect(refused.stderr).toMatch(
+      /the replica count would change from 4 to 6: .*; use --force to switch anyway/,
+    );
     expect([switched.exitCode, switched.stderr]).toEqual([0, '']);
     expect(switched.stdout).toContain('promscaler scales deployment shop/web, 4 -> 6 replicas\n');
     expect([fixture.hpa(), fixture.isDryRun()]).toEqual([null, false]);

@@ -40,7 +40,9 @@ describe('adopt', () => {
     const switched = await fixture.run('--switch');
     expect([switched.exitCode, switched.stderr]).toEqual([
       0,
-      expect.stringMatching(/^promscaler: warning: the counts were compared for \d+s only: [^\n]*\n$/),
+      expect.stringMatching(
+        /^promscaler: warning: the replica counts were compared for only \d+s\. [^\n]*\n$/,
+      ),
     ]);
     expect(switched.stdout).toContain(
       'HPA shop/web saved in hpa-shop-web.yaml and in the annotation promscaler.dev/adopted-manifest of scaler shop/web, and deleted\ndry run of scaler shop/web ended\npromscaler scales deployment shop/web, now 4 replicas\n',
@@ -54,7 +56,7 @@ describe('adopt', () => {
     const late = await fixture.run('--report');
     expect([late.exitCode, late.stdout]).toEqual([1, '']);
     expect(late.stderr).toContain(
-      'HPA shop/web does not exist anymore, so there is nothing to compare: scaler shop/web scales deployment shop/web\nWay back: ',
+      'HPA shop/web does not exist anymore, so there is nothing to compare: scaler shop/web scales deployment shop/web\nUndo:    ',
     );
 
     const undone = await fixture.run('--undo');
@@ -83,7 +85,7 @@ describe('adopt', () => {
 
     expect([exitCode, stderr]).toEqual([
       0,
-      'promscaler: warning: HPA shop/web does not exist, so nothing is compared: the first decision may change the count, now from 4 to 6\n',
+      'promscaler: warning: HPA shop/web does not exist, so its desired replicas cannot be compared. The first decision may change the replica count (now from 4 to 6)\n',
     ]);
     expect(stdout).toContain('promscaler scales deployment shop/web, 4 -> 6 replicas\n');
   });
@@ -108,11 +110,13 @@ describe('adopt', () => {
     expect(stdout).toMatch(/ {2}same count {10}0 of \d+ rounds \(0 %\)\n/);
     expect(stdout).toMatch(/ {2}largest difference {2}\+2 at \S+: promscaler 6, HPA 4\n {22}\S.*minReplicas/);
     expect(stdout).toContain('  now                 promscaler 6, HPA 4\n');
-    expect(stdout).toMatch(/\nA switch would be refused now: the count would change from 4 to 6: [^\n]*\n$/);
+    expect(stdout).toMatch(
+      /\nA switch would be refused now: the replica count would change from 4 to 6: [^\n]*\n$/,
+    );
     expect(stdout).not.toContain('--switch');
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).toContain(
-      'the count would change from 4 to 6: try again when both agree. Nothing was changed',
+      'the replica count would change from 4 to 6: try again when scaler and HPA have the same desired replicas. Nothing was changed',
     );
     expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
   });

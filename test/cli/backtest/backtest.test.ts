@@ -238,7 +238,7 @@ describe('backtest', () => {
 
     expect([exitCode, stdout]).toEqual([1, '']);
     expect(stderr).toContain(
-      'promscaler: --against: custom-hpa.yaml: HPA shop/web cannot be converted completely: spec.metrics[1]: FILL IN the query of this Pods metric "requests": pass the rules of prometheus-adapter with --adapter-config. The comparison would use a different autoscaler: convert the file with import, complete the document and pass it instead\n',
+      'promscaler: --against: custom-hpa.yaml: HPA shop/web cannot be converted completely: spec.metrics[1]: FILL IN the query of this Pods metric "requests": pass the rules of prometheus-adapter with --adapter-config. Without these parts, the back-test would run a different autoscaler. Convert the file with promscaler import, complete the document, and pass the document instead\n',
     );
   });
 

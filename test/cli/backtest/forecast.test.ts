@@ -48,7 +48,7 @@ describe('backtest of a document with a forecast', () => {
     expect(variants.map(({ name }) => name)).toEqual([
       'observe.yaml',
       'forecast.mode=Raise',
-      expect.stringMatching(/^without forecast, at \d\d\.\d % of the target$/),
+      expect.stringMatching(/^without forecast, target multiplied by 0\.\d{3}$/),
     ]);
     const [without = NaN, withIt = NaN, other = NaN] = [observe, raise, lower].map(
       (one) => one?.figures.theta_U,
@@ -71,7 +71,7 @@ describe('backtest of a document with a forecast', () => {
     expect(good.recommendation).toMatchObject({
       change: [{ field: 'forecast.mode', value: 'Raise' }],
       reason: expect.stringMatching(
-        /^the forecast lowers theta_U from [\d.]+ % to [\d.]+ %, and needs [\d.]+ % more/,
+        /^the forecast lowers theta_U \(missing pods\) from [\d.]+ % to [\d.]+ %, and needs [\d.]+ % more/,
       ),
     });
   });

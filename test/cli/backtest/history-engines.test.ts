@@ -160,7 +160,7 @@ describe.each<ServerName>(['Prometheus', 'VictoriaMetrics'])('the history of %s'
     expect([ran.exitCode, peakOf(ran)]).toEqual([0, 14]);
     if (engine === 'Prometheus')
       expect(ran.stderr).toBe(
-        'promscaler: warning: metric cpu: each container has 2 copies, which differ in prometheus_replica (p0, p1): only the largest is counted, as in the service\n',
+        'promscaler: warning: metric cpu: each container has 2 copies of its series, which differ in prometheus_replica (p0, p1): only the largest copy is counted, as in the service\n',
       );
   });
 
@@ -171,7 +171,7 @@ describe.each<ServerName>(['Prometheus', 'VictoriaMetrics'])('the history of %s'
 
     expect([sum.exitCode, sum.stdout]).toEqual([1, '']);
     expect(sum.stderr).toContain(
-      'each series of the query has 2 copies, which differ in prometheus_replica (p0, p1), and is counted 2 times, so the load would be a multiple of the true load. Aggregate with max by before the sum\n',
+      'each series of the query exists 2 times, with different values of prometheus_replica (p0, p1). Each copy is counted, so the load would be a multiple of the true load. Aggregate the copies with max by before the sum\n',
     );
     expect([once.stderr, once.exitCode, peakOf(once)]).toEqual(['', 0, 10]);
     expect([single.stderr, single.exitCode, peakOf(single)]).toEqual(['', 0, 10]);

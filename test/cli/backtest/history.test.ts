@@ -185,7 +185,7 @@ describe('a history', () => {
     const { stderr, stdout } = await run(server);
 
     expect(stderr).toMatch(
-      /^promscaler: warning: metric cpu: no values at 2023-11-14T\S+ and at other times, 2\d\.\d % of/,
+      /^promscaler: warning: metric cpu: no values at 2023-11-14T\S+ and at other times: 2\d\.\d % of/,
     );
     // 2 hours less the gap of half an hour; at 6 pods and at the start 4.
     const podHours = (JSON.parse(stdout) as JsonReport).variants[0]?.figures['pod_hours'] ?? 0;
@@ -204,7 +204,7 @@ describe('a history', () => {
 
     const { from, assumptions, variants } = reportOf(ran);
     expect(ran.stderr).toMatch(
-      /^promscaler: warning: metric cpu: no values before 2023-11-14T21:13:30Z, which is before the retention of the server or the start of the metric; 50\.\d % of the time is excluded\n$/,
+      /^promscaler: warning: metric cpu: no values before 2023-11-14T21:13:30Z \(older than the retention of the server, or before the metric existed\); 50\.\d % of the time is excluded\n$/,
     );
     expect(from).toBe('2023-11-14T21:13:30Z');
     expect(assumptions).toContain(
@@ -304,7 +304,7 @@ describe('a history', () => {
       'windows (up to 5m) are empty at the start, because the history has no earlier values',
     ]);
     expect(await linesOf(() => true, '--initial-replicas', '2')).toEqual([
-      'all windows are empty at --from, because of --initial-replicas',
+      'all windows are empty at --from, because --initial-replicas is set',
     ]);
   });
 

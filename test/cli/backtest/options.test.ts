@@ -73,7 +73,7 @@ describe('the options of a back-test', () => {
     expect(most.exitCode).toBe(0);
     expect([more.exitCode, more.stderr]).toEqual([
       1,
-      'promscaler: the load needs 1014493 pods of a capacity of 0.000069, which is more than the maximum of 1000000: check the unit of --capacity\n',
+      'promscaler: at a capacity of 0.000069 per pod, the load needs 1014493 pods, more than the maximum of 1000000: check the unit of --capacity\n',
     ]);
   });
 });

@@ -76,7 +76,7 @@ it('states the backlog and the capacity that the simulation knows', async () => 
     '  the capacity of a metric is its averageValue, because load waits only with --queue',
   ]);
   expect(await linesWith('--queue', 'unbounded')).toEqual([
-    '  the capacity of a metric is the load that a pod serves (--capacity), from the first round',
+    '  the capacity of a metric is the load that a pod serves (--capacity), from the first decision on',
   ]);
 });
 
@@ -191,7 +191,10 @@ describe('--queue', () => {
     [['--queue', 'bounded'], '--queue is "bounded", must be unbounded'],
     [['--queue', 'max=-1'], '--queue has max="-1", must be a number above 0'],
     [['--queue', 'unbounded', '--pod-start', '521w'], '--pod-start is "521w", must be at most 1d'],
-    [['--queue', 'unbounded', '--metric', 'rps=load'], '--metric "rps=load": must begin with depth and ='],
+    [
+      ['--queue', 'unbounded', '--metric', 'rps=load'],
+      '--metric "rps=load": must begin with the name of a metric (depth), followed by =',
+    ],
     [
       ['--queue', 'unbounded', '--metric', 'depth=cpu'],
       '--metric "depth=cpu": depth has "cpu", must be arithmetic',

@@ -38,7 +38,7 @@ describe('backtest --recommend', () => {
 
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
-      /^Recommendation: expect (\d\d\.\d) % fewer pod-hours \(\1 to \1 % in single parts\) in the parts of the second half that neither the search nor the confirmation used; the load covers only 1h: the back-test confirms a change only if the load repeats at least every 30m\. The table shows only these parts of the history\. Change:$/m,
+      /^Recommendation: expect (\d\d\.\d) % fewer pod-hours \(\1 to \1 % depending on the part\) in the parts of the second half that were used neither to search nor to confirm the change; the load covers only 1h: the back-test confirms a change only if the load repeats at least every 30m\. The table covers only the parts that are used to score a change\. Change:$/m,
     );
     expect(stdout).toMatch(
       /^ {2}spec:\n {4}metrics:\n {6}- resource:\n {10}target:\n {12}averageUtilization: (?:[89]\d)$/m,
@@ -54,7 +54,7 @@ describe('backtest --recommend', () => {
       recommendation: {
         change: null,
         reason:
-          'no change that meets the condition with a margin on the first half of the load needs fewer pod-hours',
+          'no change needs fewer pod-hours on the first half of the load and also meets the condition with a margin',
       },
     });
   });
@@ -89,11 +89,11 @@ describe('backtest --recommend', () => {
   it.each([
     [
       'turns.csv',
-      'the best change of the first half of the load does not meet theta_U <= 1 in the parts of the second half that should confirm it',
+      'the best change for the first half of the load was not confirmed: in the parts of the second half that are used to confirm a change, it does not meet theta_U <= 1',
     ],
     [
       'late.csv',
-      'the best change of the first half of the load was confirmed, but does not meet theta_U <= 1 in the parts of the second half that score it',
+      'the best change for the first half of the load was confirmed, but in the parts of the second half that are used to score a change, it does not meet theta_U <= 1',
     ],
   ])('keeps the document if the load of %s turns after the search', async (load, reason) => {
     const { stdout } = await run('low.yaml', load, '-o', 'json');
@@ -124,7 +124,7 @@ describe('backtest --recommend', () => {
 
     // 1 of 21 pods in 1 of 120 steps.
     expect(stdout).toContain(
-      '; the change does not meet theta_U <= document in the parts that score it, with 0.040 percentage points more theta_U than the document (at most 0.05 are accepted); the load covers only 2h: ',
+      '; the change does not meet theta_U <= document in the parts of the second half that are used to score a change: its theta_U (missing pods in percent of the needed pods) is 0.040 percentage points higher than that of the document (at most 0.05 is accepted); the load covers only 2h: ',
     );
   });
 
@@ -148,7 +148,7 @@ describe('backtest --recommend', () => {
       readonly variants: readonly { readonly figures: Readonly<Record<string, number>> }[];
     };
     expect(recommendation.reason).toMatch(
-      /^expect \d+\.\d % more pod-hours \(.* to .* % in single parts\) .*; the change meets the condition, which the document does not; the load covers only 1h: the back-test confirms a change only if the load repeats at least every 30m$/,
+      /^expect \d+\.\d % more pod-hours \(.* to .* % depending on the part\) .*; the change meets the condition, and the document does not; the load covers only 1h: the back-test confirms a change only if the load repeats at least every 30m$/,
     );
     expect(variants[0]?.figures['theta_U']).toBeGreaterThan(1);
     expect(variants[1]?.figures['theta_U']).toBeLessThanOrEqual(1);
@@ -200,7 +200,7 @@ describe('backtest --recommend', () => {
 
       expect([exitCode, stderr]).toEqual([
         2,
-        `promscaler: --recommend "${condition}": has the limit document, which needs <= or >=: the document itself never meets ${condition}\n`,
+        `promscaler: --recommend "${condition}": compares with the document, so the operator must be <= or >=: the document itself never meets ${condition}\n`,
       ]);
     },
   );

@@ -203,7 +203,7 @@ describe('pause and resume against the simulator', () => {
     expect(ran).toEqual({
       exitCode: 0,
       stdout:
-        'shop/web is resumed: deployment shop/web is scaled again from the next decision on, and stabilization counts the recommendations of the pause\n',
+        'shop/web is resumed: deployment shop/web is scaled again from the next decision on, and stabilization includes the recommendations that were made during the pause\n',
       stderr: '',
     });
     expect(annotations()).toEqual({ 'promscaler.dev/other': '1' });

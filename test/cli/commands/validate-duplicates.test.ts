@@ -31,7 +31,7 @@ describe('validate, for two documents with one target,', () => {
 
     expect(exitCode).toBe(1);
     expect(stdout).toContain(
-      'a.yaml:5:19: error: Scaler shop/second also scales deployment shop/web: promscaler patches this target for neither of the two',
+      'a.yaml:5:19: error: this document and Scaler shop/second both scale deployment shop/web, so promscaler patches the target for neither of the two documents',
     );
     expect(stdout).toContain('2 documents, 1 error, 0 warnings\n');
   });
@@ -43,7 +43,7 @@ describe('validate, for two documents with one target,', () => {
     const { stdout } = await runCli(['validate', '.'], { cwd });
 
     expect(stdout).toContain(
-      'a.yaml:5:19: error: Scaler shop/second, Scaler shop/third also scale deployment shop/web: promscaler patches this target for none of them',
+      'a.yaml:5:19: error: this document and Scaler shop/second, Scaler shop/third all scale deployment shop/web, so promscaler patches the target for none of these documents',
     );
     expect(stdout).toContain('3 documents, 1 error, 0 warnings\n');
   });

@@ -23,7 +23,7 @@ const ASKS_SPARE = `${GOOD}  metrics:
 `;
 
 const NOT_CHECKED =
-  'without --live, the existence of metrics, labels and target, the number of series, units and permissions are not checked\n';
+  'without --live, validate does not check whether the metrics, labels and target exist, nor the number of series, units and permissions\n';
 
 describe('validate', () => {
   it('prints the counts and exits with 0 if there are only warnings', async () => {
@@ -85,7 +85,7 @@ describe('validate', () => {
     expect(stderr).toBe('');
     // The line is too long to be printed.
     expect(stdout).toBe(
-      'web.yaml:8:3533: error: spec.metrics[0].external.query: the query has 2600 operators, must have at most 500 [query-limit]\nwithout --live, the existence of metrics, labels and target, the number of series, units and permissions are not checked\n1 document, 1 error, 0 warnings\n',
+      'web.yaml:8:3533: error: spec.metrics[0].external.query: the query has 2600 operators, must have at most 500 [query-limit]\nwithout --live, validate does not check whether the metrics, labels and target exist, nor the number of series, units and permissions\n1 document, 1 error, 0 warnings\n',
     );
   });
 
@@ -145,7 +145,7 @@ describe('validate, for queries,', () => {
 
     expect(exitCode).toBe(0);
     expect(stdout.trimEnd().split('\n')).toEqual([
-      'without --live, the existence of metrics, labels and target, the number of series, units and permissions are not checked',
+      'without --live, validate does not check whether the metrics, labels and target exist, nor the number of series, units and permissions',
       '1 document, 0 errors, 0 warnings',
     ]);
   });

@@ -24,7 +24,7 @@ describe('a query of a document whose series exist twice', () => {
     expect(found?.message).toBe(
       'External metric m: each series of the query exists 2 times, with different values of prometheus_replica (a, b), and is counted 2 times',
     );
-    expect(found?.fix).toContain('put max without (prometheus_replica) (...) around rate(...)');
+    expect(found?.fix).toContain('in max without (prometheus_replica) (...), inside the sum');
     expect(found?.fix).not.toContain('="');
   });
 

@@ -67,7 +67,7 @@ async function check(
 it('says how far the load reaches into the lookback', async () => {
   expect(await check(9 * 24 * HOUR + 6 * HOUR)).toEqual({
     status: 'ok',
-    text: 'the load of rps is known for 9d6h of the lookback of 15 d; ',
+    text: 'the load of rps is known for 9d6h of the last 15 d (lookback); ',
     asked: [
       'min_over_time(timestamp(sum(sum(rps)\n))[15d:1h])',
       'min_over_time(timestamp(sum(sum(rps)\n))[1h:1m] offset 799200s)',
@@ -79,11 +79,13 @@ it('says how far the load reaches into the lookback', async () => {
 it('warns with fewer than three days', async () => {
   expect(await check(72 * HOUR - 60)).toMatchObject({
     status: 'warning',
-    text: 'the load of rps is known only since 2026-03-13T12:01:00Z, for 2d23h: the forecast proposes nothing with fewer than 3 earlier days; wait, or increase the retention of the data source: the lookback is 15 d',
+    text: 'the load of rps is known only since 2026-03-13T12:01:00Z, for 2d23h. The forecast needs at least 3 days of history, and proposes nothing until then; wait, or increase the retention of the data source to at least the lookback of 15 d',
   });
   expect(await check(null)).toMatchObject({
     status: 'warning',
-    text: expect.stringContaining('the load of rps is not known: the forecast proposes nothing'),
+    text: expect.stringContaining(
+      'the load of rps is not known. The forecast needs at least 3 days of history',
+    ),
   });
 });
 
@@ -93,7 +95,7 @@ it.each([
 ])('says since which minute a young load is known, at %s', async (now, secondsAgo, expected) => {
   const { text } = await check(secondsAgo, { now });
 
-  expect(text).toContain(`the load of rps is known only since ${expected}: the forecast proposes nothing`);
+  expect(text).toContain(`the load of rps is known only since ${expected}. The forecast needs`);
 });
 
 it('says why the load cannot be read', async () => {
@@ -101,7 +103,7 @@ it('says why the load cannot be read', async () => {
 
   expect(await check(0, { answer })).toMatchObject({
     status: 'warning',
-    text: expect.stringContaining('the lookback of 15 d cannot be read: timeout after 5000 ms; '),
+    text: expect.stringContaining('the last 15 d (lookback) cannot be read: timeout after 5000 ms; '),
   });
 });
 
@@ -110,7 +112,7 @@ it('asks for nothing without a forecast', async () => {
 });
 
 it.each([
-  ['sum(rate(requests_total[1m]))', 1000, '1000 documents have a forecast whose query calculates a rate: '],
+  ['sum(rate(requests_total[1m]))', 1000, '1000 documents have a forecast whose query calculates a rate. '],
   ['sum(rate(requests_total[1m]))', 999, 'the load of rps is known'],
   ['sum(shop:requests:rate1m)', 1000, 'the load of rps is known'],
 ])('advises recording rules for %s of %d documents or not', async (query, documents, message) => {

@@ -169,9 +169,9 @@ describe('a data source without the series up', () => {
     expect(second).toBeUndefined();
     expect(found).toMatchObject({ status: 'warning' });
     expect(found?.message).toContain(
-      'has no series up and reports no start time: promscaler does not notice a loss of data',
+      'has no series `up` and reports no start time, so promscaler cannot detect a loss of data',
     );
-    expect(found?.fix).toContain('keep the series up');
+    expect(found?.fix).toContain('keep the series `up`');
   });
 
   it('is none with one target', async () => {

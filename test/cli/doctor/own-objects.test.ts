@@ -122,7 +122,7 @@ describe('state', () => {
       {
         status: 'failed',
         message:
-          'namespace default has no ConfigMap promscaler-state-03, promscaler-state-09: the scalers whose state belongs there can scale up but not down',
+          'namespace default has no ConfigMap promscaler-state-03, promscaler-state-09: the scalers whose state is stored there can scale up but not down',
         fix: expect.stringContaining('for i in 03 09; do kubectl create'),
       },
     ]);

@@ -112,7 +112,7 @@ it('measures the start as decisions and explain do: 61 s of 20 pods, of which on
 
 it('names one pod per period if a pod starts slower', async () => {
   expect(await messages([142], { behavior: one(60) })).toEqual([
-    '95 % of the pods became ready within 142 s of their start on a node, but scale-up adds one pod per 60 s: scaling from 2 to 12 pods takes 682 s, not 142 s, while the backlog grows; add a policy (the larger change applies): { type: Percent, value: 100, periodSeconds: 60 }',
+    '95 % of the pods became ready within 142 s of their start on a node, but scale-up adds only one pod per 60 s. Scaling from 2 to 12 pods takes 682 s instead of 142 s, and the backlog grows in that time; add a policy (the larger change applies): { type: Percent, value: 100, periodSeconds: 60 }',
   ]);
   expect(await messages([60], { behavior: one(60) })).toEqual(NONE);
   expect(await messages([142], { behavior: {} })).toEqual(NONE);

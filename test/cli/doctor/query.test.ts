@@ -295,7 +295,7 @@ describe('a query with an invalid answer', () => {
     const [ofObject] = await results(metric('object', 'http'), [[/http/, pair]]);
 
     const once =
-      'count each series once, whichever replica is up: put max without (prometheus_replica) (...) around rate(...)';
+      'count each series only once: wrap rate(...), or the selector of a gauge, in max without (prometheus_replica) (...), inside the sum';
     expect(ofPods?.fix).toContain(once);
     expect(ofPods?.fix).toMatch(/ inside the sum by \(pod\); the series differ in prometheus_replica$/);
     expect(ofObject?.fix).toContain(once);

@@ -202,21 +202,21 @@ describe('resource-series', () => {
       { receive_replica: 'a' },
       { receive_replica: 'b' },
       'receive_replica (a, b)',
-      'put max without (receive_replica) (...) around rate(...)',
+      'in max without (receive_replica) (...), inside the sum',
     ],
     [
       'rule_replica',
       { rule_replica: '0' },
       { rule_replica: '1' },
       'rule_replica (0, 1)',
-      'put max without (rule_replica) (...) around rate(...)',
+      'in max without (rule_replica) (...), inside the sum',
     ],
     [
       'prometheus, the replicas of an operator,',
       { prometheus: 'a' },
       { prometheus: 'b' },
       'prometheus (a, b)',
-      'put max without (prometheus) (...) around rate(...)',
+      'in max without (prometheus) (...), inside the sum',
     ],
     [
       'k8s_cluster',
@@ -258,7 +258,7 @@ describe('resource-series', () => {
       { job: 'a', endpoint: 'x', prometheus_replica: '0' },
       { job: 'b', endpoint: 'y', prometheus_replica: '1' },
       'prometheus_replica (0, 1) and job and endpoint',
-      'put max without (prometheus_replica) (...) around rate(...)',
+      'in max without (prometheus_replica) (...), inside the sum',
     ],
   ])(
     'names %s as the label that distinguishes duplicate containers',

@@ -74,7 +74,7 @@ describe('scrape-interval', () => {
       'the containers are scraped every 15 s, so the window is 60 s',
     );
     expect(await advised(every(30, 900))).toBe(
-      'the containers are scraped every 30 s, so the window is 120 s (scrape_interval: 15s would follow the load sooner)',
+      'the containers are scraped every 30 s, so the window is 120 s (with scrape_interval: 15s, the metrics would follow the load sooner)',
     );
   });
 
@@ -82,10 +82,10 @@ describe('scrape-interval', () => {
     const window = ', resourceWindowSeconds: 120';
 
     expect(await advised(every(15, 900), window)).toBe(
-      'the containers are scraped every 15 s (resourceWindowSeconds: 60 would follow the load sooner)',
+      'the containers are scraped every 15 s (with resourceWindowSeconds: 60, the metrics would follow the load sooner)',
     );
     expect(await advised(every(16, 900), window)).toBe(
-      'the containers are scraped every 16 s (scrape_interval: 15s and resourceWindowSeconds: 60 would follow the load sooner)',
+      'the containers are scraped every 16 s (with scrape_interval: 15s and resourceWindowSeconds: 60, the metrics would follow the load sooner)',
     );
   });
 
@@ -94,7 +94,9 @@ describe('scrape-interval', () => {
       `, scrapeIntervalSeconds: 10, resourceWindowSeconds: ${seconds}`;
 
     expect(await advised(every(10, 900), window(60))).toBe('the containers are scraped every 10 s');
-    expect(await advised(every(10, 900), window(61))).toContain('resourceWindowSeconds: 60 would');
+    expect(await advised(every(10, 900), window(61))).toContain(
+      'with resourceWindowSeconds: 60, the metrics would',
+    );
   });
 
   it('does not guess from a single scrape', async () => {

@@ -60,7 +60,7 @@ describe('a query that names no pod, for a workload with minReplicas 0', () => {
         status: 'warning',
         subject: 'shop/web',
         message:
-          'External metric m: only the pods of deployment shop/web expose its series, so that it has no series at 0 replicas, but spec.minReplicas is 0: nothing starts the workload again',
+          'External metric m: only the pods of deployment shop/web expose its series, and spec.minReplicas is 0. At 0 replicas, the metric has no series, so nothing starts the workload again',
         fix: 'set spec.minReplicas: 1, or query work that waits outside of the pods, such as the length of a queue or requests at the Ingress',
       },
     ]);
@@ -105,7 +105,7 @@ describe('a query that names no pod, for a workload with minReplicas 0', () => {
       '  schedules: [{ name: night, start: "0 22 * * *", end: "0 6 * * *", timeZone: UTC, minReplicas: 0 }]\n';
     const { wakeUp } = await found([[OTHERS, 0], ...RUNS], { minReplicas: 1, more });
 
-    expect(wakeUp[0]?.message).toContain('but spec.schedules[0].minReplicas is 0');
+    expect(wakeUp[0]?.message).toContain('and spec.schedules[0].minReplicas is 0. ');
   });
 });
 

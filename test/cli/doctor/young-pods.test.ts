@@ -48,7 +48,7 @@ it('asks to wait if only the age of the pods keeps a metric from a value, withou
   expect(Date.parse(from)).toBeGreaterThan(Date.now());
   expect(decision).toMatchObject({
     status: 'warning',
-    fix: 'wait until the pods count, and run this command again; until then, a metric without a value triggers no scaling',
+    fix: 'wait until the metrics count all ready pods, and run this command again; until then, a metric without a value triggers no scaling',
   });
 });
 
@@ -67,7 +67,7 @@ it('says which ready pods the decision counts as unready, and until when', async
   const [pods, decision] = await messages(60);
 
   expect(pods).toMatch(
-    /^2 of 2 pods ready, 2 of them for less than the window of 120 s when they were measured: the metric cpu counts these pods as unready until 20\d\d-\S+Z$/,
+    /^2 of 2 pods ready; when the cpu usage was measured, 2 of the ready pods had been ready for less than the window of 120 s, so the metric cpu counts these pods as unready until 20\d\d-\S+Z$/,
   );
   expect(decision).toContain(
     'no counted pod has a sample (pods that are not ready may not count); ready pods count from 20',

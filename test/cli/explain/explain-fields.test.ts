@@ -84,7 +84,7 @@ const PRINTED: Readonly<Record<string, string>> = {
   'forecast.fillPercent': 'pods at 91 %',
   'forecast.lead': 'lead 4m',
   'forecast.timeZone': 'time zone Europe/Paris',
-  'forecast.budgetPercent': 'budget 3 %',
+  'forecast.budgetPercent': 'budget for additional replicas: 3 %',
   dryRun: 'spec.dryRun is true: nothing is patched',
   ...of('resource', {
     name: 'cpu (Resource)',

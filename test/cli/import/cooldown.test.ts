@@ -54,7 +54,7 @@ advanced: { horizontalPodAutoscalerConfig: { behavior: { scaleDown: { stabilizat
     ]);
 
     expect(remarks).toBe(
-      'so.yaml: ScaledObject shop/worker: spec.cooldownPeriod is 60: KEDA sets 0 replicas 60 s after the last activity, but promscaler after 300 s, because the downscale stabilization also applies to this step\n',
+      'so.yaml: ScaledObject shop/worker: spec.cooldownPeriod is 60: KEDA sets 0 replicas 60 s after the last activity, but promscaler sets 0 replicas after 300 s, because the downscale stabilization also applies to this step\n',
     );
     expect(failures).toBe('');
   });

@@ -92,7 +92,7 @@ describe('import --live', () => {
     const lines = stderr.split('\n').filter((line) => line.includes(': live: '));
     expect(exitCode).toBe(0);
     expect(lines).toEqual([
-      'all.json: HPA shop/same: live: 4 replicas, as the HPA',
+      'all.json: HPA shop/same: live: 4 replicas, the same as the HPA',
       expect.stringMatching(
         /^all\.json: HPA shop\/less: live: 4 replicas, 1 more than the HPA \(3\): load is at 13\.334 per pod, 40 in total, target 10 per pod: 3 -> 4/,
       ),
@@ -122,7 +122,7 @@ describe('import --live', () => {
 
     const { stderr } = await importLive([object], '--url', other.url, '--prometheus', scraped.url);
 
-    expect(stderr).toContain('HPA shop/young: live: 4 replicas, as the HPA\n');
+    expect(stderr).toContain('HPA shop/young: live: 4 replicas, the same as the HPA\n');
   });
 
   it('says that a metric has no value, or that a system does not answer', async () => {

@@ -36,7 +36,7 @@ describe('import', () => {
     expect(validated).toMatchObject({
       exitCode: 0,
       stdout:
-        'without --live, the existence of metrics, labels and target, the number of series, units and permissions are not checked\n2 documents, 0 errors, 0 warnings\n',
+        'without --live, validate does not check whether the metrics, labels and target exist, nor the number of series, units and permissions\n2 documents, 0 errors, 0 warnings\n',
     });
   });
 
@@ -169,7 +169,7 @@ resourceRules:
 
     expect(ran.exitCode).toBe(0);
     expect(ran.stderr).toBe(
-      'adapter.yaml: resourceRules.cpu: Resource metrics use resourceQueries.cpu of the data source: set it to my_cpu{namespace=~"$namespaces"}\n',
+      'adapter.yaml: resourceRules.cpu: Resource metrics use the field resourceQueries.cpu of the data source. Set this field to my_cpu{namespace=~"$namespaces"}\n',
     );
     expect(ran.stdout).toContain(
       'query: sum(rate(requests_total{namespace="$namespace", pod=~"$pods"}[1m])) by (pod)\n',
