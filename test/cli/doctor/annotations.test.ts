@@ -37,7 +37,8 @@ describe('target with an annotation that promscaler does not read', () => {
 
 describe('an annotation of a pause on another object than the target', () => {
   const paused = { 'promscaler.dev/paused': 'true' };
-  const reads = 'promscaler reads a pause only from annotations of the workload. To pause the workload: promscaler pause shop/web';
+  const reads =
+    'promscaler reads a pause only from annotations of the workload. To pause the workload: promscaler pause shop/web';
 
   it('is a warning for the namespace and for a ReplicaSet of the target', async () => {
     const simulator = await cluster({ workloads: [shop('web')] });
