@@ -233,7 +233,7 @@ describe('a history', () => {
     const { stderr } = await run(server);
 
     expect(stderr).toMatch(
-      /no values before \S+, .* 2\d\.\d % of the time is excluded; no values at \S+ and at/,
+      /no values before \S+ \(.* 2\d\.\d % of the time is excluded; no values at \S+ and at/,
     );
   });
 

@@ -142,7 +142,7 @@ describe('new, with a cluster', () => {
 
     expect([same.stderr, exitCode]).toEqual(['', 0]);
     expect(stderr).toBe(
-      'promscaler: warning: Scaler many/zz-2 also scales deployment many/zz-2: with both, promscaler patches nothing. Delete one of the two, or set spec.dryRun: true in one\n',
+      'promscaler: warning: Scaler many/zz-2 also scales deployment many/zz-2: while both exist, promscaler patches the target for neither of the two scalers. Delete one of the two, or set spec.dryRun: true in one of them\n',
     );
   });
 
