@@ -20,7 +20,7 @@ describe('the documents of the demo', () => {
     expect(ran).toEqual({
       exitCode: 0,
       stdout: expect.stringMatching(
-        /^without --live, [^\n]* are not checked\n1 service config, 3 documents, 0 errors, 0 warnings\n$/,
+        /^without --live, validate does not check [^\n]*\n1 service config, 3 documents, 0 errors, 0 warnings\n$/,
       ),
       stderr: '',
     });
