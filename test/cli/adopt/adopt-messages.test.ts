@@ -339,6 +339,8 @@ describe('adopt and import', () => {
     expect([again.exitCode, reported.exitCode]).toEqual([1, 1]);
     expect(again.stderr).toContain(`promscaler: ${invalid}`);
     expect(again.stdout).toMatch(/^scaler shop\/web exists, in dry run next to HPA shop\/web; .*\n$/);
-    expect(reported.stderr).toContain(`no round of scaler shop/web has been compared yet: ${invalid}`);
+    expect(reported.stderr).toContain(
+      `no decision of scaler shop/web has been compared with the HPA yet: ${invalid}`,
+    );
   });
 });
