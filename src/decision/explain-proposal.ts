@@ -225,11 +225,11 @@ function totalFormula(metric: Proposed, snapshot: Snapshot): string {
   const { specReplicas, statusReplicas } = snapshot.target;
   const stays = keptText(metric, snapshot);
   if (spec.target.type === 'AverageValue' && stays !== null)
-    return `${drainFormula(metric)}${total} / (${target} x ${countOf(statusReplicas, 'replica')}) = ${ratioText(result.ratio)}, ${stays}`;
+    return `${drainFormula(metric)}${total} / (${target} x ${countOf(statusReplicas, 'replica')}) = ${ratioText(result.ratio, metric)}, ${stays}`;
   if (spec.target.type === 'AverageValue' || specReplicas === 0)
     return `${drainFormula(metric)}ceil(${total} / ${target}) = ${proposal}`;
   const count = stays ?? ceilText(metric, 'ready pod');
-  return `${total} / ${target} = ${ratioText(result.ratio)}, ${count}`;
+  return `${total} / ${target} = ${ratioText(result.ratio, metric)}, ${count}`;
 }
 
 /** Returns the first step of the calculation for a metric with a backlog: `64 + 480 / 60 s = 72, `; otherwise empty. */
@@ -247,11 +247,11 @@ function podFormula(metric: Proposed, snapshot: Snapshot): string {
   const { usage, filledUsage, target } = arithmetic;
   const value = spec.target.type === 'Utilization' ? `${usage} %` : formatAmount(usage / 1000, spec.name);
   const ratio = usage / target;
-  const first = `${value} / ${targetText(spec)} = ${ratioText(ratio)}`;
+  const first = `${value} / ${targetText(spec)} = ${ratioText(ratio, metric)}`;
   const stays = keptText(metric, snapshot);
   if (filledUsage === null) return `${first}, ${stays ?? ceilText(metric, 'ready pod')}`;
   const ready = countOf(result.pods.ready.length, 'ready pod');
-  const again = `${first} over ${ready}, with ${filledText(ratio, result.pods)}: ${ratioText(result.ratio)}`;
+  const again = `${first} over ${ready}, with ${filledText(ratio, result.pods)}: ${ratioText(result.ratio, metric)}`;
   return `${again}, ${stays ?? ceilText(metric, 'pod')}`;
 }
 
@@ -278,10 +278,15 @@ function keptText({ result, arithmetic }: Proposed, snapshot: Snapshot): string 
   return `${why}: stays at ${snapshot.target.specReplicas}`;
 }
 
-function ceilText({ result, arithmetic, proposal }: Proposed, noun: string): string {
-  return `ceil(${ratioText(result.ratio)} x ${countOf(arithmetic.pods, noun)}) = ${proposal}`;
+function ceilText(metric: Proposed, noun: string): string {
+  const { result, arithmetic, proposal } = metric;
+  return `ceil(${ratioText(result.ratio, metric)} x ${countOf(arithmetic.pods, noun)}) = ${proposal}`;
 }
 
-function ratioText(ratio: number | null): string {
-  return ratio === null ? 'none' : String(Math.round(ratio * 10_000) / 10_000);
+/** Rounds to 4 decimals, or to as many as the count needs: `ceil(0.00001 x 4 ready pods) = 1`. */
+function ratioText(ratio: number | null, { arithmetic: { pods, keptBy } }: Proposed): string {
+  if (ratio === null) return 'none';
+  const rounded = [4, 6, 8, 10, 12].map((decimals) => Number(ratio.toFixed(decimals)));
+  const shown = rounded.find((one) => keptBy !== null || Math.ceil(one * pods) === Math.ceil(ratio * pods));
+  return String(shown ?? rounded[0]);
 }

@@ -99,17 +99,29 @@ function fixDocument(scaler: TroubledScaler): readonly Remedy[] {
 function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
   const { target, conditions } = scaler;
   const failed = conditions.find(({ reason }) => reason === 'FailedGetScale');
-  const guess = guessIn(failed?.message ?? '');
+  const message = failed?.message ?? '';
+  const group = /finding kind .* in API group "([^"]*)"/.exec(message)?.[1];
+  if (group !== undefined)
+    return [
+      {
+        text: 'Set apiVersion and kind of spec.scaleTargetRef to those of the workload. If the API group has no kinds, install its CRDs',
+        snippet: command(`kubectl api-resources --api-group=${quoteForShell(group)}`),
+      },
+    ];
+  const guess = guessIn(message);
   const ref = {
     ...(guess?.kind == null ? {} : { kind: guess.kind }),
     ...(guess === null || guess.name === target.name ? {} : { name: guess.name }),
   };
+  const kind = target.kind.toLowerCase();
+  // The workload may be of the other kind.
+  const isApps = kind === 'deployment' || kind === 'statefulset';
   const text = `Correct the ${Object.keys(ref).join(' and ')} of the target`;
   return [
     ...(guess === null ? [] : [patch(scaler, text, { scaleTargetRef: ref }, correctedTarget(ref))]),
     {
       text: `Create the ${target.kind} ${target.name}, or correct spec.scaleTargetRef or the namespace`,
-      snippet: command(`kubectl get -A ${quoteForShell(target.kind.toLowerCase())}`),
+      snippet: command(`kubectl get -A ${isApps ? 'deployment,statefulset' : quoteForShell(kind)}`),
     },
   ];
 }

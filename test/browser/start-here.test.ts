@@ -31,7 +31,7 @@ describe('the overview of 600 scalers, five of which cannot follow', () => {
 
     await card.getByRole('heading', { name: '2 of 5 that cannot follow their load' }).waitFor();
     expect((await card.getByRole('link').innerText()).replace(/\s/g, '')).toBe('web/blog');
-    await card.getByText('kubectl get -A deployment').waitFor();
+    await card.getByText('kubectl get -A deployment,statefulset').waitFor();
 
     await card.getByRole('button', { name: 'Previous' }).click();
     await card.getByText('maxReplicas: 16', { exact: true }).waitFor();

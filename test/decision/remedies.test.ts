@@ -199,6 +199,17 @@ describe('what to do about the state of a scaler', () => {
     );
   });
 
+  it('is the list of the kinds of an API group that the cluster does not serve', async () => {
+    const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';
+    const message =
+      'finding kind CronJob in API group "batch" (batch/v1): the cluster does not serve this API group';
+    const conditions = [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }];
+
+    expect(await remediesFor(what, { conditions, target: { kind: 'CronJob', name: 'search' } })).toEqual([
+      'Set apiVersion and kind of spec.scaleTargetRef to those of the workload. If the API group has no kinds, install its CRDs: kubectl api-resources --api-group=batch',
+    ]);
+  });
+
   it('is the Deployment that owns the ReplicaSet of the document', async () => {
     const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';
     const message = 'would revert every change; did you mean Deployment "shop-web"?';
@@ -220,7 +231,9 @@ describe('what to do about the state of a scaler', () => {
       },
     ];
     const [create = ''] = await remediesFor(what);
-    expect(create).toMatch(/ or correct spec\.scaleTargetRef or the namespace: kubectl get -A deployment$/);
+    expect(create).toMatch(
+      / or correct spec\.scaleTargetRef or the namespace: kubectl get -A deployment,statefulset$/,
+    );
 
     expect(await remediesFor(what, { conditions })).toEqual([
       expect.stringMatching(

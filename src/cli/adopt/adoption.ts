@@ -1,12 +1,14 @@
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { patchObject } from '../../decision/snippet.js';
 import { APPS_ROOT, nameTarget, targetKey, watchedPlural } from '../../kubernetes/targets.js';
+import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
 import type { TargetRef } from '../../scaler/spec.js';
+import { quoteForShell } from '../../units/clean-text.js';
 import { sleep } from '../../units/clock.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { namesHint } from '../input/nearest-keys.js';
 import { nameProgram, writeOptions } from '../output/lines.js';
-import { type AdoptOptions, type Source, commandFor, nameSource } from './adopt-options.js';
+import { type AdoptOptions, type Source, commandFor, kubectlFor, nameSource } from './adopt-options.js';
 import type { ClusterObjects } from '../reach/cluster-objects.js';
 import { ADOPT_ANNOTATIONS, annotationsOf, manifestFile, originOf } from './saved-manifest.js';
 import { SCALER, targetOf } from '../reach/source-kinds.js';
@@ -34,7 +36,8 @@ export interface ScalerObject {
 }
 
 /** Reads the autoscaler, and the Scaler object that was made from the autoscaler or has the same target. */
-export async function readAdoption({ source, objects }: AdoptContext): Promise<Adoption> {
+export async function readAdoption(context: AdoptContext): Promise<Adoption> {
+  const { source, objects } = context;
   const [object, list] = [await objects.get(source.kind, source.name), await objects.list(SCALER)];
   const scalers = list.flatMap(readScaler);
   const made = scalers.filter((scaler) => isMadeFrom(source, scaler));
@@ -47,7 +50,18 @@ export async function readAdoption({ source, objects }: AdoptContext): Promise<A
       `the scalers ${names} in namespace ${source.namespace} all have the target of ${nameSource(source)}: delete all but one of them`,
     );
   }
-  return { object, scaler: found[0] ?? null };
+  const [scaler = null] = found;
+  if (object !== null && scaler !== null && targetKey(source.namespace, scaler.target) !== key)
+    throw new CommandError(otherTarget(context, scaler, targetOf(object)));
+  return { object, scaler };
+}
+
+/** Returns the message for an autoscaler whose target was changed, or that was created again for another workload. */
+function otherTarget(context: AdoptContext, scaler: ScalerObject, target: TargetRef): string {
+  const { source } = context;
+  const name = nameScaler(context, scaler);
+  const annotate = `annotate ${OBJECTS_PATH} ${quoteForShell(scaler.name)} ${ADOPT_ANNOTATIONS.from}-`;
+  return `${name} was made from ${nameSource(source)} and scales ${nameWorkload(context, scaler)}, but ${nameSource(source)} scales ${nameWorkload(context, { target })}. Nothing was changed. Correct the target of one of the two, or, if they are unrelated now, remove the annotation: ${kubectlFor(annotate, source, context)}`;
 }
 
 /**

@@ -22,23 +22,31 @@ export function importNow(
 }
 
 /**
- * Returns a warning about bounds and targets in which the scaler differs from a new import of the autoscaler; null:
- * none differ, or the scaler has a saved manifest (see `changesToCarryOver`). The switch is still allowed, because the
- * difference may be intended.
+ * Returns a warning about the changes that the scaler lacks, or, without a saved manifest, about bounds and targets in
+ * which the scaler differs from a new import of the autoscaler. The latter may be intended. Null: there are none.
  */
 export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
+  if (savedManifest(scaler.object) !== null) return whatChanged(context, scaler, object);
   const imported = importedSpec(context.source, object);
-  if (imported === null || savedManifest(scaler.object) !== null) return null;
+  if (imported === null) return null;
   const changes = fieldChanges(comparable(objectIn(scaler.object, 'spec')), comparable(imported), 'spec');
   if (changes.length === 0) return null;
   return `a new import of ${nameSource(context.source)} would differ from ${nameScaler(context, scaler)} (${changesText(changes)}): change the scaler accordingly, unless the difference is intended`;
+}
+
+/** Returns the changes of the autoscaler since its import that the scaler lacks, and what to do; null: none. */
+export function whatChanged(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
+  const changes = changesToCarryOver(context, scaler, object);
+  return changes.length === 0
+    ? null
+    : `${nameSource(context.source)} has changed since it was imported (${changesText(changes)}): make the same change to ${nameScaler(context, scaler)}`;
 }
 
 /**
  * Returns the fields of the document whose values in the autoscaler have changed since its import, and that the
  * document does not have yet. Ignores fields that have always differed, such as a query that the import did not know.
  */
-export function changesToCarryOver(
+function changesToCarryOver(
   { source }: AdoptContext,
   scaler: ScalerObject,
   object: JsonObject,
@@ -76,7 +84,7 @@ function comparable(spec: JsonObject | null): JsonObject {
 
 const MOST_CHANGES = 3;
 
-export function changesText(changes: readonly FieldChange[]): string {
+function changesText(changes: readonly FieldChange[]): string {
   return listSome(changes.map(changeText), MOST_CHANGES);
 }
 

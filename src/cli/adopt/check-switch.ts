@@ -17,13 +17,7 @@ import {
 } from './adoption.js';
 import { nameSource } from './adopt-options.js';
 import { type AgreementReport, isOfScaledObject, readAgreement, whyDisagreeing } from './agreement.js';
-import {
-  changesText,
-  changesToCarryOver,
-  managerOf,
-  whyOwned,
-  whyScalesWhenDeleted,
-} from './check-source.js';
+import { managerOf, whatChanged, whyOwned, whyScalesWhenDeleted } from './check-source.js';
 import { annotationsOf } from './saved-manifest.js';
 import { type ServiceView, whyLacking, whyNoValue, whyPaused, whyUnable } from './confirm-service.js';
 import { HPA, targetOf } from '../reach/source-kinds.js';
@@ -181,6 +175,9 @@ function whyDifferent(
   },
 ): string | null {
   const { source } = context;
+  // First, because it holds without a compared decision, which --force does not need.
+  const changed = whatChanged(context, scaler, object);
+  if (changed !== null) return changed;
   if (typeof report === 'string') return `no decision has been compared with the HPA yet: ${report}`;
   const { now, notCompared } = report;
   if (now === null) return `the last decision was not compared with the HPA: ${notCompared ?? ''}`;
@@ -192,10 +189,7 @@ function whyDifferent(
   if (disagreeing !== null) return disagreeing;
   if (!isMadeFrom(source, scaler))
     return `${nameScaler(context, scaler)} was not made from ${nameSource(source)}: compare the metrics and bounds of the two`;
-  const changes = changesToCarryOver(context, scaler, object);
-  return changes.length > 0
-    ? `${nameSource(source)} has changed since it was imported (${changesText(changes)}): make the same change to ${nameScaler(context, scaler)}`
-    : null;
+  return null;
 }
 
 /**

@@ -47,7 +47,7 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
     whyNotInForce(context, scaler, view) ?? (await whyRefused(context, scaler, { object, view }));
   const command = commandFor('--switch', source, context);
   const differs = whatDiffers(context, scaler, object);
-  if (differs !== null) io.stdout.write(`Note:    ${differs}\n`);
+  if (differs !== null && differs !== refusal?.why) io.stdout.write(`Note:    ${differs}\n`);
   io.stdout.write(
     refusal === null ? `Switch:  ${command}\n` : `A switch would be refused now: ${refusal.why}\n`,
   );

@@ -6,9 +6,11 @@ import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
 import { IMPORT_BOUNDS } from '../../importers/read-manifests.js';
 import { documentOf } from '../../importers/draft/write-document.js';
 import { type JsonObject, objectIn, textIn, textsIn } from '../../kubernetes/api/json.js';
+import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
 import { readScalerDocument } from '../../scaler/read/read-scalers.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
+import { quoteForShell } from '../../units/clean-text.js';
 import { readAdapterFile } from '../input/read-adapter-file.js';
 import { readInput } from '../input/read-files.js';
 import { writeStructured } from '../output/output-format.js';
@@ -54,6 +56,10 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   if (owned !== null) throw new CommandError(owned);
   if (scaler !== null) {
     if (!scaler.isDryRun) throw notInDryRun(context, scaler);
+    if (options.filename !== undefined)
+      throw new CommandError(
+        `${nameScaler(context, scaler)} exists, so -f ${options.filename} was not used. To create the scaler from this file, delete the scaler first: ${kubectlFor(`delete ${OBJECTS_PATH} ${quoteForShell(scaler.name)}`, source, context)}`,
+      );
     io.stdout.write(
       `${nameScaler(context, scaler)} exists, in dry run next to ${nameSource(source)}; nothing was changed. To import again, delete the scaler first\n`,
     );

@@ -128,29 +128,24 @@ async function otherScalerWarnings(input: TargetCheckInput): Promise<readonly st
     });
 }
 
-/**
- * Warns about other Scaler objects with the same target. One with the same name is ignored: `kubectl apply` replaces
- * it.
- */
+/** Warns about a Scaler object with the same name, and about others with the same target. */
 async function otherDocumentWarnings(input: TargetCheckInput): Promise<readonly string[]> {
   const { transport, namespace, ref, name, signal } = input;
   const scope = resourceScope(SCALER.root, SCALER.plural, namespace);
   const key = targetKey(namespace, ref);
   const convert = (object: JsonObject): string | null => {
     const other = textIn(objectIn(object, 'metadata'), 'name');
+    if (other === name)
+      return `Scaler ${namespace}/${other} exists: \`kubectl apply\` of this document replaces its metrics and bounds. To scale another workload, use --name`;
     const isDryRun = objectIn(object, 'spec')?.['dryRun'] === true;
-    return other === name || isDryRun || targetKey(namespace, targetOf(object)) !== key ? null : other;
+    if (isDryRun || targetKey(namespace, targetOf(object)) !== key) return null;
+    return `Scaler ${namespace}/${other ?? ''} also scales ${nameTarget(namespace, ref)}: while both exist, promscaler patches the target for neither of the two scalers. Delete one of the two, or set spec.dryRun: true in one of them`;
   };
-  let names: readonly string[];
   try {
-    names = (await listAll({ transport, scope, convert, signal })).items;
+    return (await listAll({ transport, scope, convert, signal })).items;
   } catch (error) {
     // A cluster without the kind has no Scaler objects.
     if (error instanceof KubernetesError && error.kind === 'not_found') return [];
     throw error;
   }
-  return names.map(
-    (other) =>
-      `Scaler ${namespace}/${other} also scales ${nameTarget(namespace, ref)}: while both exist, promscaler patches the target for neither of the two scalers. Delete one of the two, or set spec.dryRun: true in one of them`,
-  );
 }

@@ -334,13 +334,53 @@ describe('adopt and import', () => {
 
     const again = await fixture.run();
     const reported = await fixture.run('--report');
+    const withFile = await fixture.run('-f', 'web.yaml');
 
     const invalid = 'scaler shop/web is invalid: spec.metrics[0]';
-    expect([again.exitCode, reported.exitCode]).toEqual([1, 1]);
+    expect([again.exitCode, reported.exitCode, withFile.exitCode]).toEqual([1, 1, 1]);
+    expect(withFile.stderr).toBe(
+      'promscaler: scaler shop/web exists, so -f web.yaml was not used. To create the scaler from this file, delete the scaler first: kubectl delete scalers.promscaler.dev web -n shop\n',
+    );
     expect(again.stderr).toContain(`promscaler: ${invalid}`);
     expect(again.stdout).toMatch(/^scaler shop\/web exists, in dry run next to HPA shop\/web; .*\n$/);
     expect(reported.stderr).toContain(
       `no decision of scaler shop/web has been compared with the HPA yet: ${invalid}`,
     );
   });
+
+  it('--switch --force warns of changes of the HPA that the scaler lacks, and --switch names them', async () => {
+    const fixture = await AdoptFixture.create();
+    await fixture.start();
+    await send(fixture.cluster.simulator, 'PATCH', HPA_PATH, { body: { spec: { maxReplicas: 30 } } });
+    fixture.cluster.load = null;
+    await fixture.decided(2);
+
+    const refused = await fixture.run('--switch');
+    fixture.cluster.load = 40;
+    await fixture.decided(2);
+    const forced = await fixture.run('--switch', '--force', '--preview');
+
+    const changed =
+      'HPA shop/web has changed since it was imported (spec.maxReplicas: 20 -> 30): make the same change to scaler shop/web';
+    expect(refused.stderr).toContain(changed);
+    expect([forced.exitCode, forced.stderr]).toEqual([0, expect.stringContaining(`warning: ${changed}\n`)]);
+  });
+
+  it.each([['--report'], ['--switch', '--force'], ['--undo'], []])(
+    'adopt %s is refused if the HPA has another target than the scaler that was made from it',
+    async (...args) => {
+      const fixture = await AdoptFixture.create();
+      await fixture.run('--adapter-config', 'adapter.yaml');
+      const ref = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'api' };
+      await send(fixture.cluster.simulator, 'PATCH', HPA_PATH, { body: { spec: { scaleTargetRef: ref } } });
+
+      const { exitCode, stderr } = await fixture.run(...args);
+
+      expect([exitCode, stderr]).toEqual([
+        1,
+        'promscaler: scaler shop/web was made from HPA shop/web and scales deployment shop/web, but HPA shop/web scales deployment shop/api. Nothing was changed. Correct the target of one of the two, or, if they are unrelated now, remove the annotation: kubectl annotate scalers.promscaler.dev web promscaler.dev/adopted-from- -n shop\n',
+      ]);
+      expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
+    },
+  );
 });

@@ -46,6 +46,19 @@ Last scale-up: none by this scaler; last scale-down: none by this scaler
 `);
   });
 
+  it('prints as many decimals of a ratio as its count needs: 1 for 0.005 / 500', async () => {
+    const external = { metric: { name: 'load' }, query: 'load', target: { value: 500 } };
+
+    const text = await explainSnapshot(
+      cpuSnapshot(0, {
+        scaler: scalerDocument({ metrics: [{ external }] }),
+        samples: [{ at: '2026-01-01T00:00:00Z', values: [0.005] }],
+      }),
+    );
+
+    expect(text).toContain('count   0.005 / 500 = 0.00001, ceil(0.00001 x 4 ready pods) = 1\n');
+  });
+
   it('names 5 of 7 pending pods and counts the other 2', async () => {
     const pending = Array.from({ length: 7 }, (_, index) => ({ name: `p${index}`, phase: 'Pending' }));
 
@@ -309,7 +322,7 @@ describe('explain NAMESPACE/NAME', () => {
 What to do
   Correct the name of the target. In the file of shop/web, set: spec.scaleTargetRef.name: checkout
   Create the Deployment web, or correct spec.scaleTargetRef or the namespace:
-    kubectl get -A deployment
+    kubectl get -A deployment,statefulset
 `,
     ]);
   });

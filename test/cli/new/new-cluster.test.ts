@@ -125,7 +125,7 @@ describe('new, with a cluster', () => {
     expect(stderr).toContain('HorizontalPodAutoscaler many/mine also scales deployment many/zz-1');
   });
 
-  it('warns about a Scaler object for the same workload that has another name and is not in dry run', async () => {
+  it('warns about a Scaler object for the same workload of another name that is not in dry run, and about one of the same name', async () => {
     const scaler = (name: string, spec: JsonObject): void => {
       simulator.addObject({
         apiVersion: 'promscaler.dev/v1',
@@ -140,7 +140,10 @@ describe('new, with a cluster', () => {
     const same = await runNew('-n', 'many', 'zz-2');
     const { exitCode, stderr } = await runNew('-n', 'many', 'zz-2', '--name', 'second');
 
-    expect([same.stderr, exitCode]).toEqual(['', 0]);
+    expect([same.stderr, exitCode]).toEqual([
+      'promscaler: warning: Scaler many/zz-2 exists: `kubectl apply` of this document replaces its metrics and bounds. To scale another workload, use --name\n',
+      0,
+    ]);
     expect(stderr).toBe(
       'promscaler: warning: Scaler many/zz-2 also scales deployment many/zz-2: while both exist, promscaler patches the target for neither of the two scalers. Delete one of the two, or set spec.dryRun: true in one of them\n',
     );
