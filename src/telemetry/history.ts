@@ -1,6 +1,7 @@
 import type { Condition } from '../decision/result/condition.js';
 import type { Decision, LimitStep, MetricResult, PastDecision } from '../decision/result/decision.js';
 import type { LimitName } from '../decision/result/limit-names.js';
+import type { ScalerState, StateName } from '../decision/state.js';
 import type { Instant } from '../units/time.js';
 import type { CycleRecord, Outcome, OutcomeKind } from './cycle-record.js';
 import { rescaleDirection } from './cycle-record.js';
@@ -15,6 +16,8 @@ export interface HistoryEntry {
   readonly decision: PastDecision | null;
   readonly outcome: Outcome;
   readonly conditions: readonly Condition[];
+  /** The state after the last cycle, without that of a rejected version of the document. */
+  readonly state: ScalerState;
 }
 
 /**
@@ -22,6 +25,7 @@ export interface HistoryEntry {
  * they fail.
  */
 interface Result {
+  readonly state: StateName;
   readonly kind: OutcomeKind;
   readonly conditions: readonly Condition[];
   /** Null: there was no decision. */
@@ -54,27 +58,32 @@ export interface LastOfRun {
   /** The number of cycles in the run, at least 1. */
   readonly count: number;
   readonly record: CycleRecord;
+  readonly state: ScalerState;
 }
+
+type Cycle = Pick<LastOfRun, 'record' | 'state'>;
 
 /**
  * Returns the run of the last cycle if this one has the same result, otherwise a new run. `maxEntries` is at least 1.
  */
-export function runAfter(last: LastOfRun | null, record: CycleRecord, maxEntries: number): Run {
-  if (last === null) return { firstAt: record.at, result: resultOf(record), ended: NO_ENTRIES };
-  if (isSameResult(last.run.result, record)) return last.run;
+export function runAfter(last: LastOfRun | null, cycle: Cycle, maxEntries: number): Run {
+  const { record } = cycle;
+  if (last === null) return { firstAt: record.at, result: resultOf(cycle), ended: NO_ENTRIES };
+  if (isSameResult(last.run.result, cycle)) return last.run;
   const { ended } = last.run;
   return {
     firstAt: record.at,
-    result: resultOf(record),
+    result: resultOf(cycle),
     ended: maxEntries === 1 ? NO_ENTRIES : [entryOf(last)].concat(ended.slice(0, maxEntries - 2)),
   };
 }
 
-function resultOf({ outcome, conditions, decision }: CycleRecord): Result {
+function resultOf({ record: { outcome, conditions, decision }, state: { name: state } }: Cycle): Result {
   const { kind } = outcome;
-  if (decision === null) return { kind, conditions, decision };
+  if (decision === null) return { state, kind, conditions, decision };
   const { currentReplicas, desiredReplicas, limits, metrics } = decision;
   return {
+    state,
     kind,
     conditions,
     decision: {
@@ -94,7 +103,7 @@ export function entriesOf(last: LastOfRun): readonly HistoryEntry[] {
   return [entryOf(last), ...last.run.ended];
 }
 
-function entryOf({ run, count, record }: LastOfRun): HistoryEntry {
+function entryOf({ run, count, record, state }: LastOfRun): HistoryEntry {
   const { at, decision, outcome, conditions } = record;
   return {
     firstAt: run.firstAt,
@@ -103,6 +112,7 @@ function entryOf({ run, count, record }: LastOfRun): HistoryEntry {
     decision: decision === null ? null : withoutState(decision),
     outcome,
     conditions,
+    state,
   };
 }
 
@@ -125,8 +135,9 @@ function withoutState(decision: Decision): PastDecision {
  * Returns whether a cycle has the same result. A change of replicas never counts as the same result, so that it is an
  * entry of its own.
  */
-function isSameResult(a: Result, b: CycleRecord): boolean {
+function isSameResult(a: Result, { record: b, state }: Cycle): boolean {
   return (
+    a.state === state.name &&
     rescaleDirection(b.outcome) === null &&
     a.kind === b.outcome.kind &&
     (a.conditions === b.conditions || haveSame(a.conditions, b.conditions, isSameState)) &&

@@ -213,7 +213,7 @@ class Status implements LedgerEntry, LastOfRun {
     this.lastRescale = lastRescaleOf(before, record);
     this.agreement = agreementAfter(before, record);
     this.recommendation = before?.scaler === record.scaler ? before.recommendation : null;
-    this.run = runAfter(before, record, maxEntries);
+    this.run = runAfter(before, this, maxEntries);
     this.count = this.run === before?.run ? before.count + 1 : 1;
   }
 

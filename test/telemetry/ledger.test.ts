@@ -126,6 +126,28 @@ describe('createLedger', () => {
     expect(ledger.get('shop/web')?.history).toHaveLength(2);
   });
 
+  it('keeps the state that each decision had, also one that other facts or earlier conditions caused', () => {
+    const ledger = createLedger();
+    const conflictingWriter = {
+      managers: ['kubectl'],
+      since: at(15),
+      message: 'kubectl keeps changing spec.replicas',
+    };
+    const whole = record({ conditions: [condition({ type: 'ScalingActive', reason: 'ValidMetricFound' })] });
+    ledger.add(whole);
+    ledger.add(record({ ...whole, at: at(15), conflictingWriter }));
+    ledger.add(record({ at: at(30), conditions: [condition()] }));
+
+    const history = ledger.get('shop/web')?.history ?? [];
+
+    expect(history.map(({ firstAt, state }) => [firstAt, state.name])).toEqual([
+      [at(30), 'OK'],
+      [at(15), 'Conflict'],
+      [at(0), 'OK'],
+    ]);
+    expect(history[0]?.state).toEqual(ledger.get('shop/web')?.state);
+  });
+
   it('stores each change of replicas as a separate entry, newest first', () => {
     const ledger = createLedger();
 

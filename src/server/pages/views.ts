@@ -1,5 +1,4 @@
 import { expectLoad, type LoadAhead } from '../../decision/forecast/propose-forecast.js';
-import { stateOf } from '../../decision/state.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import {
@@ -176,7 +175,7 @@ export function statesSince(
   const found = new Map<HistoryEntry, Instant>();
   let [name, since] = ['', stateSince];
   for (const entry of history.toReversed()) {
-    const next = stateOf(entry, null).name;
+    const next = entry.state.name;
     if (next !== name) since = entry.firstAt;
     name = next;
     found.set(entry, since);
@@ -195,7 +194,7 @@ export function viewDecision(
     firstAt: formatInstant(firstAt),
     lastAt: formatInstant(lastAt),
     count,
-    state: viewState({ ...stateOf(entry, null), since: stateSince }),
+    state: viewState({ ...entry.state, since: stateSince }),
     outcome,
     conditions,
     decision,
