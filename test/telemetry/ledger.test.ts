@@ -130,7 +130,7 @@ describe('createLedger', () => {
     const ledger = createLedger();
     const conflictingWriter = {
       managers: ['kubectl'],
-      since: at(15),
+      since: '2026-01-01T12:00:15Z',
       message: 'kubectl keeps changing spec.replicas',
     };
     const whole = record({ conditions: [condition({ type: 'ScalingActive', reason: 'ValidMetricFound' })] });
