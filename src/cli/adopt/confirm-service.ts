@@ -157,12 +157,16 @@ export function conditionText(condition: JsonObject): string {
   return `${textIn(condition, 'reason') ?? ''}: ${textIn(condition, 'message') ?? ''}`;
 }
 
-/** Returns the condition that prevents the scaler from scaling; null: it can scale. */
+/**
+ * Returns the condition that prevents the scaler from scaling; null: it can scale. It cannot while a person has set the
+ * target to 0 replicas, which is no failure.
+ */
 export function whyUnable(row: JsonObject): string | null {
   const found = objectsIn(row, 'conditions').find((condition) => {
     const [type, status] = [textIn(condition, 'type') ?? '', textIn(condition, 'status') ?? ''];
     const isAbout = type === 'AbleToScale' || type === 'ScalingActive';
-    return isAbout && isFailing({ type, status, reason: textIn(condition, 'reason') ?? '' });
+    const reason = textIn(condition, 'reason') ?? '';
+    return isAbout && (reason === 'ScalingDisabled' || isFailing({ type, status, reason }));
   });
   return found === undefined ? null : conditionText(found);
 }

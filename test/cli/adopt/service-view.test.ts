@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { whyLacking, whyNoValue } from '../../../src/cli/adopt/confirm-service.js';
+import { whyLacking, whyNoValue, whyUnable } from '../../../src/cli/adopt/confirm-service.js';
 
 const METRIC = { type: 'External', metric: 'load', proposal: 4, error: null, partial: null };
 
@@ -17,5 +17,16 @@ describe('what a switch requires of the last decision', () => {
       [whyNoValue(row), unforced],
     ] as const)
       expect(why).toEqual(expected === null ? null : expect.stringMatching(expected));
+  });
+
+  it.each([
+    ['ValidMetricFound', 'True', null],
+    ['FailedGetExternalMetric', 'False', 'FailedGetExternalMetric: why'],
+    ['ScalingDisabled', 'False', 'ScalingDisabled: why'],
+    ['NotEvaluated', 'Unknown', null],
+  ])('with and without --force, ScalingActive with the reason %s (%s): %s', (reason, status, expected) => {
+    const row = { conditions: [{ type: 'ScalingActive', status, reason, message: 'why' }] };
+
+    expect(whyUnable(row)).toBe(expected);
   });
 });
