@@ -1,5 +1,5 @@
 import { nameOtherScaler, whyNotScaling } from '../../control/cycle/shared-targets.js';
-import { takeOver } from '../../decision/snippet.js';
+import { kubectl, takeOver } from '../../decision/snippet.js';
 import { meansNoHpas } from '../../kubernetes/hpa.js';
 import { nameTarget, targetKey } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
@@ -45,6 +45,11 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
     .filter(({ target }) => targetKey(namespace, target) === targetKey(namespace, ref))
     .map((other) => {
       const { kind, name } = other;
+      if (isDryRun && other.desiredReplicas === undefined)
+        return make.warning(
+          `dry run next to ${nameOtherScaler(other)}, which has no desired replicas yet: until it has some, nothing scales ${nameTarget(namespace, ref)}`,
+          `find the reason in its conditions: ${kubectl(namespace, 'describe', kind.toLowerCase(), name).text}`,
+        );
       if (isDryRun) return make.ok(comparison(other));
       return make.failed(
         `${kind} ${namespace}/${name} also scales ${nameTarget(namespace, ref)}: promscaler does not patch the target until the ${kind} is deleted`,
@@ -73,10 +78,6 @@ function endOfDryRun(source: Omit<OtherScaler, 'target'>): string {
   return [...steps, 'in a file, remove spec.dryRun'].join('; or ');
 }
 
-function comparison(hpa: OtherScaler): string {
-  const { desiredReplicas } = hpa;
-  const other = nameOtherScaler(hpa);
-  return desiredReplicas === undefined
-    ? `dry run next to ${other}, which has no desired replicas yet`
-    : `dry run next to ${other} with ${desiredReplicas} desired replicas; the metric promscaler_shadow_difference_replicas compares the two`;
+function comparison(other: OtherScaler): string {
+  return `dry run next to ${nameOtherScaler(other)} with ${other.desiredReplicas} desired replicas; the metric promscaler_shadow_difference_replicas compares the two`;
 }

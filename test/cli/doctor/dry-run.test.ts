@@ -125,13 +125,6 @@ describe('other-scaler with a dry run', () => {
       HELD,
       ' with 5 desired replicas; the metric promscaler_shadow_difference_replicas compares the two',
     ],
-    [
-      'of the document, before the HPA has computed',
-      '  dryRun: true\n',
-      [],
-      { desiredReplicas: 0 },
-      ', which has no desired replicas yet',
-    ],
   ])('%s is compared with the HPA, and the check succeeds', async (_what, spec, args, status, wanted) => {
     const simulator = await nextToHpa(status);
 
@@ -139,6 +132,21 @@ describe('other-scaler with a dry run', () => {
 
     expect(report.of('other-scaler')).toEqual([]);
     expect(messagesOf(report)).toEqual([`dry run next to HorizontalPodAutoscaler shop/web-hpa${wanted}`]);
+  });
+
+  it('warns that nothing scales the target while the HPA has no desired replicas', async () => {
+    const simulator = await nextToHpa({ desiredReplicas: 0 });
+
+    const report = await diagnose(simulator, { web: document('web', '  dryRun: true\n') }, []);
+
+    expect(report.of('other-scaler')).toMatchObject([
+      {
+        status: 'warning',
+        message:
+          'dry run next to HorizontalPodAutoscaler shop/web-hpa, which has no desired replicas yet: until it has some, nothing scales deployment shop/web',
+        fix: 'find the reason in its conditions: kubectl describe -n shop horizontalpodautoscaler web-hpa',
+      },
+    ]);
   });
 
   it('fails for an HPA next to a scaler without dry run, and suggests dryRun', async () => {
