@@ -199,7 +199,7 @@ function binaryClause({ arithmetic, proposal }: Proposed): string {
   const count = read(readingOf(arithmetic));
   if (count === proposal) return '';
   if (count > MAX_REPLICAS && proposal === MAX_REPLICAS) return `, a count is at most ${MAX_REPLICAS}`;
-  return `, which binary floating point rounds up to ${proposal}, as in the HPA`;
+  return `, which floating point rounds up to ${proposal}, as in the HPA`;
 }
 
 function overPods(pods: number, specReplicas: number, noun: string): string {

@@ -1,5 +1,5 @@
 import { valueAt } from '../scaler/plain-json.js';
-import { causeOfMessage } from '../units/failure.js';
+import { causeOfMessage } from '../units/not-sent.js';
 import { countAre, formatSeconds } from '../units/format.js';
 import {
   command,

@@ -72,20 +72,6 @@ export function isSameFailure(a: Failure | null, b: Failure | null): boolean {
 
 export const CANCELED: Failure = failed('canceled', 'the query was canceled');
 
-/** Returns the failure of a query that was not sent, because the last `failures` queries failed, and the last one: `last`. */
-export function notSent(failures: number, last: Failure | null): Failure {
-  const why = last === null ? '' : ` (${last.message})`;
-  const message = `${NOT_SENT} after ${failures} failures in a row, only one query per round is sent to the data source${why}`;
-  return failed(last?.reason ?? 'connection', message);
-}
-
-const NOT_SENT = 'the query was not sent:';
-
-/** Returns the message of the failure that is the cause: for one of `notSent` that of the last query, else the same. */
-export function causeOfMessage(message: string): string {
-  return message.startsWith(NOT_SENT) ? message.slice(message.indexOf('(') + 1) : message;
-}
-
 const SERVER_REASONS: ReadonlySet<FailureReason> = new Set([
   'timeout',
   'busy',

@@ -3,7 +3,7 @@ import { mayBeDown, podsAt } from '../../src/decision/missing-data.js';
 import { remediesOf } from '../../src/decision/remedies.js';
 import type { TroubledScaler } from '../../src/decision/snippet.js';
 import { failureWithoutAnswer } from '../../src/http/http-client.js';
-import { failed, notSent } from '../../src/units/failure.js';
+import { notSentMessage } from '../../src/units/not-sent.js';
 
 const BLIND: TroubledScaler = {
   namespace: 'shop',
@@ -65,7 +65,7 @@ describe('what to do about a metric without a value', () => {
       ],
     ],
     [
-      notSent(6, failed('timeout', 'prometheus.monitoring:9090: timeout after 1500 ms')).message,
+      notSentMessage(6, 'prometheus.monitoring:9090: timeout after 1500 ms'),
       [
         'Check whether the pods of Prometheus run; meanwhile nothing is scaled down: kubectl get -n monitoring pods',
         `If they do, ${UNHEARD}. Test the connection: kubectl exec`,

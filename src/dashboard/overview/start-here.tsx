@@ -170,7 +170,7 @@ function NextCommands({ api, row: { namespace, name } }: NextCommandsProps): VNo
     <ul class="start-next">
       {first === undefined ? null : <RemedyItem remedy={first} label="Run now" />}
       {second === undefined ? null : <RemedyItem remedy={second} label="Then" />}
-      {value === null && error !== null ? <p class="muted">No command is known: {error.message}</p> : null}
+      {value === null && error !== null ? <li class="muted">No command is known: {error.message}</li> : null}
     </ul>
   );
 }

@@ -9,6 +9,7 @@ import { withUniqueNames } from '../manifest/named-metric.js';
 import { readTarget } from '../manifest/scale-target.js';
 import { readTriggers } from './read-triggers.js';
 import { formatValue } from '../../scaler/problems/finding.js';
+import { countOf } from '../../units/format.js';
 import { type Decline, secondsToZero } from './seconds-to-zero.js';
 import { parseBoolean } from './trigger.js';
 
@@ -213,10 +214,10 @@ function slowerText(fromOne: number, rules: unknown, decline: Decline): string |
   const seconds = secondsToZero(decline);
   const from = `${fromOne} s from 1 replica, and`;
   if (seconds === null)
-    return `sets 0 replicas after ${from} much later from ${decline.maxReplicas} replicas`;
+    return `sets 0 replicas after ${from} much later from ${countOf(decline.maxReplicas, 'replica')}`;
   const isSlower = seconds > fromOne + (decline.syncPeriodSeconds ?? HPA_PERIOD_SECONDS);
   return isSlower
-    ? `sets 0 replicas after ${from} after ${seconds} s from ${decline.maxReplicas} replicas`
+    ? `sets 0 replicas after ${from} after ${seconds} s from ${countOf(decline.maxReplicas, 'replica')}`
     : null;
 }
 

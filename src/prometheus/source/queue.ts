@@ -1,6 +1,7 @@
 import { type Clock, sleep } from '../../units/clock.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
-import { CANCELED, failed, type Failure, isServerFailure, notSent } from '../../units/failure.js';
+import { CANCELED, failed, type Failure, isServerFailure } from '../../units/failure.js';
+import { notSentMessage } from '../../units/not-sent.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 import type { PrometheusClient } from '../client/client.js';
 import type { SourceConfig } from '../data-source/source-config.js';
@@ -266,7 +267,7 @@ export function createQueryQueue(parts: {
     await probing;
     if (!isOpen) return enqueue(text, options, tallyOf(options.round));
     underWay.delete(text);
-    return notSent(failures, last);
+    return failed(last?.reason ?? 'connection', notSentMessage(failures, last?.message ?? null));
   };
 
   const send: QueryQueue['query'] = (text, options) => {

@@ -354,7 +354,7 @@ describe('explain of a Deployment without requests', () => {
     const text = await explainSnapshot(cpuSnapshot(83, { pods, samples }));
 
     expect(text).toContain(
-      ': cpu: container app requests no cpu (pod a and 1 more); no counted pod has a sample (pods that are not ready may not count): stays at 4\n',
+      ': cpu: container app requests no cpu (pod a and 1 more); no counted pod has a sample (unready pods may not count): stays at 4\n',
     );
   });
 
