@@ -185,13 +185,16 @@ function failingSinceOf(
   );
 }
 
-/** Returns the failing metrics of an entry by `metricKey`. An entry has short keys instead of long names. */
+/**
+ * Returns since when the metrics of an entry have failed, by `metricKey`. Entries have short forms of these keys;
+ * entries of earlier releases have the keys themselves.
+ */
 function knownFailing({ failingSince }: StoredEntry, { metrics }: ScalerSpec): State['failingSince'] {
   if (failingSince.size === 0) return failingSince;
   return new Map(
     metrics.flatMap((metric) => {
       const key = metricKey(metric);
-      const since = failingSince.get(storedMetricKey(key));
+      const since = failingSince.get(storedMetricKey(key)) ?? failingSince.get(key);
       return since === undefined ? [] : [[key, since] as const];
     }),
   );

@@ -7,7 +7,14 @@ import type { CapacityDrift, MeasuredCapacity, State } from '../../decision/snap
 import { addSeconds, earliest, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/bounds.js';
 import { eventAt, mergeOldEvents, movedEvent, storedTimesOf } from './scale-events.js';
-import { forecastSchema, instant, movedForecast, readForecast, storedForecast } from './stored-forecast.js';
+import {
+  forecastSchema,
+  instant,
+  movedForecast,
+  readForecast,
+  storedForecast,
+  versionOfForecast,
+} from './stored-forecast.js';
 
 /** A change of replicas, stored before its PATCH is sent. */
 export interface Intent {
@@ -71,23 +78,31 @@ const MAX_METRIC_KEY = 64;
 const MAX_FAILING = 16;
 /** Limits the measured capacities that are stored. After a restart, the omitted ones are measured again. */
 const MAX_CAPACITIES = 8;
-const SCHEMA_VERSION = 1;
+/**
+ * The newest version of an entry. An entry has the lowest version that can express it, so that an earlier release can
+ * read it after a rollback.
+ */
+const SCHEMA_VERSION = 7;
 
 const replicas = z.int().min(0).max(MAX_REPLICAS);
 const load = z.number().positive();
 const entrySchema = z.strictObject({
-  v: z.literal(SCHEMA_VERSION),
+  v: z.int().min(1).max(SCHEMA_VERSION),
   epoch: z.string().min(1),
   uid: z.string().min(1),
   lastScaleUp: instant.optional(),
   lastScaleDown: instant.optional(),
-  /** The elements after the change are the other times of the event (`ScaleEvent.alsoAt`). */
+  /** Version 2 added a third element: other times of the event (`ScaleEvent.alsoAt`). */
   scaleEvents: z.array(z.tuple([instant, z.int().refine((change) => change !== 0)], instant)).optional(),
   zeroedBySelf: z.literal(true).optional(),
   failingSince: z.record(z.string().min(1), instant).optional(),
+  /** Added in version 2. */
   absentSince: instant.optional(),
+  /** Added in version 3. */
   maxReplicasFrom: replicas.optional(),
+  /** Added in version 4. Version 5 added its `raises`, and version 7 allows more of them. */
   forecast: forecastSchema.optional(),
+  /** Added in version 6. */
   capacities: z
     .record(
       z.string().min(1),
@@ -199,8 +214,9 @@ function textOf(epoch: string, state: StoredState, absentSince: Instant | null =
   const failing = [...storedFailing(failingSince)].map(
     ([metric, at]) => [metric, formatInstant(at)] as const,
   );
+  const older = absentSince !== null || events.some(({ length }) => length > 2) ? 2 : 1;
   return JSON.stringify({
-    v: SCHEMA_VERSION,
+    v: versionOfFields(state) ?? older,
     epoch,
     uid,
     lastScaleUp: time(lastScaleUp),
@@ -214,6 +230,16 @@ function textOf(epoch: string, state: StoredState, absentSince: Instant | null =
     forecast: forecast === undefined ? undefined : storedForecast(forecast),
     capacities: capacities.size === 0 ? undefined : storedCapacities(capacities),
   });
+}
+
+/** Returns the first version with all fields that the state has; null: versions 1 and 2 have them. */
+function versionOfFields({ capacities, forecast, maxReplicasFrom }: StoredState): number | null {
+  const versions = [
+    ...(capacities !== undefined && capacities.size > 0 ? [6] : []),
+    ...(forecast === undefined ? [] : [versionOfForecast(forecast)]),
+    ...(maxReplicasFrom === undefined ? [] : [3]),
+  ];
+  return versions.length === 0 ? null : Math.max(...versions);
 }
 
 function storedCapacities(capacities: StoredCapacities): z.input<typeof entrySchema>['capacities'] {

@@ -17,13 +17,11 @@ export const instant = z.string().transform((text, context): Instant => {
 });
 const podSeconds = z.int().min(0);
 
-/**
- * Maximum number of raises (times in which the forecast increased the replicas) that are stored as lists, not as bytes.
- */
+/** Maximum number of raises in version 5, in which each raise is a list of numbers. */
 const MOST_LISTED = 48;
 /**
- * Bytes of a raise: two for the minutes from its start to `at`, one for the pod-seconds added, and one for the
- * pod-seconds prevented. Pod-seconds are stored as levels.
+ * Bytes of a raise in version 7: two for the minutes between its start and `at`, one for the level of the pod-seconds
+ * added, and one for those prevented.
  */
 const RAISE_BYTES = 4;
 const HIGHEST_MINUTES = 0xffff;
@@ -47,8 +45,8 @@ export const forecastSchema = z.strictObject({
     .array(z.tuple([z.int().min(0).max(1_000_000), podSeconds, podSeconds, podSeconds, podSeconds]))
     .max(PARTS),
   /**
-   * For each raise: the minute since 1970 in which it began, then the pod-seconds added and prevented. More than
-   * `MOST_LISTED` raises are stored as bytes in base64url.
+   * For each raise: the minute since 1970 in which it began, then the pod-seconds added and prevented. Version 5 added
+   * them; version 7 has more of them, as base64url.
    */
   raises: z
     .union([
@@ -62,6 +60,12 @@ export const forecastSchema = z.strictObject({
 });
 
 export type StoredForecast = z.input<typeof forecastSchema>;
+
+/** Returns the first version of an entry that can contain the state. */
+export function versionOfForecast({ raises }: Pick<ForecastState, 'raises'>): number {
+  if (raises.length > MOST_LISTED) return 7;
+  return raises.length > 0 ? 5 : 4;
+}
 
 /**
  * Returns what is stored of a forecast. The loads of the last minutes and the proposals are omitted, because they are

@@ -255,7 +255,10 @@ describe('the time since when a metric has failed', () => {
     expect(taken.state.failingSince).toEqual(expected);
   });
 
-  it('of a metric with a long name is restored from its short key', () => {
+  it.each([
+    ['the short key of this release', true],
+    ['the name, which earlier releases stored', false],
+  ])('of a metric with a long name is restored from %s', (_, isShort) => {
     const name = 'x'.repeat(250);
     const external = { query: 'x', metric: { name }, target: { type: 'AverageValue', averageValue: 10 } };
     const { spec } = buildScaler({
@@ -263,13 +266,13 @@ describe('the time since when a metric has failed', () => {
       metrics: [{ type: 'External', external }],
     });
     const key = `External/${name}`;
-    const failingSince = failing(-170, storedMetricKey(key));
+    const failingSince = failing(-170, isShort ? storedMetricKey(key) : key);
 
     const memory = restoreMemory(freshMemory(at(-1000), null), read({ failingSince }), { now: at(0), spec });
     const own = { ...memory, state: { ...memory.state, failingSince: failing(-170, key) } };
 
     expect(memory.state.failingSince).toEqual(failing(-170, key));
-    expect(isStored(own, entry({ ...own.state, failingSince }), spec)).toBe(true);
+    expect(isStored(own, entry({ ...own.state, failingSince }), spec)).toBe(isShort);
   });
 
   it('is restored by a process that has not decided yet', () => {

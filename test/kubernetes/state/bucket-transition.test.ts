@@ -20,7 +20,7 @@ type Effect = BucketEffect<BucketWrite>;
 const TEXT = writeEntry('1/a', stateOf());
 const OTHER_TEXT = writeEntry('2/b', stateOf());
 /** Of a scaler that was removed a day ago. */
-const ABSENT_TEXT = '{"v":1,"epoch":"1/a","uid":"uid-1","absentSince":"2025-12-31T00:00:00Z"}';
+const ABSENT_TEXT = '{"v":2,"epoch":"1/a","uid":"uid-1","absentSince":"2025-12-31T00:00:00Z"}';
 const WRITE: BucketWrite = { key: 'shop.web', base: null, text: TEXT };
 
 /**

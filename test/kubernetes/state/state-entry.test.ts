@@ -151,7 +151,7 @@ describe('writeEntry', () => {
 });
 
 describe('readEntry', () => {
-  it('reads an entry that has only what every entry has', () => {
+  it('reads an entry written before failing metrics were stored', () => {
     expect(readEntry('{"v":1,"epoch":"3/pod-a","uid":"uid-1"}')).toEqual(entry());
   });
 
@@ -159,10 +159,10 @@ describe('readEntry', () => {
     ['', 'not valid JSON'],
     ['{"v":1,"epoch":"1/a","uid":"u', 'not valid JSON'],
     [
-      '{"v":2,"uid":"u","news":true}',
-      'its schema version is 2, but this version of promscaler supports only 1',
+      '{"v":8,"uid":"u","news":true}',
+      'its schema version is 8, but this version of promscaler supports only 7',
     ],
-    ['{"v":1,"epoch":"1/a","uid":"u","maxReplicasFrom":-1}', 'maxReplicasFrom is invalid'],
+    ['{"v":3,"epoch":"1/a","uid":"u","maxReplicasFrom":-1}', 'maxReplicasFrom is invalid'],
     ['null', 'entry is invalid'],
     ['{"uid":"u"}', 'v is invalid'],
     ['{"v":"1","epoch":"1/a","uid":"u"}', 'v is invalid'],
@@ -198,9 +198,10 @@ describe('measured capacities', () => {
     ['b2', lower],
   ]);
 
-  it('have 6 digits, and are read again', () => {
+  it('make an entry one of version 6, with 6 digits, and are read again', () => {
     const text = writeEntry('1/a', stateOf({ capacities }));
 
+    expect(text).toContain('{"v":6,');
     expect(text).toContain('"a1":{"value":9.5,"low":8.8,"high":9.5,"days":3,"at":"2026-01-01T00:00:00Z"}');
     expect(text).toContain('"before":3.33333');
     expect(readEntry(text)).toMatchObject({
@@ -235,10 +236,10 @@ describe('measured capacities', () => {
   });
 });
 
-describe('an entry', () => {
+describe('the schema version', () => {
   const moved = { at: at(0), change: -2, alsoAt: [at(-3600)] };
 
-  it('has another time of an event that is at least 5 s earlier', () => {
+  it('is 1 if an earlier release can read the entry, and 2 with the other times of an event', () => {
     const made = { at: at(0), change: -2, alsoAt: [at(-4.9)] };
 
     expect(JSON.parse(writeEntry('1/a', stateOf({ scaleEvents: [made] })))).toEqual({
@@ -248,18 +249,18 @@ describe('an entry', () => {
       scaleEvents: [['2026-01-01T00:00:00Z', -2]],
     });
     const text = writeEntry('1/a', stateOf({ scaleEvents: [moved] }));
-    expect(text).toContain('"scaleEvents":[["2026-01-01T00:00:00Z",-2,"2025-12-31T23:00:00Z"]]');
+    expect(text).toContain('"v":2');
     expect(readEntry(text)).toMatchObject({ scaleEvents: [moved] });
   });
 
-  it('has the last value of maxReplicasFrom, also 0', () => {
+  it('is 3 with the last value of maxReplicasFrom, also 0', () => {
     const text = writeEntry('1/a', stateOf({ maxReplicasFrom: 0 }));
 
-    expect(text).toBe('{"v":1,"epoch":"1/a","uid":"uid-1","maxReplicasFrom":0}');
+    expect(text).toBe('{"v":3,"epoch":"1/a","uid":"uid-1","maxReplicasFrom":0}');
     expect(readEntry(text)).toMatchObject({ maxReplicasFrom: 0 });
   });
 
-  it('has no other times if 64 events with four of them each would exceed 4 KiB', () => {
+  it('is 1 again if 64 events with four other times each would exceed 4 KiB', () => {
     const alsoAt = [at(-1000), at(-2000), at(-3000), at(-4000)];
     const scaleEvents = Array.from({ length: 64 }, (_, index) => ({ at: at(index), change: 1, alsoAt }));
 

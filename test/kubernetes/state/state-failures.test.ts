@@ -295,7 +295,7 @@ describe('a leader of term 3', () => {
 describe('an entry that cannot be used', () => {
   it.each([
     ['damaged', '{"v":1,"uid":', 'not valid JSON'],
-    ['too new', '{"v":2,"uid":"uid-1"}', 'schema version is 2'],
+    ['too new', '{"v":8,"uid":"uid-1"}', 'schema version is 8'],
     ['edited', '{"v":1,"epoch":"1/a","uid":"uid-1","lastScaleUp":"never"}', 'lastScaleUp'],
   ])('is reported and never overwritten: %s', async (_, text, problem) => {
     const fixture = new StateFixture();

@@ -178,11 +178,11 @@ describe('the 24 hours after a scaler was removed', () => {
     expect(fixture.maps.entries[GONE]).toBe(text);
   });
 
-  it('are the only thing that is added to the entry', async () => {
+  it('are the only thing that is added to the entry, with schema version 2', async () => {
     const fixture = await removed({ zeroedBySelf: true });
 
     expect(JSON.parse(fixture.maps.entries[GONE] ?? '')).toEqual({
-      v: 1,
+      v: 2,
       epoch: '1/a',
       uid: 'uid-1',
       lastScaleUp: '2026-01-01T00:00:00Z',

@@ -25,11 +25,11 @@ const FORECAST: ForecastState = {
 };
 
 describe('the forecast in a stored entry', () => {
-  it('has the count without a forecast and what was spent', () => {
+  it('has the count without a forecast and what was spent, and makes the entry one of version 4', () => {
     const text = writeEntry('1/a', stateOf({ forecast: FORECAST }));
 
     expect(text).toBe(
-      '{"v":1,"epoch":"1/a","uid":"uid-1","forecast":{"at":"2026-01-01T00:00:15Z","replicas":7,' +
+      '{"v":4,"epoch":"1/a","uid":"uid-1","forecast":{"at":"2026-01-01T00:00:15Z","replicas":7,' +
         '"lastScaleUp":"2026-01-01T00:00:00Z","scaleEvents":[["2026-01-01T00:00:00Z",2]],"spent":[[81816,105,30,8,4]]}}',
     );
     expect(readEntry(text)).toMatchObject({
@@ -42,17 +42,25 @@ describe('the forecast in a stored entry', () => {
     });
   });
 
-  it('has the raises of the last days, which ends the one under way', () => {
+  it('is not in an entry of an earlier version, which is read', () => {
+    const read = readEntry('{"v":3,"epoch":"1/a","uid":"uid-1","maxReplicasFrom":8}');
+
+    expect(read).toMatchObject({ maxReplicasFrom: 8 });
+    expect(read).not.toHaveProperty('forecast');
+  });
+
+  it('has the raises of the last days in an entry of version 5, which ends the one under way', () => {
     const raise = { from: at(60), until: at(240), added: 900.4, prevented: 90 };
     const text = writeEntry('1/a', stateOf({ forecast: { ...FORECAST, raises: [raise] } }));
 
+    expect(text).toContain('{"v":5,');
     expect(text).toContain('"raises":[[29453761,900,90]]');
     expect(readEntry(text)).toMatchObject({
       forecast: { raises: [{ from: at(60), until: at(60), added: 900, prevented: 90 }] },
     });
   });
 
-  it('has more than 48 raises as text, with pod-seconds within 5 %', () => {
+  it('has more than 48 raises in an entry of version 7, with pod-seconds within 5 %', () => {
     const raises = Array.from({ length: 336 }, (_, index) => {
       const from = at((index - 336) * 3600);
       return { from, until: from, added: (index * 1e6) / 7, prevented: index };
@@ -60,7 +68,7 @@ describe('the forecast in a stored entry', () => {
     const forecast = { ...FORECAST, raises };
     const text = writeEntry('1/a', stateOf({ forecast }));
 
-    expect(text).toContain('"raises":"');
+    expect(text).toContain('{"v":7,');
     const entry = readEntry(text);
     const read = 'problem' in entry ? [] : (entry.forecast?.raises ?? []);
     expect(read.map(({ from }) => from)).toEqual(raises.map(({ from }) => from));
@@ -70,6 +78,21 @@ describe('the forecast in a stored entry', () => {
     }
     // What was read is written without a further loss.
     expect(writeEntry('1/a', stateOf({ forecast: { ...forecast, raises: read } }))).toBe(text);
+  });
+
+  it('is in an entry of version 7 with capacities, too', () => {
+    const raises = Array.from({ length: 49 }, () => ({ from: at(0), until: at(0), added: 1, prevented: 0 }));
+    const capacity = { value: 1, low: 1, high: 1, days: 1, at: at(0) };
+    const of = (count: number): string =>
+      writeEntry(
+        '1/a',
+        stateOf({
+          forecast: { ...FORECAST, raises: raises.slice(0, count) },
+          capacities: new Map([['rps', capacity]]),
+        }),
+      );
+
+    expect([of(48).slice(0, 7), of(49).slice(0, 7)]).toEqual(['{"v":6,', '{"v":7,']);
   });
 
   it('has at most 3,200 bytes', () => {
@@ -127,7 +150,7 @@ describe('the forecast in a stored entry', () => {
     ['pod-seconds that are none', '"replicas":1,"spent":[[1,-1,0,0,0]]'],
     ['thirteen parts', `"replicas":1,"spent":[${Array.from({ length: 13 }, () => '[1,0,0,0,0]').join(',')}]`],
   ])('is invalid with %s', (_, fields) => {
-    const text = `{"v":1,"epoch":"1/a","uid":"u","forecast":{"at":"2026-01-01T00:00:00Z",${fields}}}`;
+    const text = `{"v":4,"epoch":"1/a","uid":"u","forecast":{"at":"2026-01-01T00:00:00Z",${fields}}}`;
 
     expect(readEntry(text)).toHaveProperty('problem');
   });
