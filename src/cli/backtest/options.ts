@@ -12,7 +12,7 @@ import {
 import type { MetricSpec } from '../../scaler/spec.js';
 import { CommandError } from '../output/io.js';
 import { DURATION_FORM, type Instant, parseDuration, parseInstant } from '../../units/time.js';
-import { listSome } from '../../units/format.js';
+import { listSome, quote } from '../../units/format.js';
 
 export interface HistoryOptions {
   readonly prometheus?: string;
@@ -162,17 +162,13 @@ export function parseMetrics(
         known.size === 0
           ? 'but no document has a metric with a query'
           : `must begin with the name of a metric (${names}), followed by =`;
-      throw new CommandError(`--metric ${shorten(text)}: ${rule}`, 2);
+      throw new CommandError(`--metric ${quote(text)}: ${rule}`, 2);
     }
     const expression = text.slice(name.length + 1);
     const measure = parseMeasure(expression);
-    if (typeof measure === 'string')
-      throw new CommandError(`--metric ${shorten(text)}: ${name} ${measure}`, 2);
+    if (typeof measure === 'string') throw new CommandError(`--metric ${quote(text)}: ${name} ${measure}`, 2);
     if (parsed.has(name))
-      throw new CommandError(
-        `--metric ${shorten(text)}: ${name} already has a value from another --metric`,
-        2,
-      );
+      throw new CommandError(`--metric ${quote(text)}: ${name} already has a value from another --metric`, 2);
     parsed.set(name, expression);
   }
   return parsed;
@@ -198,7 +194,7 @@ export function parseTime(option: string, text: string): Instant {
 export function parseSweeps(texts: readonly string[]): readonly Sweep[] {
   return texts.map((text) => {
     const sweep = parseSweep(text);
-    if (typeof sweep === 'string') throw new CommandError(`--sweep ${shorten(text)}: ${sweep}`, 2);
+    if (typeof sweep === 'string') throw new CommandError(`--sweep ${quote(text)}: ${sweep}`, 2);
     return sweep;
   });
 }
@@ -209,17 +205,11 @@ export function parseThresholds(
 ): readonly Threshold[] {
   return texts.map((text) => {
     const threshold = parseThreshold(text, { allowsDocument: option === '--recommend' });
-    if (typeof threshold === 'string') throw new CommandError(`${option} ${shorten(text)}: ${threshold}`, 2);
+    if (typeof threshold === 'string') throw new CommandError(`${option} ${quote(text)}: ${threshold}`, 2);
     return threshold;
   });
 }
 
-const LONGEST_TEXT = 60;
-
-function shorten(text: string): string {
-  return JSON.stringify(text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}...` : text);
-}
-
 function invalid(option: string, text: string, rule: string): CommandError {
-  return new CommandError(`${option} is ${shorten(text)}, must be ${rule}`, 2);
+  return new CommandError(`${option} is ${quote(text)}, must be ${rule}`, 2);
 }

@@ -1,6 +1,6 @@
-import { textIn } from '../../kubernetes/api/json.js';
+import { type JsonObject, objectIn, textIn, textsIn } from '../../kubernetes/api/json.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
-import { type CheckResult, resultsOf } from './check-result.js';
+import { type CheckResult, orNull, resultsOf } from './check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS, type DoctorContext } from './context.js';
 import { findConnection } from '../../kubernetes/access/connection.js';
 import { createDiscovery } from '../../kubernetes/discovery.js';
@@ -95,8 +95,28 @@ export async function openCluster(
       userAgent: `promscaler/${VERSION}`,
       onServerDate: (text) => (seen = { text, at: clock.now() }),
     });
+    const namespaces = new Map<string, Promise<JsonObject | null>>();
+    const readNamespace = (name: string): Promise<JsonObject | null> =>
+      orNull(() =>
+        transport.request({
+          lane: 'read',
+          method: 'GET',
+          path: `/api/v1/namespaces/${name}`,
+          doing: `reading namespace ${name}`,
+          verb: 'get',
+          resource: 'namespaces',
+          deadlineMs: REQUEST_MS,
+          signal: context.signal,
+        }),
+      );
+    const annotationsOf: ClusterContext['annotationsOf'] = async (name) => {
+      const known = namespaces.get(name) ?? readNamespace(name);
+      namespaces.set(name, known);
+      return textsIn(objectIn(await known, 'metadata'), 'annotations');
+    };
     const opened = {
       ...context,
+      annotationsOf,
       transport,
       connection,
       own: ownObjects(config, env, connection),

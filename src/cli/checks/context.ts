@@ -34,6 +34,8 @@ export interface ClusterContext extends DoctorContext {
   readonly connection: Connection;
   readonly discovery: Discovery;
   readonly own: OwnObjects;
+  /** Returns the annotations of a namespace, which is read once; empty: it cannot be read. */
+  readonly annotationsOf: (namespace: string) => Promise<Readonly<Record<string, string>>>;
   /** Last `Date` header of the API server and the time it was received; null before the first response. */
   readonly serverDate: () => { readonly text: string; readonly at: Instant } | null;
 }

@@ -23,7 +23,7 @@ import { type CheckResult, type ResultBuilder, resultsOf, labelValues } from './
 import type { SourceContext } from './context.js';
 import { countOnce, fixForCopies, fixForFailure, fixForInvalid } from './query-fixes.js';
 import type { ScalerFacts } from './scaler-facts.js';
-import { hasNoReplicas, isExposedByOwnPods, isOfWork } from './wake-up.js';
+import { hasNoReplicas, isExposedByOwnPods, lacksPods } from './wake-up.js';
 import { whyNoSeries } from './why-no-series.js';
 import { describeFailure } from '../../units/failure.js';
 import { countOf, listSome } from '../../units/format.js';
@@ -121,7 +121,7 @@ function checkMetric(queried: QueriedMetric): Promise<CheckResult> | CheckResult
     case 'missing':
     case 'value':
     case 'partial':
-      if (!isOfWork(metric) && hasNoReplicas(queried.facts))
+      if (lacksPods(metric, queried.facts))
         return make.skipped(`${who}: the target has 0 replicas, so no pod has a value`);
       return answer.class === 'missing' || answer.series.length === 0
         ? noSeries(queried)

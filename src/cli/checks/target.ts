@@ -23,7 +23,7 @@ import {
 import { nearest } from '../../scaler/problems/nearest.js';
 import { scalerKey, type Scaler, type TargetRef } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf, orNull } from './check-result.js';
-import { type ClusterContext, REQUEST_MS } from './context.js';
+import type { ClusterContext } from './context.js';
 import { targetsFix } from './permissions.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { countOf, listSome } from '../../units/format.js';
@@ -98,34 +98,30 @@ function ignoredAnnotations(scaler: Scaler, object: JsonObject | null): readonly
   return Object.keys(annotations).map((key) => ({ key, advice }));
 }
 
-/** Limits the checked scalers, because each takes two more requests. */
+/** Limits the checked scalers, because each takes another request. */
 const MOST_SCALERS = 50;
 
 /**
  * Returns message and fix for annotations of a pause on the namespace and on the ReplicaSets of the target, which
- * promscaler does not read. Objects that the account may not read are left out.
+ * promscaler does not read. Objects that the account may not read are omitted.
  */
 async function ignoredAround(
   scaler: Scaler,
-  { transport, signal, scalers }: ClusterContext,
+  { annotationsOf, transport, signal, scalers }: ClusterContext,
   { ref, namespace, selector }: ScaleTarget,
 ): Promise<readonly (readonly [string, string])[]> {
   if (scalers.length > MOST_SCALERS) return [];
-  const request = { lane: 'read', method: 'GET', verb: 'get', deadlineMs: REQUEST_MS, signal } as const;
-  const path = `/api/v1/namespaces/${namespace}`;
-  const doing = `reading namespace ${namespace}`;
   const scope = resourceScope(APPS_ROOT, 'replicasets', namespace);
   const labelSelector = formatSelector(selector);
-  const [own, sets] = await Promise.all([
-    orNull(() => transport.request({ ...request, path, doing, resource: 'namespaces' })),
+  const [ofNamespace, sets] = await Promise.all([
+    annotationsOf(namespace),
     ref.kind === 'Deployment' && groupOf(ref) === 'apps'
       ? orNull(() => listAll({ transport, scope, convert: ownedBy(ref.name), labelSelector, signal }))
       : null,
   ]);
-  const ofNamespace = ignoredOfDocument(textsIn(objectIn(own, 'metadata'), 'annotations'), scaler);
   const found = [
     {
-      ignored: ofNamespace,
+      ignored: ignoredOfDocument(ofNamespace, scaler),
       name: `namespace ${namespace}`,
       command: `kubectl annotate namespace ${namespace}`,
     },

@@ -6,7 +6,14 @@ import { podsPattern } from '../../promql/pods-pattern.js';
 import { quoteRegex, stringLiteral } from '../../promql/quoting.js';
 import { vectorSelectors, withMatcher } from '../../promql/vector-selectors.js';
 import { POD_LABELS, selectsOwnPods } from '../../scaler/rules/activation-rules.js';
-import { type MetricSpec, OTHER_WORK, type Scaler, type ScalerSpec, scalerKey } from '../../scaler/spec.js';
+import {
+  isOfTotal,
+  type MetricSpec,
+  OTHER_WORK,
+  type Scaler,
+  type ScalerSpec,
+  scalerKey,
+} from '../../scaler/spec.js';
 import { nameMetric } from '../../decision/conditions.js';
 import { type CheckResult, onlyValue, resultsOf } from './check-result.js';
 import type { SourceContext } from './context.js';
@@ -27,7 +34,7 @@ export async function checkWakeUp(facts: ScalerFacts): Promise<readonly CheckRes
   const { spec } = scaler;
   const make = resultsOf('wake-up', scalerKey(scaler));
   const zero = zeroPath(spec);
-  const metrics = spec.metrics.filter(isOfWork);
+  const metrics = spec.metrics.filter(isOfTotal);
   const [first] = metrics;
   if (zero === null || first === undefined) return [make.ok('')];
   const isAtZero = hasNoReplicas(facts);
@@ -62,10 +69,9 @@ export function hasNoReplicas({ cluster }: Pick<ScalerFacts, 'cluster'>): boolea
   return target !== undefined && !(target instanceof KubernetesError) && target.specReplicas === 0;
 }
 
-type WorkMetric = Extract<MetricSpec, { readonly type: 'Object' | 'External' }>;
-
-export function isOfWork(metric: MetricSpec): metric is WorkMetric {
-  return metric.type === 'Object' || metric.type === 'External';
+/** Returns whether a metric cannot have a value, because its series belong to pods and the target has 0 replicas. */
+export function lacksPods(metric: MetricSpec, facts: Pick<ScalerFacts, 'cluster'>): boolean {
+  return !isOfTotal(metric) && hasNoReplicas(facts);
 }
 
 /** Returns the path of the minimum that is 0; null: there is none. */
