@@ -38,7 +38,7 @@ const PATH_DEADLINE_MS = 60_000;
  * Reads a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories. Names that begin with a dot
  * are skipped.
  * A mounted ConfigMap is read through its resolved `..data`, so that all files are of one version; if that link changes
- * meanwhile, all files are read again. An entry that cannot be read gets an error of its own (it is not a regular file,
+ * meanwhile, all files are read again. An entry that cannot be read gets its own error (it is not a regular file,
  * a broken link or too long).
  * `clock` measures the time limits; null: there are none. Never throws. Source: reliability.md C1, C2.
  */
@@ -156,7 +156,7 @@ function placeOf(error: unknown): string | null {
 export interface ChangeDetector {
   /** Remembers the metadata. Must be called before the files are read, so that a change meanwhile is not missed. */
   readonly note: () => Promise<void>;
-  /** Returns true if files may have changed since the last `note`: their metadata differs, or is too recent to tell. */
+  /** Returns true if files may have changed since the last `note`: their metadata differs, or is too recent to show it. */
   readonly mayHaveChanged: () => Promise<boolean>;
 }
 

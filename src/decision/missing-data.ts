@@ -106,7 +106,7 @@ interface NoAnswer {
 
 /**
  * Returns what an error of a metric says about its data source; null: the data source has answered the query. HTTP 400
- * and 422 are answers: the query is wrong.
+ * and 422 are answers: the query is invalid.
  */
 function readNoAnswer(error: string | null): NoAnswer | null {
   const [, said] = /\bPrometheus: (.*)/s.exec(error ?? '') ?? [];

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../units/clock.js';
 
 /**
- * Memory that the service shares with a worker thread to limit its CPU time. One element tells the worker to pause. The
+ * Memory that the service shares with a worker thread to limit its CPU time. One element requests a pause of the worker. The
  * worker sets the other while it is idle: it pauses or waits for an answer.
  */
 export type Turns = Int32Array<SharedArrayBuffer>;

@@ -258,7 +258,7 @@ export function formatTime(unixSeconds: number): string {
   return new Date(unixSeconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
-/** Number of colors for runs. The demand has a color of its own. */
+/** Number of colors for runs. The demand has its own color. */
 const COLORS = 5;
 
 /** Returns the number of the color for a run, from 1 on. */

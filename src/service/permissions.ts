@@ -212,7 +212,7 @@ export const PERMISSIONS: readonly Permission[] = [
     ...REVIEW,
     groups: ['authentication.k8s.io'],
     resource: 'tokenreviews',
-    use: 'read the user to whom the token of a client belongs',
+    use: 'read which user the token of a client belongs to',
     without: 'the API rejects the requests of clients with status 503',
   },
   {

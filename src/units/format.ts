@@ -56,7 +56,7 @@ export function listSome(names: readonly string[], most = 5): string {
   return `${names.slice(0, most).join(', ')}${rest}`;
 }
 
-/** Returns the first 60 characters of a text in double quotes, as JSON has them, for a message about wrong input. */
+/** Returns the first 60 characters of a string in double quotes, as JSON has them, for a message about wrong input. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);
 }

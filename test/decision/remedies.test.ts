@@ -82,7 +82,7 @@ describe('what to do about the state of a scaler', () => {
     );
   });
 
-  // One command must not start hundreds of pods because a metric is wrong.
+  // One command must not start hundreds of pods because the value of a metric is too high.
   it.each([
     [8, 8, /^Raise spec\.maxReplicas: 8 replicas are recommended: /],
     [9, 8, /^If the metric is right, raise spec\.maxReplicas to 8 of the 9 recommended replicas: /],

@@ -42,7 +42,7 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   const first = await readAdoption(context);
   if (first.scaler === null) throw await notStarted(context, first);
   if (!first.scaler.isDryRun) return confirmEarlier(context, first.scaler, first.object !== null);
-  // Fails now if no service answers: otherwise the next line would wait for a condition that nobody sets.
+  // Fails now if no service answers: otherwise `waitForCondition` would wait for a condition that no service sets.
   await fetchView(context, first.scaler);
   await waitForCondition(context, first.scaler, 'Accepted');
   const { object, scaler } = await readAdoption(context);

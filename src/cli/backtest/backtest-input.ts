@@ -184,11 +184,11 @@ export function traceLines(
     ...(distinct.length === 0
       ? []
       : [
-          `the usage of ${distinct.join(', ')} is left out, because a load trace does not contain this usage (use --prometheus to include it)`,
+          `the usage of ${distinct.join(', ')} is omitted, because a load trace does not contain this usage (use --prometheus to include it)`,
         ]),
     ...(maxReplicasFrom === null && variants.some(hasCeiling)
       ? [
-          'maxReplicasFrom is left out, because a load trace contains no value for this field (set a value with --max-replicas-from)',
+          'maxReplicasFrom is omitted, because a load trace contains no value for this field (set a value with --max-replicas-from)',
         ]
       : []),
   ];

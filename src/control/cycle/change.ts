@@ -285,7 +285,7 @@ function earlierCounts({ to, pending }: ScaleChange): readonly number[] {
 
 /**
  * Returns the seconds since `start`, on the clock that has advanced more: while a virtual machine is paused, one of the
- * clocks may stand still.
+ * clocks may stop.
  */
 function ageSeconds(clock: Clock, start: { readonly at: Instant; readonly ms: number }): number {
   return Math.max(secondsBetween(start.at, clock.now()), (clock.monotonicMs() - start.ms) / 1000);

@@ -58,7 +58,7 @@ const LISTS: Readonly<Record<AdapterRule['api'], string>> = { custom: 'rules', e
 const MOST_NAMES = 10;
 
 /**
- * Returns the reason that no rule matches, with the names of metrics that the rules produce. `*` stands for a part of a
+ * Returns the reason that no rule matches, with the names of metrics that the rules produce. `*` replaces a part of a
  * name that depends on the series.
  */
 function whyNoRule(name: string, api: AdapterRule['api'], rules: readonly AdapterRule[]): string {

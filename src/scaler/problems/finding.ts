@@ -70,7 +70,7 @@ export function findTemplate(text: string): { readonly index: number; readonly m
 /** Maximum length of a value in a message. */
 export const LONGEST_VALUE = 60;
 
-/** Returns a value as JSON. A text of more than 60 characters is cut off and ends with an ellipsis. */
+/** Returns a value as JSON. A value of more than 60 characters is cut off and ends with an ellipsis. */
 export function formatValue(value: unknown): string {
   if (typeof value === 'number') return String(value);
   const text = JSON.stringify(value) as string | undefined;

@@ -70,7 +70,7 @@ export function readToken(query: Query, list: string): string | null {
   throw new BadRequest('continue must be the value of `continue` in the previous page');
 }
 
-/** Maximum size of the rows of a page as JSON. A single larger row is a page of its own. */
+/** Maximum size of the rows of a page as JSON. A single larger row is a separate page. */
 const MAX_BYTES = 1024 * 1024;
 
 interface Page<Row> {

@@ -40,7 +40,7 @@ describe('maxReplicasFrom in a back-test on a load trace', () => {
       13,
       undefined,
       [
-        'maxReplicasFrom is left out, because a load trace contains no value for this field (set a value with --max-replicas-from)',
+        'maxReplicasFrom is omitted, because a load trace contains no value for this field (set a value with --max-replicas-from)',
       ],
     ]);
     expect(peakOf(await backtest('plain.yaml'))).toEqual([13, undefined, []]);

@@ -69,7 +69,7 @@ describe('backtest --trace', () => {
 
     expect(both.variants[0]?.figures).toEqual(cpu.variants[0]?.figures);
     expect(both.assumptions).toContain(
-      'the usage of memory is left out, because a load trace does not contain this usage (use --prometheus to include it)',
+      'the usage of memory is omitted, because a load trace does not contain this usage (use --prometheus to include it)',
     );
     expect(memory.exitCode).toBe(1);
     expect(memory.stderr).toContain('a load trace does not contain the usage of memory: use --prometheus');
