@@ -73,7 +73,7 @@ export async function compareWithAlone(
   const sent: number[] = [];
   for (let round = 1; round <= ROUNDS; round += 1) {
     let queries = 0;
-    const answerOf = merged.sendForWorkloads(patterns, {
+    const answers = merged.sendForWorkloads(patterns, {
       round,
       budget: { left: SPLITS_PER_NAMESPACE, source: { left: SPLITS_PER_SOURCE } },
       enqueue: async (query) => {
@@ -83,8 +83,8 @@ export async function compareWithAlone(
       limit: 7.5,
     });
     for (const [index, one] of workloads.entries()) {
-      const answer = await answerOf(textOf(one));
-      if (answer === null) throw new Error(`no answer for ${one.name}`);
+      const answer = await answers.get(textOf(one));
+      if (answer === undefined) throw new Error(`no answer for ${one.name}`);
       const [kind, values] = sampleOf(one, answer);
       const [ownKind, ownValues] = alone[index] ?? ['none', {}];
       if (kind !== ownKind || !areNear(values, ownValues))

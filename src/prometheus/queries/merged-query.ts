@@ -5,12 +5,12 @@ import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
  * One query for several members (workloads or namespaces). Each member gets the answer that its own query would get.
  */
 export interface MergedQuery {
-  /** Sends the query. The returned function returns the answer for a member; null: it is not in `members`. */
+  /** Sends the query. Maps each of `members` to its answer. No answer is rejected. */
   readonly sendLists: (
     /** The caller passes the same map object as in the last round if the members are the same. */
     members: ReadonlyMap<string, unknown>,
     round: MergedRound,
-  ) => (member: string) => Promise<Answer> | null;
+  ) => ReadonlyMap<string, Promise<Answer>>;
 }
 
 export interface MergedRound {
@@ -263,20 +263,24 @@ export function createMergedQuery(parts: {
     sendLists: (members, round) => {
       if (round.round !== lastRound) now += 1;
       lastRound = round.round;
-      const answers = new Map<string, Promise<Found>>();
-      for (const outlier of takeDue(members, round)) {
-        const found = sendDue(outlier, round).catch(failed);
-        for (const member of outlier.set) answers.set(member, found);
-      }
+      const answers = new Map<string, Promise<Answer>>();
+      const add = (list: readonly string[], sent: Promise<Found>): void => {
+        const found = sent.catch(failed);
+        for (const member of list)
+          answers.set(
+            member,
+            found.then(({ of }) => of(member)),
+          );
+      };
+      for (const outlier of takeDue(members, round)) add(outlier.set, sendDue(outlier, round));
       for (const { members: list, kind } of divide(members, round, new Set(answers.keys()))) {
-        const found =
+        const sent =
           kind === 'clean'
             ? round.queryMembers(list).then((timed) => examine(list, timed, round))
             : sendOutliers(list, kind, round);
-        const safe = found.catch(failed);
-        for (const member of list) answers.set(member, safe);
+        add(list, sent);
       }
-      return (member) => answers.get(member)?.then(({ of }) => of(member)) ?? null;
+      return answers;
     },
   };
 }

@@ -8,10 +8,7 @@ import { type Instant, instantFromMs } from '../../units/time.js';
 
 /** Queries one resource in many namespaces, with as few queries as the limit of series per answer allows. */
 export interface NamespaceQueries {
-  /**
-   * Sends the queries. The returned function resolves with the answer for a namespace; it throws for a namespace that
-   * `namespaces` does not contain.
-   */
+  /** Sends the queries. Maps each of `namespaces` to its answer. */
   readonly sendForNamespaces: (
     /** Maps namespaces to their number of scalers. If nothing has changed, it is the map object of the last round. */
     namespaces: ReadonlyMap<string, number>,
@@ -20,7 +17,7 @@ export interface NamespaceQueries {
       readonly enqueue: (text: string) => Promise<TimedAnswer>;
       readonly now: Instant;
     },
-  ) => (namespace: string) => Promise<Answer>;
+  ) => ReadonlyMap<string, Promise<Answer>>;
 }
 
 /** A new query is planned for at most this share of `maxSeries`, so that its answer may grow between two rounds. */
@@ -134,7 +131,7 @@ export function createNamespaceQueries(
     sendForNamespaces: (scalers, { round, budget, source, enqueue, now: begunAt }) => {
       now = begunAt;
       beginRound(source);
-      const answerOf = merged.sendLists(scalers, {
+      return merged.sendLists(scalers, {
         round,
         budget,
         packKey: round,
@@ -147,11 +144,6 @@ export function createNamespaceQueries(
         },
         queryMembers: (namespaces) => queryNamespaces(namespaces, { source, enqueue }),
       });
-      return (namespace) => {
-        const answer = answerOf(namespace);
-        if (answer === null) throw new Error(`namespace ${namespace} is not part of any query`);
-        return answer;
-      };
     },
   };
 }

@@ -56,6 +56,8 @@ export type PlannedQuery =
       readonly merged: WorkloadQueries;
     };
 
+export type PlannedQueryOf<K extends PlannedQuery['kind']> = Extract<PlannedQuery, { readonly kind: K }>;
+
 export interface RoundPlanner {
   /** Compiles the queries of these scalers and forgets those of other scalers. Yields to the event loop every 20 ms. */
   readonly compile: (scalers: readonly Scaler[], sources: Sources) => Promise<void>;

@@ -1,9 +1,8 @@
 import type { Scaler } from '../../scaler/spec.js';
 import { type Clock, type ReadyQueue, periodicYield } from '../../units/clock.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
-import type { SourceConfig } from '../data-source/source-config.js';
 import { ageKey, type SourceAge, UNKNOWN_AGE, urlIndexOf } from '../source/age.js';
-import type { SendOptions } from '../source/queue.js';
+import type { QueryQueue, SendOptions } from '../source/queue.js';
 import { applyChecks } from './checks.js';
 import { type MetricQuery, ownKey, type ScalerQueries } from './compile-queries.js';
 import { resourceCandidate } from './duplicate-watch.js';
@@ -22,7 +21,7 @@ import {
   SPLITS_PER_SOURCE,
   type TimedAnswer,
 } from './merged-query.js';
-import type { Plan, PlannedQuery } from './plan-round.js';
+import type { Plan, PlannedQuery, PlannedQueryOf } from './plan-round.js';
 
 export interface Readings {
   /** In the order of `spec.metrics`. */
@@ -71,57 +70,59 @@ export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
   });
   const followUps = createFollowUps(plan, round, answers);
 
-  const orderOf = (source: SourceConfig): SendOptions => {
-    const seconds = queryDeadlineSeconds(source, plan.periodSeconds);
+  const optionsFor = (query: PlannedQuery): SendOptions => {
+    const seconds = queryDeadlineSeconds(query.source, plan.periodSeconds);
     const untilMs = startMs + Math.max(seconds, SHARE_FOR_QUERIES * plan.periodSeconds) * 1000;
-    return { seconds, signal, round: number, untilMs };
+    const options = { seconds, signal, round: number, untilMs };
+    if (query.kind === 'namespaces') return options;
+    return { ...options, owners: [...query.owners.values()], periodSeconds: plan.periodSeconds };
   };
-  const takeAll = (
-    keys: ReadonlyMap<string, string>,
-    answerOf: (part: string) => Promise<Answer> | null,
-  ): Promise<unknown> =>
-    Promise.all(
-      Array.from(keys, async ([part, key]) => answers.take(key, (await answerOf(part)) ?? INTERNAL_ERROR)),
-    );
-  const sendPlanned = async (query: PlannedQuery): Promise<void> => {
+  const sendForNamespaces = async (query: PlannedQueryOf<'namespaces'>) => {
     const { name } = query.source;
     const source = mustGet(sources, name);
     const { queue, duplicates } = source;
-    const recognized = recognizing.get(name) ?? null;
-    if (recognized !== null) await recognized;
-    if (query.kind === 'namespaces') {
-      const order = orderOf(query.source);
-      const candidate = resourceCandidate(query.resource, [...query.namespaces.keys()]);
-      const check = duplicates?.firstCheck(candidate, (text) => queue.query(text, order)) ?? null;
-      if (check !== null) await check;
-      const answerOf = query.merged.sendForNamespaces(query.namespaces, {
-        round: number,
-        budget: budgetOf(name, null),
-        source: queryConfig(source, query.source),
-        enqueue: (text) => timed((onSeconds) => queue.query(text, { ...order, onSeconds })),
-        now: clock.now(),
-      });
-      await takeAll(query.keys, answerOf);
-      return;
-    }
-    const owners = [...query.owners.values()];
-    const order = { ...orderOf(query.source), owners, periodSeconds: plan.periodSeconds };
-    if (query.kind === 'own') {
-      answers.take(query.key, await queue.query(query.text, order));
-      return;
-    }
-    const answerOf = query.merged.sendForWorkloads(query.patterns, {
+    const options = optionsFor(query);
+    const candidate = resourceCandidate(query.resource, [...query.namespaces.keys()]);
+    const check = duplicates?.firstCheck(candidate, (text) => queue.query(text, options)) ?? null;
+    if (check !== null) await check;
+    return query.merged.sendForNamespaces(query.namespaces, {
       round: number,
-      budget: budgetOf(name, owners.length === 1 ? (owners[0]?.namespace ?? null) : null),
-      enqueue: (text) => timed((onSeconds) => queue.query(text, { ...order, onSeconds })),
-      limit: order.seconds,
+      budget: budgetOf(name, null),
+      source: queryConfig(source, query.source),
+      enqueue: (text) => queryTimed(queue, text, options),
+      now: clock.now(),
     });
-    await takeAll(query.keys, answerOf);
+  };
+  const sendForWorkloads = (query: PlannedQueryOf<'workloads'>) => {
+    const { name } = query.source;
+    const { queue } = mustGet(sources, name);
+    const options = optionsFor(query);
+    const [namespace = null, ...others] = query.owners.keys();
+    return query.merged.sendForWorkloads(query.patterns, {
+      round: number,
+      budget: budgetOf(name, others.length === 0 ? namespace : null),
+      enqueue: (text) => queryTimed(queue, text, options),
+      limit: options.seconds,
+    });
+  };
+  const send = async (query: PlannedQuery): Promise<void> => {
+    const recognized = recognizing.get(query.source.name) ?? null;
+    if (recognized !== null) await recognized;
+    if (query.kind === 'own') {
+      const { queue } = mustGet(sources, query.source.name);
+      answers.take(query.key, await queue.query(query.text, optionsFor(query)));
+      return;
+    }
+    const { keys } = query;
+    const sent = query.kind === 'namespaces' ? await sendForNamespaces(query) : sendForWorkloads(query);
+    await Promise.all(
+      Array.from(sent, async ([member, answer]) => answers.take(mustGet(keys, member), await answer)),
+    );
   };
 
   const yieldIfDue = periodicYield(clock);
   for (const query of [...rotate(plan.queries, number), ...rotate(plan.rankings, number)]) {
-    sendPlanned(query).catch((error: unknown) => {
+    send(query).catch((error: unknown) => {
       onFault(error);
       for (const key of query.kind === 'own' ? [query.key] : query.keys.values())
         answers.take(key, INTERNAL_ERROR);
@@ -169,13 +170,15 @@ function createBudgets(): (source: string, namespace: string | null) => SplitBud
   };
 }
 
-async function timed(
-  query: (onSeconds: NonNullable<SendOptions['onSeconds']>) => Promise<Answer>,
+async function queryTimed(
+  { query }: Pick<QueryQueue, 'query'>,
+  text: string,
+  options: SendOptions,
 ): Promise<TimedAnswer> {
-  let took: number | null = null;
-  let could: number | null = null;
-  const answer = await query((seconds, limit) => ([took, could] = [seconds, limit]));
-  return { answer, seconds: took, limit: could };
+  let time: Omit<TimedAnswer, 'answer'> = { seconds: null, limit: null };
+  const onSeconds: SendOptions['onSeconds'] = (seconds, limit) => (time = { seconds, limit });
+  const answer = await query(text, { ...options, onSeconds });
+  return { answer, ...time };
 }
 
 /** Checks at most one query of each source in a round. */

@@ -6,10 +6,7 @@ import { createMergedQuery, type MergedRound, type TimedAnswer } from './merged-
 
 /** Queries many workloads at once. The query must evaluate each pod independently. */
 export interface WorkloadQueries {
-  /**
-   * Sends the queries. The returned function takes the text of a workload's pattern and returns the answer for its
-   * pods, or null if `patterns` does not contain the text.
-   */
+  /** Sends the queries. Maps the text of each pattern to the answer for its pods. */
   readonly sendForWorkloads: (
     /**
      * Maps the text of a pattern to the pattern. The caller passes the same map object as in the last round if the
@@ -21,7 +18,7 @@ export interface WorkloadQueries {
       /** Time limit of each query in seconds. */
       readonly limit: number;
     },
-  ) => (patternText: string) => Promise<Answer> | null;
+  ) => ReadonlyMap<string, Promise<Answer>>;
 }
 
 /** VictoriaMetrics rejects queries above 16 KiB. */

@@ -48,7 +48,7 @@ function start(names: readonly string[]) {
   return async (respond: Respond, { seconds = 0.01, splits = SPLITS_PER_NAMESPACE }: Options = {}) => {
     const queries: (readonly string[])[] = [];
     round += 1;
-    const answerOf = merged.sendLists(members, {
+    const sent = merged.sendLists(members, {
       round,
       pack: (all) => (all.length === 0 ? [] : [all.toSorted()]),
       packKey: 0,
@@ -59,7 +59,7 @@ function start(names: readonly string[]) {
       budget: { left: splits, source: { left: 40 } },
     });
     const answers: Record<string, Answer> = {};
-    for (const name of names) answers[name] = (await answerOf(name)) ?? INVALID;
+    for (const name of names) answers[name] = (await sent.get(name)) ?? INVALID;
     const classes = Object.entries(answers).map(([name, answer]) => [name, answer.class] as const);
     const unclean = classes.filter(([, one]) => one !== 'value').map(([name]) => name);
     return { queries, answers, unclean, faults };

@@ -46,8 +46,8 @@ function start(maxSeries: number, scalers = SCALERS) {
     round += 1;
     const now = instantFromSeconds(15 * round);
     const budget = { left: 20, source: { left: 40 } };
-    const answerOf = queries.sendForNamespaces(due, { round, budget, source, enqueue: query, now });
-    await Promise.all(Array.from(due.keys(), answerOf));
+    const answers = queries.sendForNamespaces(due, { round, budget, source, enqueue: query, now });
+    await Promise.all(answers.values());
     return asked;
   };
 }
