@@ -8,6 +8,7 @@ import {
   documentSchema,
   limitName,
   pastDecisionSchema,
+  readAsZero,
   time,
   timedConditionSchema,
 } from './decision-schemas.js';
@@ -39,12 +40,11 @@ export const metricSchema = z.object({
   target: z.number(),
   proposal: count.nullable(),
   error: z.string().nullable(),
+  readAsZero: readAsZero.optional(),
   partial: z
     .string()
     .nullable()
-    .describe(
-      'Why the value is incomplete and may only raise the replicas; null: the value is complete or unknown.',
-    ),
+    .describe('Why the value is incomplete and can only raise the count; null: it is complete or unknown.'),
 });
 
 export const scalerStateSchema = z

@@ -52,6 +52,10 @@ const measuredCapacity = z
   })
   .describe('Capacity of a pod, as measured by capacity.auto.');
 
+export const readAsZero = z
+  .string()
+  .describe('Why the metric has no value, if the document reads this as 0 (onMissing, onNaN).');
+
 export const metricResultSchema = z
   .object({
     name: z.string(),
@@ -69,10 +73,7 @@ export const metricResultSchema = z
       .string()
       .nullable()
       .describe('Why the data is incomplete. Incomplete data may scale up but not down.'),
-    readAsZero: z
-      .string()
-      .optional()
-      .describe('Why the metric has no value, if the document reads this as 0 (onMissing, onNaN).'),
+    readAsZero: readAsZero.optional(),
     pods: z.object({ ready: names, unready: names, missing: names, ignored: names }),
     podReasons: z.record(z.string(), z.string()),
     fallback: z

@@ -111,7 +111,7 @@ function judge(metric: MetricSpec, given: Sample): readonly Judged[] {
   if (sample.form !== 'values') return [{ state: 'unknown', text: `${metric.identity} has no value` }];
   const total = totalOf(metric, sample);
   const write = (milli: Milli): string => formatAmount(milliToNumber(milli), metric.name);
-  const than = `${metric.identity} is ${write(total)}`;
+  const than = `${metric.identity} is ${sample === given ? '' : 'read as '}${write(total)}`;
   if (total > above) return [{ state: 'above', text: `${than}, above its activation of ${write(above)}` }];
   const text = `${than}, not above its activation of ${write(above)}`;
   // A partial sum below the threshold does not prove that the full sum is below it.

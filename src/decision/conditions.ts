@@ -1,3 +1,4 @@
+import { describeZero } from './failing.js';
 import { describeFallback, type Pick } from './proposals/propose.js';
 import { describeFailure, type Failure } from '../units/failure.js';
 import { rememberByText } from '../units/recent-map.js';
@@ -41,7 +42,7 @@ export const NOT_EVALUATED: readonly Condition[] = [
  * a count. It then contains the failure of the first such metric.
  */
 export function scalingActive(pick: Pick, { isTrusted }: { readonly isTrusted: boolean }): Condition {
-  const { winner, firstFailing, firstReplaced } = pick;
+  const { winner, zero, firstFailing, firstReplaced } = pick;
   const failure = firstFailing?.result.error ?? null;
   if (firstFailing !== null && failure !== null && (!isTrusted || winner === null))
     return metricFailed(firstFailing.spec, failure);
@@ -49,7 +50,18 @@ export function scalingActive(pick: Pick, { isTrusted }: { readonly isTrusted: b
     const message = `${nameMetric(firstReplaced.spec)} has ${describeFallback(firstReplaced.result.fallback)}`;
     return buildCondition('ScalingActive', 'FallbackActive', message);
   }
+  if (zero?.result.readAsZero !== undefined) return countedAsZero(zero.spec, zero.result.readAsZero);
   return winner === null ? validMetric('a metric has a value') : calculatedFrom(nameMetric(winner.spec));
+}
+
+/** Does not say that the count was calculated from the metric, which has no value. */
+function countedAsZero(spec: MetricSpec, failure: Failure): Condition {
+  const field = failure.reason === 'nan' ? 'onNaN' : 'onMissing';
+  return buildCondition(
+    'ScalingActive',
+    'ReadAsZero',
+    `${nameMetric(spec)}: ${describeZero(failure)} (${field}: zero)`,
+  );
 }
 
 function validMetric(message: string): Condition {

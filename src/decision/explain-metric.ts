@@ -1,4 +1,5 @@
 import { fallbackStart, type JudgedMetric } from './proposals/propose.js';
+import { describeZero } from './failing.js';
 import { describeFailure } from '../units/failure.js';
 import { countOf, formatNumber } from '../units/format.js';
 import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
@@ -31,8 +32,7 @@ function answerText({ spec, sample, result }: JudgedMetric, snapshot: Snapshot):
   const fallback = fallbackText(spec, result, snapshot);
   if (sample.form === 'error')
     return `${errorKindOf(sample.failure)}: ${describeFailure(sample.failure)}${sinceText(spec, snapshot)}${fallback}`;
-  if (result.readAsZero !== undefined)
-    return `${describeFailure(result.readAsZero)}: read as 0, as the document specifies`;
+  if (result.readAsZero !== undefined) return `${describeZero(result.readAsZero)}, as the document specifies`;
   const kind =
     sample.partial === null ? 'value' : `partial (${sample.partial}: the metric can scale up but not down)`;
   const facts = [kind, ageText(sample.at, snapshot.now), ...extentOf(sample), ...measuredText(spec, sample)];

@@ -1,4 +1,5 @@
 import { describeFallback, type JudgedMetric } from './proposals/propose.js';
+import { describeZero } from './failing.js';
 import { isOfTotal, type MetricSpec, type MetricTarget } from '../scaler/spec.js';
 import { countOf, formatAmount, formatNumber, isInBytes } from '../units/format.js';
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
@@ -28,6 +29,7 @@ function proposedOf({ spec, sample, result, arithmetic }: JudgedMetric): Propose
 export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;
   if (result.fallback !== undefined) return `${spec.identity} has ${describeFallback(result.fallback)}`;
+  if (result.readAsZero !== undefined) return `${spec.identity}: ${describeValue(metric, snapshot)}`;
   const { saturation } = result;
   if (saturation !== undefined && saturation.replicas !== null)
     return `${spec.identity} is at ${saturation.why} = ${saturation.replicas}`;
@@ -51,6 +53,8 @@ export function describeValue(metric: JudgedMetric, snapshot: Snapshot): string 
   const { target, name } = spec;
   const proposed = proposedOf(metric);
   if (proposed === null) return `no value, target ${targetText(spec)}`;
+  if (result.readAsZero !== undefined)
+    return `${describeZero(result.readAsZero)}, target ${targetText(spec)}${target.type === 'Value' ? '' : ' per pod'}`;
   const { arithmetic } = proposed;
   if (target.type === 'Utilization')
     return `${arithmetic.usage} % of the requests, target ${target.percent} %`;

@@ -1,3 +1,4 @@
+import { describeZero } from './failing.js';
 import { describeFallback, type JudgedMetric } from './proposals/propose.js';
 import type { MetricSpec } from '../scaler/spec.js';
 import type { Decision, ForecastResult, LimitStep } from './result/decision.js';
@@ -84,6 +85,8 @@ export function rescaleReason(metrics: readonly MetricSpec[], decision: Decision
   const [spec, result] = [metrics[index], decision.metrics[index]];
   if (spec !== undefined && result?.fallback !== undefined)
     return `${metricInEvent(spec)} has ${describeFallback(result.fallback)}`;
+  if (result?.readAsZero !== undefined && spec !== undefined)
+    return `${metricInEvent(spec)}: ${describeZero(result.readAsZero)}${keptAbove(decision)}`;
   if (!isUp)
     return `${result === undefined ? 'no metric above its activation' : 'All metrics below target'}${keptAbove(decision)}`;
   const raised = decision.limits.find(({ limit }) => limit === 'stabilization');

@@ -1,5 +1,5 @@
-import type { PastDecision } from './result/decision.js';
-import { describeFailure, isSameFailure } from '../units/failure.js';
+import type { MetricResult, PastDecision } from './result/decision.js';
+import { describeFailure, type Failure, isSameFailure } from '../units/failure.js';
 import { countOf } from '../units/format.js';
 
 /**
@@ -28,7 +28,22 @@ export function readAsZero(decision: PastDecision | null): readonly string[] {
   const first = decision?.metrics.find((metric) => metric.readAsZero !== undefined);
   if (decision === null || first?.readAsZero === undefined) return [];
   const others = decision.metrics.filter((metric) => metric !== first && metric.readAsZero !== undefined);
-  return [`${first.name}: ${describeFailure(first.readAsZero)}, read as 0${moreMetrics(others.length)}`];
+  const clause = `${first.name}: ${describeZero(first.readAsZero)}${moreMetrics(others.length)}`;
+  // At 0 replicas, metrics of pods propose no count.
+  const isStuck =
+    decision.currentReplicas === 0 &&
+    decision.metrics.every((metric) => metric.proposal === null || hasNoSeries(metric));
+  return [isStuck ? `${clause}; without series, no metric starts the workload from 0 replicas` : clause];
+}
+
+/** Returns whether a metric counts as 0 because its query returned no series. */
+export function hasNoSeries({ readAsZero: failure }: MetricResult): boolean {
+  return failure?.reason === 'missing';
+}
+
+/** Returns the text for a metric that counts as 0 without a value: `no series, read as 0`. */
+export function describeZero(failure: Failure): string {
+  return `${describeFailure(failure)}, read as 0`;
 }
 
 /** Returns which metrics have no value, or only the value of the fallback, and why; null: there are none. */

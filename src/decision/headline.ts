@@ -1,4 +1,5 @@
 import type { Instant } from '../units/time.js';
+import type { PastDecision } from './result/decision.js';
 import type { LimitName } from './result/limit-names.js';
 
 /** A limit of a decision. In answers of the API, `until` is a string. */
@@ -80,4 +81,22 @@ export function describeLimit(
 ): string {
   if (limit !== 'scale_up_limit') return reason;
   return `the scale-up limit allows ${to > currentReplicas ? to - currentReplicas : 'no'} more at once`;
+}
+
+/**
+ * Returns the cause for a count at a bound. If the bound changed the count, the reason of its step names the schedule.
+ * Otherwise an earlier limit moved the count to the bound, and the cause names that limit.
+ */
+export function boundBy(
+  { recommendedReplicas, desiredReplicas, limits }: PastDecision,
+  name: LimitName,
+  otherwise: string,
+): { readonly cause: string; readonly until: Instant | null } {
+  const step = limits.findLast(({ limit }) => limit === name);
+  const last = limits.at(-1);
+  const now = step !== undefined || last === undefined ? '' : `; now ${desiredReplicas} by ${last.limit}`;
+  return {
+    cause: `${recommendedReplicas} recommended, ${step?.reason ?? otherwise}${now}`,
+    until: step?.until ?? null,
+  };
 }

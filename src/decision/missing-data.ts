@@ -79,9 +79,9 @@ function addRequests(scaler: TroubledScaler): readonly Remedy[] {
  * queries are not the cause.
  */
 function tryQueries(scaler: TroubledScaler): readonly Remedy[] {
-  return scaler.metrics.flatMap(({ metric, error }, index): readonly Remedy[] => {
+  return scaler.metrics.flatMap(({ metric, error, readAsZero }, index): readonly Remedy[] => {
     const isAnswered = error !== null && readNoAnswer(error) === null && readMissingRequest(error) === null;
-    const snippet = isAnswered ? queryAt(scaler, `spec.metrics[${index}]`) : null;
+    const snippet = isAnswered || readAsZero !== undefined ? queryAt(scaler, `spec.metrics[${index}]`) : null;
     return snippet === null ? [] : [{ text: `Try the query of ${metric} in Prometheus`, snippet }];
   });
 }

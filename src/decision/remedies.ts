@@ -56,6 +56,7 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
   ],
   PodsNotReady: (scaler) => [...startPods(scaler), ...keepReplicas(scaler)],
   NoData: (scaler) => [...startFromZero(scaler), ...findData(scaler)],
+  NoSeries: findSeries,
   AtMaximum: raiseMaximum,
   Fixed: (scaler) =>
     scaler.currentReplicas === 0
@@ -265,12 +266,21 @@ function endPause(scaler: TroubledScaler): readonly Remedy[] {
   ];
 }
 
+/** Only a person knows whether no series means that there is no work, or that the query is wrong. */
+function findSeries(scaler: TroubledScaler): readonly Remedy[] {
+  const text =
+    'If no series means that there is no work, no action is needed. A query that returns 0 instead ends this state';
+  return [...findData(scaler), ...startFromZero(scaler), { text, snippet: null }];
+}
+
 /** Only `doctor`, which reads the series of the last day, knows who exposed the metric. */
 function startFromZero(scaler: TroubledScaler): readonly Remedy[] {
   const { currentReplicas, recommendedReplicas, metrics } = scaler;
-  const isMissing = metrics.every(({ error }) => error === 'no series');
+  const isMissing = metrics.every(
+    ({ error, readAsZero }) => (recommendedReplicas === null ? error : readAsZero) === 'no series',
+  );
   const isOfDocument = valueAt(scaler.document, ['spec', 'minReplicas']) === 0;
-  if (currentReplicas !== 0 || recommendedReplicas !== null || !isMissing || !isOfDocument) return [];
+  if (currentReplicas !== 0 || !isMissing || !isOfDocument) return [];
   return [
     patch(scaler, 'If only the pods of the workload expose the metric, keep 1 replica', { minReplicas: 1 }),
     { text: `To scale to 0 again, query ${OTHER_WORK}`, snippet: null },

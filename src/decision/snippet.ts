@@ -39,7 +39,12 @@ export interface TroubledScaler extends Pausable {
   readonly desiredReplicas: number | null;
   readonly recommendedReplicas: number | null;
   readonly maxReplicas: number | null;
-  readonly metrics: readonly { readonly metric: string; readonly error: string | null }[];
+  readonly metrics: readonly {
+    readonly metric: string;
+    readonly error: string | null;
+    /** Why the metric has no value, which the document reads as 0. */
+    readonly readAsZero?: string | undefined;
+  }[];
   readonly conditions: readonly Readonly<Record<'type' | 'status' | 'reason' | 'message', string>>[];
   readonly pause: { readonly by: 'annotation' | 'document' | 'both' } | null;
   readonly dryRun: boolean;

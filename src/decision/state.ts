@@ -2,8 +2,8 @@ import type { Instant } from '../units/time.js';
 import { besideDryRun, type Pause, pauseCause, pauseMessage } from './pause.js';
 import { type RejectedVersion, inShort } from './rejection.js';
 import { activeHold, type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
-import { isFailing, missingMetrics, readAsZero } from './failing.js';
-import { describeLimit } from './headline.js';
+import { hasNoSeries, isFailing, missingMetrics, readAsZero } from './failing.js';
+import { boundBy, describeLimit } from './headline.js';
 import type { PastDecision } from './result/decision.js';
 import type { LimitName } from './result/limit-names.js';
 import { countOf } from '../units/format.js';
@@ -26,6 +26,7 @@ export const STATES = {
   Paused: 'held',
   DryRun: 'held',
   Fixed: 'held',
+  NoSeries: 'held',
   Rejected: 'held',
   Pending: 'waiting',
   Starting: 'waiting',
@@ -188,10 +189,14 @@ const RULES: readonly Rule[] = [
     find: (facts) => unreached(facts, ({ reason }) => reason === 'Starting'),
   },
   {
+    state: 'NoSeries',
+    when: 'the count is 0 or the minimum in effect, no metric recommends any replica, and one of them has no series, which the document reads as 0 (`onMissing: zero`): there may be no work, or the query may be wrong',
+    find: noSeries,
+  },
+  {
     state: 'Asleep',
     when: 'the target has 0 replicas, and no metric recommends more',
-    find: ({ decision }) =>
-      decision?.currentReplicas === 0 && decision.desiredReplicas === 0 ? { cause: '0 recommended' } : null,
+    find: asleep,
   },
   {
     state: 'AtMinimum',
@@ -336,6 +341,17 @@ function fixed({ decision, conditions }: StateFacts): Reason | null {
   return { cause: `${recommendedReplicas} recommended, but minReplicas and maxReplicas are ${maxReplicas}` };
 }
 
+function noSeries(facts: StateFacts): Reason | null {
+  const { decision } = facts;
+  const isZero = decision?.recommendedReplicas === 0 && decision.metrics.some(hasNoSeries);
+  return isZero ? (asleep(facts) ?? atMinimum(facts)) : null;
+}
+
+function asleep({ decision }: StateFacts): Reason | null {
+  const isAsleep = decision?.currentReplicas === 0 && decision.desiredReplicas === 0;
+  return isAsleep ? { cause: '0 recommended' } : null;
+}
+
 function atMinimum({ decision }: StateFacts): Reason | null {
   if (decision === null || decision.recommendedReplicas === null) return null;
   const { currentReplicas, desiredReplicas, recommendedReplicas, minReplicas } = decision;
@@ -344,24 +360,6 @@ function atMinimum({ decision }: StateFacts): Reason | null {
   if (recommendedReplicas === minReplicas)
     return { cause: `${minReplicas} recommended, which is the minimum in effect` };
   return boundBy(decision, 'min_replicas', `minReplicas is ${minReplicas}`);
-}
-
-/**
- * Returns the cause for a count at a bound. If the bound changed the count, the reason of its step names the schedule.
- * Otherwise an earlier limit moved the count to the bound, and the cause names that limit.
- */
-function boundBy(
-  { recommendedReplicas, desiredReplicas, limits }: PastDecision,
-  name: LimitName,
-  otherwise: string,
-): Reason {
-  const step = limits.findLast(({ limit }) => limit === name);
-  const last = limits.at(-1);
-  const now = step !== undefined || last === undefined ? '' : `; now ${desiredReplicas} by ${last.limit}`;
-  return {
-    cause: `${recommendedReplicas} recommended, ${step?.reason ?? otherwise}${now}`,
-    until: step?.until ?? null,
-  };
 }
 
 function pending({ decision, outcome, conditions }: StateFacts): Reason | null {

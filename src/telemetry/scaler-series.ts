@@ -141,7 +141,7 @@ function escapeValue(text: string): string {
 
 /** Returns the current value in the unit of the target; null: there is no value, or it was not queried. */
 export function currentValue(spec: MetricSpec, result: MetricResult | undefined): number | null {
-  if (result === undefined || result.error !== null) return null;
+  if (result === undefined || result.error !== null || result.readAsZero !== undefined) return null;
   switch (spec.target.type) {
     case 'Utilization':
       return result.current.averageUtilization ?? null;

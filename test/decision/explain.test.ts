@@ -151,6 +151,19 @@ describe('the reason in the Event for a change', () => {
       since,
     ],
     [
+      'external metric qps: no series, read as 0; 0 recommended, 1 by min_replicas',
+      5,
+      {
+        metrics: [
+          {
+            external: { metric: { name: 'qps' }, query: 'q', target: { averageValue: 1 }, onMissing: 'zero' },
+          },
+        ],
+      },
+      failing,
+      {},
+    ],
+    [
       '9 was recommended at 2026-01-01T00:59:00Z, which counts for 300 s',
       5,
       { downscaleStabilizationSeconds: 300 },

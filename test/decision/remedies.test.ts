@@ -24,6 +24,23 @@ describe('what to do about the state of a scaler', () => {
     }
   });
 
+  it('is the query of a scaler without series at 0, 1 replica, and nothing if there is no work', async () => {
+    expect(await remediesFor('at 0 without series, which the document reads as 0')).toEqual([
+      expect.stringMatching(/^Run doctor to find the fix: promscaler doctor shop\/s\d+ /),
+      'Try the query of queue in Prometheus: q',
+      expect.stringMatching(
+        /^If only the pods of the workload expose the metric, keep 1 replica\. In .*: 1$/,
+      ),
+      expect.stringMatching(/^To scale to 0 again, query work that waits outside of the pods/),
+      'If no series means that there is no work, no action is needed. A query that returns 0 instead ends this state',
+    ]);
+    expect(await remediesFor('no series, which the document reads as 0')).toEqual([
+      expect.stringMatching(/^Run doctor/),
+      'Try the query of queue in Prometheus: q',
+      expect.stringMatching(/^If no series means/),
+    ]);
+  });
+
   it('is no patch of the document while its newest version is rejected: the maximum is raised with the correction', async () => {
     const rejection = { code: 'query-syntax', file: 'scalers.promscaler.dev/web', line: null };
 

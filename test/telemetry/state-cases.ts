@@ -45,8 +45,43 @@ export const STATE_CASES: readonly StateCase[] = [
   ],
   ['no series', 'NoData', 'cpu: no series', decided({ snapshot: NO_SERIES })],
   [
+    'at 0 without series, which the document reads as 0',
+    'NoSeries',
+    '0 recommended; queue: no series, read as 0; without series, no metric starts the workload from 0 replicas',
+    decided({
+      spec: { minReplicas: 0, metrics: [queue({ onMissing: 'zero' })] },
+      snapshot: { target: { specReplicas: 0 }, pods: [], ...NO_SERIES },
+    }),
+  ],
+  [
+    'at 0 without series of one metric, and the other is 0',
+    'NoSeries',
+    '0 recommended; queue: no series, read as 0',
+    decided({
+      spec: { minReplicas: 0, metrics: [queue({ metric: { name: 'other' } }), queue({ onMissing: 'zero' })] },
+      snapshot: {
+        target: { specReplicas: 0 },
+        pods: [],
+        samples: [{ at, values: [0] }, ...NO_SERIES.samples],
+      },
+    }),
+  ],
+  [
+    'at 0 because of NaN, which the document reads as 0',
+    'Asleep',
+    '0 recommended; queue: the value is NaN, read as 0',
+    decided({
+      spec: { minReplicas: 0, metrics: [queue({ onNaN: 'zero' })] },
+      snapshot: {
+        target: { specReplicas: 0 },
+        pods: [],
+        samples: [{ error: 'the value is NaN', kind: 'nan' }],
+      },
+    }),
+  ],
+  [
     'no series, which the document reads as 0',
-    'AtMinimum',
+    'NoSeries',
     '0 recommended, minReplicas is 1; queue: no series, read as 0',
     decided({
       spec: { minReplicas: 1, metrics: [queue({ onMissing: 'zero' })] },

@@ -280,10 +280,12 @@ function readyOf(
     const message = `${active?.message ?? 'no metric was evaluated yet'}${decision === null ? '' : `; ${decision}`}`;
     return { type: 'Ready', status: 'Unknown', reason: 'NotEvaluated', message };
   }
+  // The count does not come from a value while a fallback applies or a metric without a value counts as 0.
+  const instead = active.reason === 'ValidMetricFound' ? '' : `; ${active.message}`;
   const message =
     held?.status === 'True'
       ? `the document is in effect; ${held.message}`
-      : 'the document is in effect and its target can be scaled';
+      : `the document is in effect and its target can be scaled${instead}`;
   return { type: 'Ready', status: 'True', reason: 'Ready', message };
 }
 
@@ -328,7 +330,7 @@ export function currentMetrics({ record }: Pick<LedgerEntry, 'record'>): readonl
  * formatted as in the column TARGETS. Null: the value is unknown.
  */
 function currentValueStatus(result: MetricResult | undefined, name: string): JsonObject | null {
-  if (result === undefined || result.error !== null) return null;
+  if (result === undefined || result.error !== null || result.readAsZero !== undefined) return null;
   const { averageUtilization, averageValue, value }: CurrentValue = result.current;
   const known = {
     ...(averageUtilization === undefined ? {} : { averageUtilization: Math.round(averageUtilization) }),

@@ -56,6 +56,8 @@ export interface Pick {
   /** The largest proposal; null: no metric has one. */
   readonly replicas: number | null;
   readonly winner: JudgedMetric | null;
+  /** The first metric that proposes as much as the winner, but has no value and is read as 0. */
+  readonly zero: JudgedMetric | null;
   readonly firstFailing: JudgedMetric | null;
   /** The first metric whose proposal comes from its fallback. */
   readonly firstReplaced: JudgedMetric | null;
@@ -72,9 +74,12 @@ export function pickProposal(metrics: readonly JudgedMetric[]): Pick {
     const { proposal } = metric.result;
     if (proposal !== null && proposal > (winner?.result.proposal ?? -1)) winner = metric;
   }
+  const replicas = winner?.result.proposal ?? null;
   return {
-    replicas: winner?.result.proposal ?? null,
+    replicas,
     winner,
+    zero:
+      metrics.find(({ result }) => result.readAsZero !== undefined && result.proposal === replicas) ?? null,
     firstFailing: metrics.find(({ result }) => result.proposal === null) ?? null,
     firstReplaced: metrics.find(({ result }) => result.fallback !== undefined) ?? null,
     isTrusted: metrics.every(({ result }) => isTrusted(result)),

@@ -31,6 +31,7 @@ export const CONDITION_REASONS = {
   ScalingActive: {
     ValidMetricFound: 'True',
     FallbackActive: 'True',
+    ReadAsZero: 'True',
     FailedGetResourceMetric: 'False',
     FailedGetContainerResourceMetric: 'False',
     FailedGetPodsMetric: 'False',

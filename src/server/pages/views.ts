@@ -328,6 +328,7 @@ function viewMetrics({ scaler, record }: LedgerEntry): readonly MetricView[] {
       target: targetValue(spec, result),
       proposal: result?.proposal ?? null,
       error: result?.error == null ? null : describeFailure(result.error),
+      ...(result?.readAsZero === undefined ? {} : { readAsZero: describeFailure(result.readAsZero) }),
       partial: result?.partial ?? null,
     };
   });

@@ -64,8 +64,10 @@ interface MetricNameProps {
  * Shows the name of a metric. The link is from the current document, so it is shown only if the document still has this
  * metric.
  */
-function MetricName({ metric: { name, error, partial }, identity, graphUrl }: MetricNameProps): VNode {
-  const [trouble, tone] = error === null ? [partial, 'tone-warn'] : [error, 'tone-bad'];
+function MetricName({ metric, identity, graphUrl }: MetricNameProps): VNode {
+  const { name, error, partial, readAsZero } = metric;
+  const warning = readAsZero === undefined ? partial && `partial: ${partial}` : `${readAsZero}, read as 0`;
+  const [trouble, tone] = error === null ? [warning, 'tone-warn'] : [error, 'tone-bad'];
   const isSame = isNameOf(identity, name);
   return (
     <div class="metric-name">
@@ -73,16 +75,15 @@ function MetricName({ metric: { name, error, partial }, identity, graphUrl }: Me
       <GraphLink url={isSame ? graphUrl : null} metric={name} />
       {trouble === null ? null : (
         <div class={`metric-trouble ${tone}`} dir="auto">
-          <Icon name={error === null ? 'warning' : 'error'} />{' '}
-          {error === null ? `partial: ${trouble}` : trouble}
+          <Icon name={error === null ? 'warning' : 'error'} /> {trouble}
         </div>
       )}
     </div>
   );
 }
 
-function valueText({ name, error, current }: MetricResult): ComponentChildren {
-  if (error !== null) return 'no value';
+function valueText({ name, error, readAsZero, current }: MetricResult): ComponentChildren {
+  if (error !== null || readAsZero !== undefined) return 'no value';
   const { averageUtilization, averageValue, value } = current;
   if (averageUtilization !== undefined) return formatMetric(averageUtilization, { name, unit: 'percent' });
   if (averageValue !== undefined)
