@@ -89,7 +89,7 @@ describe('createBackgroundReader', () => {
 
     expect(documents.flatMap(({ problems }) => problems)).toHaveLength(1);
     expect(turns).toBeGreaterThan(5);
-  }, 120_000);
+  });
 
   it('reads a large object of the cluster in the worker, too', async () => {
     const values = Array.from({ length: 900 }, (_, index) => `value-${index}-${'x'.repeat(10)}`);

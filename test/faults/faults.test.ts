@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { PrometheusClient } from '../../src/prometheus/client/client.js';
 import { instantFromMs } from '../../src/units/time.js';
 import { readAgeQuery } from './age-queries.js';
@@ -11,9 +11,6 @@ import { Simulation } from './simulation/simulation.js';
 
 const product = SOURCE_PRODUCT;
 const MINUTE_MS = 60_000;
-// Takes seconds on an idle machine; the limit is for a busy one.
-jest.setTimeout(120_000);
-
 /** Builds one fault, 30 minutes after the start. */
 function from30(seconds: number, fault: { readonly [member: string]: unknown }): readonly Fault[] {
   const startMs = 30 * MINUTE_MS;

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import {
   type Forecasts,
   HISTORY_FAULTS,
@@ -10,9 +10,6 @@ import {
 import { runSeed, type SeedResult } from './run-seed.js';
 import { SOURCE_PRODUCT } from './source-product.js';
 import type { Fault } from './simulation/faults.js';
-
-// Takes seconds on an idle machine; the limit is for a busy one.
-jest.setTimeout(120_000);
 
 const span = (minute: number, minutes: number) => ({
   startMs: minute * MINUTE_MS,

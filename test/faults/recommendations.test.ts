@@ -1,9 +1,6 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { runSeed } from './run-seed.js';
 import { SOURCE_PRODUCT } from './source-product.js';
-
-// Takes seconds on an idle machine; the limit is for a busy one.
-jest.setTimeout(120_000);
 
 const backTestsOf = async (seed: number, shards?: number) => {
   const features = ['recommendations'] as const;

@@ -1,4 +1,4 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { runSeed } from './run-seed.js';
 import { rollTo } from './schedule-shards.js';
 import { SOURCE_PRODUCT as product } from './source-product.js';
@@ -8,9 +8,6 @@ const MINUTE_MS = 60_000;
 const START_MS = 12 * MINUTE_MS;
 const REPLICAS = 3;
 const ROLL = { replicas: REPLICAS, gapMs: 30_000 };
-// Takes seconds on an idle machine; the limit is for a busy one.
-jest.setTimeout(120_000);
-
 /** Builds a fault of some replicas, 12 minutes after the start. */
 function of(replicas: readonly number[], seconds: number, what: ClusterMode): readonly Fault[] {
   const endMs = START_MS + seconds * 1000;

@@ -1,12 +1,9 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { readAgeQuery } from './age-queries.js';
 import { runSeed, type SeedResult } from './run-seed.js';
 import { SOURCE_PRODUCT } from './source-product.js';
 import type { Product } from './product.js';
 import type { Fault, SourceMode } from './simulation/faults.js';
-
-// Takes seconds on an idle machine; the limit is for a busy one.
-jest.setTimeout(120_000);
 
 const MINUTE_MS = 60_000;
 

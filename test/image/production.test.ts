@@ -3,15 +3,13 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { waitFor } from '../e2e/waiting.js';
 import { IMAGE_FLAGS, IMAGE_PROGRAM, IMAGE_USER } from '../support/image-process.js';
 import { leftOutOfImage } from './left-out.js';
 import { copyInto, productionPackages, succeed } from './production-packages.js';
-
-jest.setTimeout(60_000);
 
 const ROOT = join(import.meta.dirname, '../..');
 const [uid, gid] = IMAGE_USER;

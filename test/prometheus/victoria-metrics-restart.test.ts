@@ -15,7 +15,9 @@ import { type FakeServer, realClock, startRound, startServer } from './fakes.js'
 const START_MS = 240_000;
 /** Use more in a manual run; each takes 4 s. */
 const KILLS = 2;
-const HOLD_SECONDS = 2;
+/** The recovery hold before a kill, so that the engine is soon older than it, and after a kill, however slow it is. */
+const SHORT_HOLD_SECONDS = 2;
+const LONG_HOLD_SECONDS = 60;
 const REPLICAS = 6;
 const ROUNDS_AFTER = 5;
 
@@ -63,7 +65,7 @@ function gatewayTo(port: number): Promise<FakeServer> {
 
 interface Service {
   readonly cluster: FakeCluster;
-  readonly cycle: () => Promise<void>;
+  readonly cycle: (recoveryHoldMaxSeconds: number) => Promise<void>;
   /** Advances past every hold, as if the metric had returned values for a long time. */
   readonly settle: () => void;
 }
@@ -87,10 +89,9 @@ function serviceOf(url: string): Service {
   let memory = settledMemory();
   return {
     cluster,
-    cycle: async () => {
+    cycle: async (recoveryHoldMaxSeconds) => {
       const answers = startRound(metrics, [scaler], signal);
       const input = { scaler, memory, now: realClock.now(), answers, signal };
-      const recoveryHoldMaxSeconds = HOLD_SECONDS;
       const ports = { ...fixture.ports(), clock: realClock, cluster, sources, recoveryHoldMaxSeconds };
       ({ memory } = await answerAndRun(input, ports));
     },
@@ -126,17 +127,17 @@ async function loweringsAround(kills: number, hasGateway: boolean): Promise<read
     await remoteWrite(engine.url, history([0, 1, 2, 3, 4, 5]));
     await visible(engine);
     // Wait until the engine itself is older than the hold.
-    await pause((HOLD_SECONDS + 1) * 1000 - (hasGateway ? 2500 : 0));
-    await service.cycle();
+    await pause((SHORT_HOLD_SECONDS + 1) * 1000 - (hasGateway ? 2500 : 0));
+    await service.cycle(SHORT_HOLD_SECONDS);
     service.settle();
-    await service.cycle();
+    await service.cycle(SHORT_HOLD_SECONDS);
     const before = service.cluster.arrived.length;
     // Between two rounds: a query in the meantime would fail or return nothing, which is a gap in itself.
     await engine.kill();
     engine = await startVictoriaMetrics({ port });
     await remoteWrite(engine.url, beginning());
     await visible(engine);
-    for (let round = 0; round < ROUNDS_AFTER; round += 1) await service.cycle();
+    for (let round = 0; round < ROUNDS_AFTER; round += 1) await service.cycle(LONG_HOLD_SECONDS);
     lowerings.push(...service.cluster.arrived.slice(before).map(({ replicas }) => replicas));
   }
   return lowerings;

@@ -1,5 +1,5 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ValidateFunction } from 'ajv/dist/2020.js';
 import ajvFormats from 'ajv-formats';
@@ -8,8 +8,6 @@ import { createApp } from '../../src/server/app.js';
 import { openApiDocument } from '../../src/server/openapi.js';
 import { partsOf } from './app-parts.js';
 import { startLiveService, type LiveService } from './live-service.js';
-
-jest.setTimeout(60_000);
 
 interface Operation {
   readonly responses: Readonly<Record<string, { readonly content: Readonly<Record<string, object>> }>>;

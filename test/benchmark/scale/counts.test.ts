@@ -31,7 +31,7 @@ describe('3 steady rounds of 50 scalers with 3 pods each', () => {
     fixture = await startCountsFixture({ ...SIZE, scalers: SIZE.scalers + MORE_SCALERS });
     await fixture.rounds(START_ROUNDS + 2 * ROUNDS);
     bytesPerScaler = (fixture.heapBytes() - bytes) / MORE_SCALERS;
-  }, 120_000);
+  });
   afterAll(async () => fixture.stop());
 
   it('decide 150 times, each with all metrics', () => {

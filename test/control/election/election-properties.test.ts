@@ -1,11 +1,8 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { Candidates } from './candidates.js';
 import type { Candidate } from './candidates.js';
 import { SIMULATED_SECONDS, cycle, fate, happen, mishapsOf, skews } from './mishaps.js';
-
-// Each run is some 1,500 steps: about 3 s in all, more on a busy machine.
-jest.setTimeout(60_000);
 
 const RUNS = { numRuns: 20 };
 

@@ -1,12 +1,9 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
 import type { Fate } from '../election/candidates.js';
 import { SIMULATED_SECONDS, cycle, fate, happen, mishapsOf, skews } from '../election/mishaps.js';
 import { Members, type MemberProcess } from './members.js';
-
-// Each run is some thousand steps: seconds in all, more where the machine is busy.
-jest.setTimeout(120_000);
 
 const RUNS = 20;
 const ALL = [...Array(STATE_BUCKETS).keys()];

@@ -66,7 +66,7 @@ describe.each(['Prometheus', 'VictoriaMetrics'] as const)('the query of capacity
         samples: seconds.map((second) => [second, 1] as const),
       })),
     ]);
-  }, 120_000);
+  });
   afterAll(() => server.stop());
 
   async function read(scaler: Scaler): Promise<CapacityReading | null> {
