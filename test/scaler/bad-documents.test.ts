@@ -1,5 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
 import { PROBLEM_CLASSES, type ProblemCode } from '../../src/scaler/problems/problem-codes.js';
 import { readScalers } from '../../src/scaler/read/read-scalers.js';
 
@@ -66,6 +67,19 @@ describe('an invalid document', () => {
     ).toEqual(expected);
     const isRefused = problems.some(({ severity }) => severity === 'error');
     expect(scalers.length).toBe(isRefused ? 0 : 1);
+  });
+
+  it('has no message of zod, which the dashboard is built without', () => {
+    const { localeError } = z.config();
+    z.config({ localeError: () => 'a message of zod' });
+    const messages = FILES.flatMap((file) => {
+      const text = readFileSync(new URL(file, BAD_DOCUMENTS), 'utf8');
+      return readScalers(text, file, {}).problems.map(({ message }) => message);
+    });
+    z.config({ localeError });
+
+    expect(messages.length).toBeGreaterThanOrEqual(FILES.length);
+    expect(messages.filter((message) => message.includes('a message of zod'))).toEqual([]);
   });
 
   it('exists for each code', () => {

@@ -125,9 +125,7 @@ function notesOn(
   const isLonger = longestWindow(scaler.spec) > longestWindow(given.scaler.spec);
   return [
     ...(samples.includes(NOT_QUERIED)
-      ? [
-          'A metric with another query has no value here: the snapshot has only the answers to its own queries.',
-        ]
+      ? ['A metric with another query has no value here: the snapshot has no answer to this query.']
       : []),
     ...(isOtherCeiling(scaler, given)
       ? ['maxReplicasFrom with another query limits nothing here: the snapshot has no answer to this query.']
