@@ -81,6 +81,24 @@ describe('the page of a scaler', () => {
     expect(past?.left).toBe(asItIs?.left);
   });
 
+  it('has no arrow at the end of a line: "5 -> 10" is in one line at 1280 pixels', async () => {
+    const { page } = await stage.open(answersOf(AT_MAXIMUM), { ...SCALER, width: 1280, height: 900 });
+    await page.getByRole('button', { name: 'Try another document' }).click();
+    await page.getByLabel('maxReplicas', { exact: true }).fill('20');
+    const changed = page.locator('.what-if-decision').nth(1);
+    await changed.waitFor();
+
+    expect(await changed.locator('p').first().innerText()).toMatch(/: 5\u00a0\u2192\u00a010$/);
+    expect(await page.locator('.what-if').innerText()).not.toContain('->');
+  });
+
+  it('has the headline in one line on a phone', async () => {
+    const { page } = await stage.open(answersOf(AT_MAXIMUM), { ...SCALER, ...PHONE });
+    const box = await page.getByRole('heading', { name: 'AtMaximum: stays at 5, not 10' }).boundingBox();
+
+    expect(box?.height).toBeLessThan(30);
+  });
+
   it('has no empty part after now in its charts without a forecast', async () => {
     const { page } = await stage.open(answersOf(LARGE), SCALER);
     await page.locator('.forecast-strip').getByText('There is no forecast yet').waitFor();
@@ -130,6 +148,21 @@ describe('the health', () => {
 });
 
 describe('the list of scalers', () => {
+  it('has the chips of five severities in two lines on a phone: 5, 22, 30, 12 and 531 scalers', async () => {
+    const ends = { AtMaximum: 5, Paused: 27, Stabilizing: 57, AtMinimum: 69, OK: 600 } as const;
+    const names = Object.keys(ends) as (keyof typeof ends)[];
+    const rows = fleetOf(600).map((row, index) => ({
+      ...row,
+      state: stateOf(names.find((name) => index < ends[name]) ?? 'OK'),
+    }));
+    const { page } = await stage.open({ overview: () => overviewOf(rows) }, PHONE);
+
+    const chips = await boxesOf(page.locator('.chip'));
+
+    expect(chips).toHaveLength(5);
+    expect(new Set(chips.map(({ top }) => top)).size).toBe(2);
+  });
+
   it('has no line with only a dash on a phone', async () => {
     const rows = fleetOf(20).map((row) => ({ ...row, state: stateOf('OK') }));
     const { page } = await stage.open({ overview: () => overviewOf(rows) }, PHONE);

@@ -41,6 +41,16 @@ describe('the charts', () => {
     expect(legend.replaceAll(/\s+/g, ' ')).toContain(' current 100 ready 91 desired ');
   });
 
+  test('of 7 days start with the oldest of 100 minutes of points, and say so', async () => {
+    const { page, read } = await open(HEALTHY);
+    const [oldest = ''] = (read('/history') as HistoryAnswer).at;
+    await page.getByRole('button', { name: '7 d' }).click();
+    await page.getByText(/There are no points before \d\d:\d\d:\d\d\./).waitFor();
+
+    const slider = page.getByRole('slider', { name: 'Moment' });
+    expect(Number(await slider.getAttribute('aria-valuemin'))).toBe(Date.parse(oldest) / 1000);
+  });
+
   test('the limit strip has only labels that fit', async () => {
     const { page } = await open(WIDE_RANGE);
     await page.locator('.limit-track > span').first().waitFor();
@@ -77,6 +87,16 @@ describe('the document', () => {
 
     await page.getByText('kind: Scaler').waitFor();
     expect(parse(await text.innerText())).toEqual((read('') as ScalerDetail).document);
+  });
+
+  test('hides its 17 defaults until they are opened', async () => {
+    const { page } = await open(HEALTHY);
+    const period = page.getByText('syncPeriodSeconds', { exact: true });
+    await page.getByRole('heading', { name: '17 defaults' }).waitFor();
+    expect(await period.isVisible()).toBe(false);
+
+    await page.getByRole('heading', { name: '17 defaults' }).click();
+    expect(await period.isVisible()).toBe(true);
   });
 });
 

@@ -21,7 +21,7 @@ test('the document of a file is shown with its comments, and a rejected version 
   const part = page.getByRole('region', { name: 'Document' });
 
   await part.getByRole('heading', { name: 'Document' }).click();
-  await part.getByText('spec.maxReplicas: 20 -> -1').waitFor();
+  await part.getByText('spec.maxReplicas: 20 → -1').waitFor();
   await part.getByRole('button', { name: 'As YAML' }).click();
 
   expect(await part.locator('pre').innerText()).toBe(TEXT);
@@ -58,9 +58,9 @@ test.each([
     const items = await part.getByRole('listitem').allInnerTexts();
 
     expect(items).toEqual([
-      'spec.metrics[0].resource.target.averageUtilization: 60 -> 70',
-      'spec.tolerance: (unset) -> 0.05',
-      'risk: theta_U (missing pods) 0.010 % -> 0.012 % in the parts of the history that score the change',
+      'spec.metrics[0].resource.target.averageUtilization: 60\u00a0→\u00a070',
+      'spec.tolerance: (unset)\u00a0→\u00a00.05',
+      'risk: theta_U (missing pods) 0.010 %\u00a0→\u00a00.012 % in the parts of the history that score the change',
       expect.stringMatching(/^evidence: .*25.* to .*1.*, back-tested at .*1.*/),
       expect.stringMatching(apply),
       expect.stringMatching(

@@ -94,7 +94,7 @@ test('a change of a file is shown as the lines to set, and that of an object as 
   await page.getByLabel('maxReplicas', { exact: true }).fill('12');
   const patch = page.locator('.what-if-apply');
   expect((await patch.innerText()).replace(/\s+/g, ' ')).toBe(
-    'Apply spec.maxReplicas: 5 -> 12. In the file, set: spec.maxReplicas: 12 Copy',
+    'Apply spec.maxReplicas: 5 → 12. In the file, set: spec.maxReplicas: 12 Copy',
   );
   await page.getByLabel('minReplicas').fill('20');
   await page.getByText('promscaler would reject this document').waitFor();

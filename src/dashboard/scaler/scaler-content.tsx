@@ -87,10 +87,10 @@ interface ChartsProps extends ScalerContentProps, ChartState {
  * Shows the charts. It is a component of its own, because it renders every few seconds, unlike the rest of the page.
  */
 function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsProps): VNode {
-  const { data, note, range, isChosen, setRange, zoom, setZoom } = charts;
+  const { data, oldest, note, range, setRange, zoom, setZoom } = charts;
   const hover = useMemo(() => createCell<number | null>(null), []);
   const now = useNow((nowMs) => Math.ceil(nowMs / STEP_MS) * (STEP_MS / 1000));
-  const from = startOf(range, { now, oldest: data.at[0] ?? null, isChosen });
+  const from = startOf(range, { now, oldest });
   const ahead = secondsAhead(now - from, detail.document);
   // Until the forecast is known, because it usually exists.
   const [hasForecast, setHasForecast] = useState(true);
@@ -113,6 +113,7 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
       hover={hover}
       range={range}
       isZoomed={zoom !== null}
+      begin={from > now - range.seconds + SHORT_SECONDS ? oldest : null}
       note={note}
       onRange={(next) => {
         setRange(next);
@@ -145,6 +146,8 @@ const loadDocument = () => import('./status/document-section.jsx');
  * The right edge of the charts moves in steps of this length: nobody would see the difference of a redraw every second.
  */
 const STEP_MS = 5000;
+/** The charts say when their points begin if they lack more than this of the range. */
+const SHORT_SECONDS = 60;
 
 /**
  * Returns the changes of the decisions. For times before the oldest decision, returns changes derived from the points
@@ -165,9 +168,10 @@ function useChanges(api: Api, { namespace, name }: ScalerDetail, data: ChartData
 
 interface ChartState {
   readonly data: ChartData;
+  /** The time of the oldest point of the range, in Unix seconds; null: it is not known yet. */
+  readonly oldest: number | null;
   readonly note: string | null;
   readonly range: Range;
-  readonly isChosen: boolean;
   readonly setRange: (range: Range) => void;
   readonly zoom: TimeWindow | null;
   readonly setZoom: (window: TimeWindow | null) => void;
@@ -178,8 +182,8 @@ function useCharts(api: Api, detail: ScalerDetail): ChartState {
   const [chosen, setRange] = useState<Range | null>(null);
   const [zoom, setZoom] = useState<TimeWindow | null>(null);
   const recent = useRecentHistory(api, detail);
-  const oldest = recent.data.at[0] ?? null;
-  const first = useMemo(() => firstRange(oldest, api.clock.now() / 1000), [api, oldest]);
+  const recentFrom = recent.data.at[0] ?? null;
+  const first = useMemo(() => firstRange(recentFrom, api.clock.now() / 1000), [api, recentFrom]);
   const range = chosen ?? first;
   // Prometheus is queried once when a range is selected. Newer points come from the memory of the service.
   const long = useMemo(
@@ -200,7 +204,9 @@ function useCharts(api: Api, detail: ScalerDetail): ChartState {
         : joinHistories(earlier.data, recent.data, 3 * long.stepSeconds);
     return pointsSince(joined, api.clock.now() / 1000 - range.seconds);
   }, [api, earlier.data, recent.data, long, range]);
+  const isLoading = long !== null && earlier.data === null && earlier.error === null;
+  const oldest = isLoading ? null : (data.at[0] ?? null);
   const error = recent.error ?? earlier.error;
   const note = error === null ? null : `${long === null ? '' : 'From memory only: '}${error.message}`;
-  return { data, note, range, isChosen: chosen !== null, setRange, zoom, setZoom };
+  return { data, oldest, note, range, setRange, zoom, setZoom };
 }

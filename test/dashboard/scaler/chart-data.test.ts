@@ -166,13 +166,11 @@ describe('ranges', () => {
   test('the charts start with the oldest point, and have at least two minutes', () => {
     const [range] = RANGES;
     if (range === undefined) throw new Error('no range');
-    const start = (oldest: number | null, isChosen = false) =>
-      startOf(range, { now: 10_000, oldest, isChosen });
+    const start = (oldest: number | null) => startOf(range, { now: 10_000, oldest });
     expect(start(9500)).toBe(9500);
     expect(start(9881)).toBe(9880);
     expect(start(9000)).toBe(9100);
     expect(start(null)).toBe(9100);
-    expect(start(9500, true)).toBe(9100);
   });
 });
 

@@ -4,6 +4,7 @@ import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
 import { formatCount, UNKNOWN } from '../../ui/numbers.js';
 import { formatLocal } from '../../ui/times.js';
+import { Time } from '../../ui/time.jsx';
 import { PartMissing } from '../../ui/states.jsx';
 import { usePart } from '../../ui/use-part.js';
 import { Section } from '../../ui/section.jsx';
@@ -24,6 +25,8 @@ interface ReplicasSectionProps {
   readonly hover: ReadableCell<number | null>;
   readonly range: Range;
   readonly isZoomed: boolean;
+  /** The time of the oldest point in Unix seconds, if the range starts earlier; otherwise null. */
+  readonly begin: number | null;
   /** Why a part of the time range is empty; null: nothing has failed. */
   readonly note: string | null;
   readonly onRange: (range: Range) => void;
@@ -43,7 +46,7 @@ const STYLES: readonly SeriesStyle[] = [
 
 /** Shows a chart of the replicas, and the controls for all charts. */
 export function ReplicasSection(props: ReplicasSectionProps): VNode {
-  const { data, links, range, isZoomed, note, onRange, onSelect } = props;
+  const { data, links, range, isZoomed, begin, note, onRange, onSelect } = props;
   const columns = useMemo(
     () => [
       data.at,
@@ -103,6 +106,12 @@ export function ReplicasSection(props: ReplicasSectionProps): VNode {
         ) : null}
         Click a point in time to see its decision. Drag or pinch to zoom.{' '}
         <span class="keys-hint">The arrow keys move from change to change.</span>
+        {begin === null ? null : (
+          <>
+            {' There are no points before '}
+            <Time at={new Date(begin * 1000).toISOString()} />.
+          </>
+        )}
         {note === null ? '' : ` ${note}`}
       </p>
       <ChartTable data={data} window={links.window} />

@@ -30,19 +30,15 @@ export function secondsAhead(pastSeconds: number, { spec }: Readonly<Record<stri
 }
 
 /**
- * Returns the time at which the charts start, in Unix seconds. If the viewer has not selected a range, the charts start
- * at the oldest point: otherwise a short history would be a thin line at the right edge.
+ * Returns the time at which the charts start, in Unix seconds. They start at the oldest point if the range contains it:
+ * otherwise a short history would be a thin line at the right edge. `oldest` null: it is not known yet.
  */
 export function startOf(
   { seconds }: Range,
-  {
-    now,
-    oldest,
-    isChosen,
-  }: { readonly now: number; readonly oldest: number | null; readonly isChosen: boolean },
+  { now, oldest }: { readonly now: number; readonly oldest: number | null },
 ): number {
   const start = now - seconds;
-  if (isChosen || oldest === null) return start;
+  if (oldest === null) return start;
   return Math.max(start, Math.min(oldest, now - LEAST_SECONDS));
 }
 

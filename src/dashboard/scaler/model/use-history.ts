@@ -1,6 +1,7 @@
 import { useEffect, useState, useCallback } from 'preact/hooks';
 import type { Api } from '../../data/api.js';
 import { ApiError } from '../../data/api-error.js';
+import { isAbout, keepFresh } from '../../data/keep-fresh.js';
 import { historyRequest } from '../../data/requests.js';
 import { joinHistories, NO_CHART_DATA, readHistory, type ChartData } from './chart-data.js';
 import { parseTime } from '../../ui/times.js';
@@ -26,41 +27,24 @@ export function useRecentHistory(
     error: null,
   });
   useEffect(() => {
-    const controller = new AbortController();
     let data = NO_CHART_DATA;
-    let cancel = (): void => undefined;
-    const load = async (): Promise<void> => {
-      cancel();
+    const load = async (signal: AbortSignal): Promise<void> => {
       const last = data.at.at(-1);
       const since = last === undefined ? undefined : new Date(last * 1000).toISOString();
       try {
-        const answer = await api.read(historyRequest(namespace, name, { since }), controller.signal);
+        const answer = await api.read(historyRequest(namespace, name, { since }), signal);
         data = joinHistories(data, readHistory(answer), Infinity);
         setState({ data, error: null });
       } catch (error) {
-        if (controller.signal.aborted) return;
+        if (signal.aborted) return;
         const known = error instanceof ApiError ? error : null;
         setState({ data, error: known?.kind === 'not-found' ? null : known });
       }
-      if (!controller.signal.aborted) cancel = api.clock.after(PERIOD_MS, () => void load());
     };
-    void load();
-    const stop = api.live.subscribe((event) => {
-      if (event.type !== 'decision' || event.namespace !== namespace || event.name !== name) return;
-      cancel();
-      cancel = api.clock.after(SOON_MS, () => void load());
-    });
-    return () => {
-      stop();
-      cancel();
-      controller.abort();
-    };
+    return keepFresh({ api, load, everyMs: PERIOD_MS, isAffected: isAbout({ namespace, name }) }).stop;
   }, [api, namespace, name]);
   return state;
 }
-
-/** Delay of a load after an event, because the points of a round are available shortly after its events. */
-const SOON_MS = 300;
 
 /**
  * Reads the last hours or days from Prometheus. `data` is null if `range` is null, while the history is read, and if

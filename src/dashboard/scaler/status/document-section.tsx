@@ -2,8 +2,10 @@ import { Fragment, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ScalerDetail } from '../../../api/answers.js';
 import { changeText } from '../../../scaler/field-changes.js';
+import { plural } from '../../ui/numbers.js';
 import { FoldSection } from '../../ui/section.jsx';
 import { usePart } from '../../ui/use-part.js';
+import { Sentence } from '../text/sentence.jsx';
 import { listEffectiveFields } from '../model/effective-fields.js';
 
 interface DocumentSectionProps {
@@ -29,8 +31,10 @@ export function DocumentSection({ detail }: DocumentSectionProps): VNode {
           <p>The newest version is rejected. It differs from the version in effect in:</p>
           <ul class="document-changes">
             {changes.map((change) => (
-              <li key={change.field} dir="auto">
-                <code>{changeText(change)}</code>
+              <li key={change.field}>
+                <code>
+                  <Sentence text={changeText(change)} />
+                </code>
               </li>
             ))}
           </ul>
@@ -68,11 +72,13 @@ function Fields({ document }: { readonly document: ScalerDetail['document'] }): 
         <p class="hint">In the document, or in the defaults of the service config</p>
         <FieldList fields={written} />
       </div>
-      <div>
-        <h3>Defaults</h3>
-        <p class="hint">In effect because the fields are unset</p>
+      <details>
+        <summary>
+          <h3>{plural(defaults.length, 'default')}</h3>{' '}
+          <span class="hint">in effect because the fields are unset</span>
+        </summary>
         <FieldList fields={defaults} />
-      </div>
+      </details>
     </div>
   );
 }

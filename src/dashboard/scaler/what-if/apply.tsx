@@ -6,6 +6,7 @@ import { changeText, fieldChanges, mergePatch } from '../../../scaler/field-chan
 import type { PlainObject } from '../../../scaler/plain-json.js';
 import { announce } from '../../ui/announcer.jsx';
 import { Icon } from '../../ui/icon.jsx';
+import { Sentence } from '../text/sentence.jsx';
 import { CommandText, copyText } from '../text/command-text.jsx';
 
 interface ApplyProps {
@@ -25,7 +26,7 @@ export function Apply({ detail: { namespace, name, generation }, before, after }
   return (
     <div class="what-if-apply">
       <p dir="auto">
-        <b>Apply</b> {changes.map(changeText).join(', ')}
+        <b>Apply</b> <Sentence text={changes.map(changeText).join(', ')} />
         {generation === null ? '. In the file, set:' : ':'}
       </p>
       <CommandText code={code} text={text} kind={generation === null ? 'edit' : 'command'} />{' '}
