@@ -84,19 +84,17 @@ export function describeLimit(
 }
 
 /**
- * Returns the cause for a count at a bound. If the bound changed the count, the reason of its step names the schedule.
- * Otherwise an earlier limit moved the count to the bound, and the cause names that limit.
+ * Returns the cause for a count at a bound. The reason of its step names the schedule. A decision of another version
+ * may lack the step, because another limit led to the same count.
  */
 export function boundBy(
-  { recommendedReplicas, desiredReplicas, limits }: PastDecision,
+  { recommendedReplicas, limits }: PastDecision,
   name: LimitName,
   otherwise: string,
 ): { readonly cause: string; readonly until: Instant | null } {
   const step = limits.findLast(({ limit }) => limit === name);
-  const last = limits.at(-1);
-  const now = step !== undefined || last === undefined ? '' : `; now ${desiredReplicas} by ${last.limit}`;
   return {
-    cause: `${recommendedReplicas} recommended, ${step?.reason ?? otherwise}${now}`,
+    cause: `${recommendedReplicas} recommended, ${step?.reason ?? otherwise}`,
     until: step?.until ?? null,
   };
 }

@@ -354,11 +354,13 @@ function asleep({ decision }: StateFacts): Reason | null {
 
 function atMinimum({ decision }: StateFacts): Reason | null {
   if (decision === null || decision.recommendedReplicas === null) return null;
-  const { currentReplicas, desiredReplicas, recommendedReplicas, minReplicas } = decision;
+  const { currentReplicas, desiredReplicas, recommendedReplicas, minReplicas, limits } = decision;
   const isThere = currentReplicas === minReplicas && desiredReplicas === minReplicas;
   if (!isThere || recommendedReplicas > minReplicas) return null;
   if (recommendedReplicas === minReplicas)
     return { cause: `${minReplicas} recommended, which is the minimum in effect` };
+  // With the values that are missing, the metric may recommend more than the minimum.
+  if (limits.some(({ limit }) => limit === 'untrusted_metric')) return null;
   return boundBy(decision, 'min_replicas', `minReplicas is ${minReplicas}`);
 }
 

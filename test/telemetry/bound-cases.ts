@@ -54,7 +54,7 @@ export const BOUND_CASES: readonly StateCase[] = [
   [
     'more than the maximum, which a window for scale-ups also recommends',
     'AtMaximum',
-    '12 recommended, maxReplicas is 6; now 6 by stabilization',
+    '12 recommended, maxReplicas is 6',
     decided({
       percent: 180,
       spec: { maxReplicas: 6, behavior: { scaleUp: { stabilizationWindowSeconds: 300 } } },
@@ -108,7 +108,19 @@ export const BOUND_CASES: readonly StateCase[] = [
   [
     'less than the minimum, within a stabilization window',
     'AtMinimum',
-    '2 recommended, minReplicas is 4; now 4 by stabilization',
+    '2 recommended, minReplicas is 4',
     decided({ percent: 30, spec: { minReplicas: 4 }, snapshot: recommended(4) }),
+  ],
+  [
+    'less than the minimum, of a partial value',
+    'PartialData',
+    '1 recommended, queue: a warning',
+    decided({
+      spec: {
+        minReplicas: 4,
+        metrics: [{ external: { metric: { name: 'queue' }, query: 'q', target: { averageValue: 30 } } }],
+      },
+      snapshot: { samples: [{ at: '2025-12-31T23:59:45Z', values: [30], partial: 'a warning' }] },
+    }),
   ],
 ];

@@ -72,6 +72,9 @@ export function applyLimits(context: LimitContext): LimitedCount {
  * Source: algorithm.md, points 28, 34.
  */
 const YIELDS_TO_BOUND: ReadonlySet<LimitName> = new Set([
+  'stabilization',
+  'recovery_hold',
+  'downscale_confirmation',
   'policy',
   'scale_up_limit',
   'step_limit',

@@ -110,9 +110,11 @@ export function describeBound(field: string, replicas: number, by: BoundBy | nul
   return `${field} is ${replicas} by schedule "${by.schedule}" ${when[by.phase]} ${formatInstant(by.until)}`;
 }
 
-export function describeFloor({ minReplicas, floor, clippedFloor }: Bounds): string {
+/** Returns the minimum with its origin. If it was lowered, the maximum that lowered it is named, too. */
+export function describeFloor({ minReplicas, maxReplicas, floor, ceiling, clippedFloor }: Bounds): string {
   const bound = describeBound('minReplicas', minReplicas, floor);
-  return clippedFloor === null ? bound : `${bound} (lowered from ${clippedFloor} to maxReplicas)`;
+  if (clippedFloor === null) return bound;
+  return `${bound} (lowered from ${clippedFloor}, because ${describeBound('maxReplicas', maxReplicas, ceiling)})`;
 }
 
 /** How far the bounds of a schedule are in effect. `fraction` is above 0 and at most 1, which is the whole bound. */

@@ -14,13 +14,16 @@ export interface Finding {
   readonly at: 'key' | 'value';
   /** Where the caret points in the string at `path`, in UTF-16 code units; null: at the start of the value. */
   readonly offset: number | null;
+  /** The missing field that a misspelled one most likely is. It is not reported as missing, too. */
+  readonly meant?: Path;
 }
 
 /** Returns whether there is already a finding at the path or below. A missing value is then not reported again. */
 export type IsBroken = (path: Path) => boolean;
 
 export function brokenIn(findings: readonly Finding[]): IsBroken {
-  return (path) => findings.some((other) => path.every((step, index) => other.path[index] === step));
+  const broken = findings.flatMap((one) => [one.path, ...(one.meant === undefined ? [] : [one.meant])]);
+  return (path) => broken.some((other) => path.every((step, index) => other[index] === step));
 }
 
 /** Limits the problems of a document. A file of 1 MiB can have hundreds of thousands. */

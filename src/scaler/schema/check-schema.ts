@@ -8,7 +8,7 @@ import {
   MAX_FINDINGS,
   type Path,
 } from '../problems/finding.js';
-import { didYouMean } from '../problems/nearest.js';
+import { didYouMean, guessIn } from '../problems/nearest.js';
 import { boundOf, isOfSeconds, numberHint, objectHint, quantityHint, unwrap } from './value-hint.js';
 import { isPlainObject, valueAt, without } from '../plain-json.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
@@ -51,7 +51,7 @@ export function checkSchema<T>(
         const parent = emptyParent(schemaAt(schema, path), valueAt(withNulls, path), key);
         const indent = parent === null ? null : `; indent it under ${parent}:, which is empty`;
         const specific = indent ?? hints.get(formatPath([...path, key])) ?? MISPLACED_FIELDS.get(key);
-        findings.push(unknownField(schema, [...path, key], specific));
+        findings.push(unknownField(schema, [...path, key], { specific, value }));
       }
       for (const key of issue.keys) readable = without(readable, [...path, key]);
     } else {
@@ -60,7 +60,10 @@ export function checkSchema<T>(
       readable = without(readable, path);
     }
   }
-  return { findings, value: null, readable };
+  const isMeant = new Set(findings.flatMap(({ meant }) => (meant === undefined ? [] : [formatPath(meant)])));
+  const isCause = ({ code, path }: Finding): boolean =>
+    code !== 'missing-field' || !isMeant.has(formatPath(path));
+  return { findings: findings.filter(isCause), value: null, readable };
 }
 
 /**
@@ -145,13 +148,26 @@ function parentsOf(schema: z.core.$ZodType | undefined, key: string, path: strin
   ];
 }
 
-function unknownField(schema: z.core.$ZodType, path: Path, specific: string | undefined): Finding {
+function unknownField(
+  schema: z.core.$ZodType,
+  path: Path,
+  { specific, value }: { readonly specific: string | undefined; readonly value: unknown },
+): Finding {
   const key = String(path.at(-1));
-  const guess =
-    key === '<<' ? '; merge keys are not supported' : didYouMean(key, knownKeys(schema, path.slice(0, -1)));
+  const parent = path.slice(0, -1);
+  const guess = key === '<<' ? '; merge keys are not supported' : didYouMean(key, knownKeys(schema, parent));
   const hint = specific ?? (guess === '' ? misplaced(schema, key) : guess);
-  const message = `${formatPath(path)} is not a known field${hint}`;
-  return { code: 'unknown-field', message, path, at: 'key', offset: null };
+  const found: Finding = {
+    code: 'unknown-field',
+    message: `${formatPath(path)} is not a known field${hint}`,
+    path,
+    at: 'key',
+    offset: null,
+  };
+  const name = guessIn(guess)?.name;
+  if (specific !== undefined || name === undefined) return found;
+  const meant = [...parent, name];
+  return valueAt(value, meant) === undefined ? { ...found, meant } : found;
 }
 
 interface ShownValue {

@@ -33,6 +33,41 @@ describe('the limits in explain --snapshot', () => {
     expect(text).toContain('stabilization  until 2026-01-01T00:04:00Z, in 4m\n');
   });
 
+  it.each([
+    ['the count of the first decision', {}],
+    ['a recommendation of 4, 60 s ago', { recommendations: [{ at: '2025-12-31T23:59:00Z', replicas: 4 }] }],
+    ['a recovery hold', { holdScaleDownUntil: '2026-01-01T00:05:00Z', holdReason: 'cpu has just returned' }],
+  ])(
+    'names the minimum of 4 in headline, limits, restrictions and conditions despite %s',
+    async (_what, state) => {
+      const scaler = scalerDocument({ minReplicas: 4 });
+
+      const text = await explainSnapshot(cpuSnapshot(30, { scaler, state }));
+
+      expect(text).toContain('shop/web  stays at 4, not 2: minReplicas is 4  (');
+      expect(text).toContain(`Limits, in order: 2 recommended, 4 desired
+  1. min_replicas  2 -> 4  minReplicas is 4
+`);
+      expect(text).toContain('Restrictions\n  min_replicas');
+      expect(text).toMatch(/ScalingLimited +True +TooFewReplicas: 2 recommended, minReplicas is 4\n/);
+      expect(text).toMatch(/AbleToScale +True +ReadyForNewScale/);
+      expect(text).not.toContain('stabilization  ');
+    },
+  );
+
+  it('names both schedules if the ceiling of one lowers the floor of the other', async () => {
+    const [start, end] = ['0 0 * * *', '0 2 * * *'];
+    const schedules = [
+      { name: 'batch', start, end, minReplicas: 5 },
+      { name: 'saving', start, end: '0 3 * * *', maxReplicas: 4 },
+    ];
+    const scaler = scalerDocument({ maxReplicas: 5, schedules });
+
+    expect(await explainSnapshot(cpuSnapshot(30, { scaler, state: {} }))).toContain(
+      'shop/web  stays at 4, not 2: minReplicas is 4 by schedule "batch" until 2026-01-01T02:00:00Z (lowered from 5, because maxReplicas is 4 by schedule "saving" until 2026-01-01T03:00:00Z)  (',
+    );
+  });
+
   it('prints the confirmation of a scale-down and its end, and the maximum step', async () => {
     const external = { metric: { name: 'queue' }, query: 'sum(x)', target: { averageValue: 10 } };
     const brakes = { downscaleConfirmation: {}, maxScaleDownPercentPerWindow: 25 };
