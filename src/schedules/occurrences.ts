@@ -44,10 +44,15 @@ export function recurringAround(schedule: Schedule, now: Instant): Around {
   return recurrence.found;
 }
 
-/** Returns the next `count` occurrences after an instant, both recurring ones and dates, sorted by their start. */
+/**
+ * Returns the first `count` occurrences that end after an instant, both recurring ones and dates, sorted by their
+ * start. The first one may be active.
+ */
 export function nextOccurrences(schedule: Schedule, now: Instant, count: number): readonly Occurrence[] {
-  const found = schedule.dates.filter(({ start }) => start > now);
-  let { next } = recurringAround(schedule, now);
+  const found = schedule.dates.filter(({ end }) => end > now);
+  const { last, next: following } = recurringAround(schedule, now);
+  if (last !== null && last.end > now) found.push(last);
+  let next = following;
   const recurrence = recurrenceOf(schedule);
   for (let index = 0; index < count && next !== null && recurrence !== null; index += 1) {
     found.push(next);

@@ -84,10 +84,26 @@ describe('nextOccurrences', () => {
       dates: [{ start: at('2026-11-22T00:00:00Z'), end: at('2026-11-23T00:00:00Z') }],
     });
 
-    expect(nextOccurrences(withDate, at('2026-11-20T12:00:00Z'), 3).map(show)).toEqual([
+    expect(nextOccurrences(withDate, at('2026-11-20T20:00:00Z'), 3).map(show)).toEqual([
       '2026-11-22T00:00:00Z to 2026-11-23T00:00:00Z',
       '2026-11-23T08:00:00Z to 2026-11-23T20:00:00Z',
       '2026-11-24T08:00:00Z to 2026-11-24T20:00:00Z',
     ]);
+  });
+
+  it('begin with the recurring one and the date that are active, until the instant of their end', () => {
+    const withDate = schedule({
+      dates: [{ start: at('2026-11-23T00:00:00Z'), end: at('2026-11-24T00:00:00Z') }],
+    });
+    const startsAt = (now: string): readonly string[] =>
+      nextOccurrences(withDate, at(now), 3).map(({ start }) => formatInstant(start));
+    const [date, ...recurring] = [23, 23, 24, 25].map(
+      (day, index) => `2026-11-${day}T${index === 0 ? '00' : '08'}:00:00Z`,
+    );
+
+    expect(startsAt('2026-11-23T08:00:00Z')).toEqual([date, ...recurring.slice(0, 2)]);
+    expect(startsAt('2026-11-23T19:59:59Z')).toEqual([date, ...recurring.slice(0, 2)]);
+    expect(startsAt('2026-11-23T20:00:00Z')).toEqual([date, ...recurring.slice(1)]);
+    expect(startsAt('2026-11-24T00:00:00Z')).toEqual([...recurring.slice(1), '2026-11-26T08:00:00Z']);
   });
 });

@@ -47,7 +47,7 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
       const { kind, name } = other;
       if (isDryRun && other.desiredReplicas === undefined)
         return make.warning(
-          `dry run next to ${nameOtherScaler(other)}, which has no desired replicas yet: until it has some, nothing scales ${nameTarget(namespace, ref)}`,
+          `the scaler is in dry run next to ${nameOtherScaler(other)}, which has no desired replicas yet: until the ${kind} has some, nothing scales ${nameTarget(namespace, ref)}`,
           `find the reason in its conditions: ${kubectl(namespace, 'describe', kind.toLowerCase(), name).text}`,
         );
       if (isDryRun) return make.ok(comparison(other));
@@ -63,10 +63,10 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   const source = { ...former, namespace };
   const why = `nothing scales ${nameTarget(namespace, ref)}: ${whyNotScaling(source)}`;
   // No warning here: the check `decision` warns about the pause, which must end first.
-  if (spec.paused !== false) return [make.ok(`paused, and ${why}`)];
+  if (spec.paused !== false) return [make.ok(`the scaler is paused, and ${why}`)];
   return [
     make.failed(
-      `dry run, and ${why}`,
+      `the scaler is in dry run, and ${why}`,
       spec.dryRun ? endOfDryRun(source) : 'start the service without --dry-run',
     ),
   ];

@@ -1,3 +1,4 @@
+import { nameMetric } from '../../decision/conditions.js';
 import { exampleRequest, setRequests } from '../../decision/snippet.js';
 import type { Pod } from '../../decision/snapshot/snapshot.js';
 import { nameTarget, watchedPlural } from '../../kubernetes/targets.js';
@@ -29,12 +30,13 @@ export function checkRequests({ scaler, cluster }: ScalerFacts): readonly CheckR
   const { namespace, ref } = target;
   const who = nameTarget(namespace, ref);
   const results = metrics.flatMap((metric): readonly CheckResult[] => {
+    const path = `spec.metrics[${scaler.spec.metrics.indexOf(metric)}]`;
     const containers = [...new Set(living.flatMap(({ pod }) => [...pod.requests.keys()]))];
     if (metric.type === 'ContainerResource' && !containers.includes(metric.container))
       return [
         make.failed(
-          `no pod of ${who} has a container ${metric.container}`,
-          `set containerResource.container to one of ${listSome(containers)}`,
+          `${nameMetric(metric)}: no pod of ${who} has a container ${metric.container}`,
+          `set ${path}.containerResource.container to ${containers.length === 1 ? '' : 'one of '}${listSome(containers)}`,
         ),
       ];
     if (metric.target.type !== 'Utilization') return [];

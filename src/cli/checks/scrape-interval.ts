@@ -65,7 +65,7 @@ export function fewSamples(
   return count < MIN_SAMPLES
     ? make.failed(`${fact}; rate needs at least ${MIN_SAMPLES}`, fix)
     : make.warning(
-        `${fact}; at least ${SCRAPES_IN_WINDOW} are recommended, so that a failed scrape leaves no gap`,
+        `${fact}; at least ${SCRAPES_IN_WINDOW} samples are recommended, so that a failed scrape leaves no gap`,
         fix,
       );
 }

@@ -1,4 +1,3 @@
-import { kubectl, targetOf } from '../../decision/snippet.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { metricQueryText } from '../../prometheus/queries/compile-queries.js';
@@ -53,12 +52,10 @@ export async function checkWakeUp(facts: ScalerFacts): Promise<readonly CheckRes
         `set ${zero}: 1, or query ${OTHER_WORK}`,
       ),
     ];
-  const target = targetOf({ target: spec.scaleTargetRef });
-  const start = kubectl(scaler.namespace, 'scale', target, '--replicas=1').text;
   return [
     make.failed(
       `${who} has 0 replicas, and only its own pods exposed the series of ${nameMetric(first)} in the last ${LOOK_BACK}: nothing starts the workload again while ${zero} is 0`,
-      `set ${zero}: 1 and run: ${start}; to scale to 0 again, query ${OTHER_WORK}`,
+      `set ${zero}: 1, which starts 1 replica; to scale to 0 again, query ${OTHER_WORK}`,
     ),
   ];
 }

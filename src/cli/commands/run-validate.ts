@@ -314,8 +314,13 @@ export interface NextTimes {
   readonly scaler: string;
   readonly schedule: string;
   readonly timeZone: string;
-  /** At most three, in local time without seconds. */
-  readonly next: readonly { readonly start: string; readonly end: string }[];
+  /** At most three, in local time without seconds. The first one may be active. */
+  readonly next: readonly {
+    readonly start: string;
+    readonly end: string;
+    /** Set only while the schedule is active. */
+    readonly active?: true;
+  }[];
 }
 
 const COUNT = 3;
@@ -327,15 +332,19 @@ function nextTimes(scalers: readonly Scaler[], now: Instant): readonly NextTimes
       const next = nextOccurrences(schedule, now, COUNT).map(({ start, end }) => ({
         start: formatLocal(start, timeZone),
         end: formatLocal(end, timeZone),
+        ...(start <= now ? { active: true as const } : {}),
       }));
       return { scaler: scalerKey(scaler), schedule: name, timeZone, next };
     }),
   );
 }
 
-/** Returns for example `shop/web, schedule day (Europe/Warsaw): 2026-11-23 08:00 to 19:00, ...`. */
+/** Returns for example `shop/web, schedule day (Europe/Warsaw): 2026-11-23 08:00 to 19:00 (active now), ...`. */
 function describeNextTimes({ scaler, schedule, timeZone, next }: NextTimes): string {
-  const times = next.map(({ start, end }) => `${spaced(start)} to ${endText(start, end)}`);
+  const times = next.map(
+    ({ start, end, active }) =>
+      `${spaced(start)} to ${endText(start, end)}${active === undefined ? '' : ' (active now)'}`,
+  );
   const text = times.length === 0 ? 'never active again' : times.join(', ');
   return `${scaler}, schedule ${schedule} (${timeZone}): ${text}`;
 }

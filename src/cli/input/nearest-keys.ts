@@ -6,13 +6,15 @@ const MOST_KEYS = 5;
 
 /**
  * Returns up to five keys (`NAMESPACE/NAME`) that the user may have meant: first the same name in other namespaces,
- * then keys whose edit distance is at most a third of the length.
+ * then keys whose edit distance is at most a third of the length. In the same namespace, it is the length of the name.
  */
 function nearestKeys(key: string, keys: readonly string[]): readonly string[] {
   const name = nameOf(key);
+  const namespace = key.slice(0, key.length - name.length);
+  const lengthFor = (one: string): number => (one.startsWith(namespace) ? name : key).length;
   return keys
     .map((one) => ({ one, distance: nameOf(one) === name ? 0 : leven(key, one) }))
-    .filter(({ distance }) => distance <= Math.max(2, Math.floor(key.length / 3)))
+    .filter(({ one, distance }) => distance <= Math.max(2, Math.floor(lengthFor(one) / 3)))
     .sort((a, b) => a.distance - b.distance || (a.one < b.one ? -1 : 1))
     .slice(0, MOST_KEYS)
     .map(({ one }) => one);
@@ -33,6 +35,15 @@ export function keysHint(key: string, keys: readonly string[]): string {
   const isNear = (one: string): boolean => one.startsWith(namespace);
   const shown = keys.toSorted((a, b) => Number(isNear(b)) - Number(isNear(a)) || (a < b ? -1 : 1));
   return `; scalers: ${listSome(shown, MOST_KEYS)}`;
+}
+
+const MAY_BE_REJECTED =
+  '; if kubectl apply reported an error, the API server rejected the Scaler object, and promscaler validate FILE names the fields to correct';
+
+/** Returns a hint for a scaler that the service does not have. A Scaler object that was rejected does not exist. */
+export function scalersHint(key: string, keys: readonly string[]): string {
+  const hint = keysHint(key, keys);
+  return hint.startsWith('; similar') ? hint : `${hint}${MAY_BE_REJECTED}`;
 }
 
 /** Returns a hint for an object that does not exist in its namespace: a similar name, otherwise all names. */

@@ -2,10 +2,11 @@ import { objectIn, textIn, type JsonObject } from '../../kubernetes/api/json.js'
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { listHpas } from '../../kubernetes/hpa.js';
 import { requestingContainers } from '../../kubernetes/pods/watched-pod.js';
-import { nameTarget, readWatchedTarget, targetKey } from '../../kubernetes/targets.js';
+import { APPS_ROOT, nameTarget, readWatchedTarget, targetKey } from '../../kubernetes/targets.js';
 import { readWorkload } from '../../kubernetes/scale.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
+import { WATCHED_KINDS } from '../../scaler/spec.js';
 import { namesHint } from '../input/nearest-keys.js';
 import { SCALER, targetOf } from '../reach/source-kinds.js';
 import type { FoundKind } from './find-kind.js';
@@ -56,7 +57,10 @@ async function workloadWarnings(input: TargetCheckInput): Promise<readonly strin
   const name = nameTarget(namespace, ref);
   const object = await readObject(input);
   const warnings = hasScale ? [] : [`${name} has no scale subresource, so it cannot be scaled`];
-  if (object === null) return [...warnings, `${name} does not exist${await otherNames(input)}`];
+  if (object === null) {
+    const hint = (await otherKind(input)) ?? (await otherNames(input));
+    return [...warnings, `${name} does not exist${hint}`];
+  }
   const owner = readWatchedTarget(object)?.owner ?? null;
   if (owner !== null)
     warnings.push(`${name} is controlled by deployment ${namespace}/${owner}: scale the deployment instead`);
@@ -72,6 +76,21 @@ async function readObject(input: TargetCheckInput): Promise<JsonObject | null> {
     if (error instanceof KubernetesError && error.kind === 'not_found') return null;
     throw error;
   }
+}
+
+/** Returns which workload of another kind has the name, as the end of a message; null: none, or it cannot be read. */
+async function otherKind({ ref, ...input }: TargetCheckInput): Promise<string | null> {
+  for (const [kind, plural] of Object.entries(WATCHED_KINDS)) {
+    const other = { ...input, root: APPS_ROOT, plural, ref: { ...ref, apiVersion: 'apps/v1', kind } };
+    if (kind === ref.kind) continue;
+    const isThere = await readObject(other).then(
+      (object) => object !== null,
+      () => false,
+    );
+    if (isThere)
+      return `, but ${nameTarget(input.namespace, other.ref)} exists: use ${kind.toLowerCase()}/${ref.name}`;
+  }
+  return null;
 }
 
 /** Returns the names of the existing workloads as the end of a message; empty: they cannot be listed. */

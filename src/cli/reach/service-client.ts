@@ -3,7 +3,7 @@ import type { ScalerDetail, ScalerList, ScalerView, ServiceStatus } from '../../
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { ANSWER_DEADLINE_MS, type ReachedService, type ReachOptions, reachService } from './find-service.js';
 import { remedyLines } from '../explanation/explain-lines.js';
-import { keysHint } from '../input/nearest-keys.js';
+import { keysHint, scalersHint } from '../input/nearest-keys.js';
 import { workloadHint } from './scaler-name.js';
 import { cleanText } from '../../units/clean-text.js';
 import type { CommandIo } from '../output/io.js';
@@ -147,12 +147,11 @@ function explainMissing(
         ...errors.map((problem) => `  ${placedLine(problem)}`),
       ].join('\n'),
     );
-  const hint = keysHint(
-    key,
-    rows.map((one) => `${one.namespace}/${one.name}`),
-  );
+  const keys = rows.map((one) => `${one.namespace}/${one.name}`);
+  const ofWorkload = workloadHint({ namespace, name });
+  const hint = ofWorkload === '' ? scalersHint(key, keys) : `${keysHint(key, keys)}${ofWorkload}`;
   return new CommandError(
-    `${service.where} has no scaler ${key}, or its first cycle has not finished${hint}${workloadHint({ namespace, name })}`,
+    `${service.where} has no scaler ${key}, or its first cycle has not finished${hint}`,
   );
 }
 

@@ -59,7 +59,7 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
     const list = await listSorted(client, selection);
     const { command } = io;
     const isTable = format === 'text' || format === 'wide';
-    const isMissing = selection.name !== null && rowsOf(list, { isTable, selection }).length === 0;
+    const isMissing = selection.name !== null && tableRows(list, selection).length === 0;
     if (!watch && !isMissing && (format === 'json' || format === 'yaml')) {
       const { leader, version, problems, dataSources, rows } = list;
       if (recommendations) {
@@ -67,7 +67,8 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
         io.stdout.write(writeStructured(format, { version, leader, items }));
         return 0;
       }
-      io.stdout.write(writeStructured(format, { version, leader, problems, dataSources, items: rows }));
+      const items = tableRows(list, selection);
+      io.stdout.write(writeStructured(format, { version, leader, problems, dataSources, items }));
       return 0;
     }
     const style = tableStyle({ isWide: format === 'wide', namespace }, io);
@@ -81,7 +82,7 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
     };
     if (!isScreen) for (const note of listNotes(client.where, noted, selection)) printNote(io, note);
     if (isMissing) throw await explainMissing(selection, client);
-    if (!watch && rowsOf(list, { isTable, selection }).length === 0) {
+    if (!watch && tableRows(list, selection).length === 0) {
       const place = namespace === null ? '' : ` in namespace ${namespace}`;
       printNote(io, `${client.where} has no scalers${place}, or their first cycle has not finished`);
       return 0;
@@ -95,7 +96,7 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
     else if (isScreen) await followOnScreen(list, { client, selection, isWide: format === 'wide' }, io);
     else {
       const printRows = isTable ? tablePrinter(style, io) : recordPrinter(format, io);
-      const print: Printer = (one) => printRows(rowsOf(one, { isTable, selection }));
+      const print: Printer = (one) => printRows(tableRows(one, selection));
       print(list);
       if (watch) await follow({ client, selection, print, notes: failingSources(list.dataSources) }, io);
     }
@@ -117,14 +118,6 @@ interface Watched {
 type Printer = (list: StatusList) => void;
 
 type RowPrinter = (rows: readonly ListedScaler[]) => void;
-
-/** Returns the rows to print. JSON and YAML contain exactly what the service has answered. */
-function rowsOf(
-  list: StatusList,
-  { isTable, selection }: { readonly isTable: boolean; readonly selection: Selection },
-): readonly ListedScaler[] {
-  return isTable ? tableRows(list, selection) : list.rows;
-}
 
 interface OnScreen extends Watched {
   readonly isWide: boolean;

@@ -6,7 +6,7 @@ import { cleanText } from '../../units/clean-text.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import { type ListedScalers, placedLine, type ServiceClient } from '../reach/service-client.js';
-import { keysHint } from '../input/nearest-keys.js';
+import { scalersHint } from '../input/nearest-keys.js';
 import { VERSION } from '../output/version.js';
 
 /** The scalers as the service reports them, sorted by namespace and name. */
@@ -47,7 +47,7 @@ export async function explainMissing(
   if (namespace !== null && name !== null) return client.explainMissing({ namespace, name });
   const names = new Set((await client.listScalers(null)).rows.map((row) => row.name));
   return new CommandError(
-    `${client.where} has no scaler ${name ?? ''} in any namespace, or its first cycle has not finished${keysHint(name ?? '', [...names])}`,
+    `${client.where} has no scaler ${name ?? ''} in any namespace, or its first cycle has not finished${scalersHint(name ?? '', [...names])}`,
   );
 }
 

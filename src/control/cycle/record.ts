@@ -265,7 +265,7 @@ function withIgnored(held: Condition, scaler: Scaler, { target, snapshot }: Obse
 }
 
 /** One object for all decisions, to save memory: each past decision keeps its conditions. */
-const NOT_HELD = buildCondition('Held', 'NotHeld', 'decisions are applied');
+const NOT_HELD = buildCondition('Held', 'NotHeld', 'the decisions of the version in effect are applied');
 
 /** Returns the condition `MetricsUnique`. Empty: no duplicates were ever found. */
 export function uniqueConditions(duplicates: readonly string[] | null): readonly Condition[] {

@@ -57,7 +57,7 @@ export function buildObjectStatus({
   const { conditions: decided, numbers } = cycleResult(verdict.scaler === null ? 'nothing' : last, stored);
   const isCurrent = acceptance.status === 'False' || last?.record.scaler === verdict.scaler;
   const before = storedConditions(stored);
-  const about = (acceptance.status === 'True' ? decided : decided.map(ofLastValid)).map((condition) =>
+  const about = decided.map((condition) =>
     acceptance.status === 'True' && isCurrent
       ? { ...condition, observedGeneration }
       : // With the stored generation, because `kubectl wait` takes a condition without one for a current one.
@@ -84,12 +84,6 @@ export function buildObjectStatus({
       ...foreign,
     ],
   };
-}
-
-/** Says in `Held` that decisions follow the last valid version: `Accepted` and `Ready` are about the rejected one. */
-function ofLastValid(condition: NewCondition): NewCondition {
-  if (condition.reason !== 'NotHeld') return condition;
-  return { ...condition, message: 'the decisions of the last valid version are applied' };
 }
 
 /** Returns `since`, or the creation if later: the ledger may have times of an earlier object of the same name. */

@@ -94,7 +94,7 @@ function findPlaceholders(value: unknown, path: Path): readonly Finding[] {
       formatPath(path) === 'spec.paused'
         ? 'complete or delete the fields that are commented out below, then remove this field'
         : 'replace it';
-    const message = `${formatPath(path)} is ${PLACEHOLDER}, a placeholder of promscaler import: ${what}`;
+    const message = `${formatPath(path)} is ${PLACEHOLDER}, a placeholder of the import command: ${what}`;
     return [finding('placeholder', path, message)];
   }
   if (Array.isArray(value)) return value.flatMap((item, index) => findPlaceholders(item, [...path, index]));

@@ -56,7 +56,7 @@ describe('validate', () => {
     ]);
   });
 
-  it('prints the next three starts and ends of each schedule, and warns about a past date', async () => {
+  it('prints the active and the next periods of each schedule, three in all, and warns about a past date', async () => {
     const schedules = `  schedules:
     - { name: day, start: 0 8 * * 1-5, end: 0 20 * * 1-5, timeZone: Europe/Warsaw, minReplicas: 2 }
     - { name: sale, minReplicas: 2, dates: [{ start: 2001-01-01, end: 2001-01-02 }] }
@@ -70,7 +70,7 @@ describe('validate', () => {
     expect(stdout).toContain('web.yaml:9:45');
     expect(stdout).toContain('spec.schedules[1].dates[0] (2001-01-01 to 2001-01-02) is in the past');
     expect(stdout).toContain(
-      'shop/web, schedule day (Europe/Warsaw): 2026-11-27 08:00 to 20:00, 2026-11-30 08:00 to 20:00, 2026-12-01 08:00 to 20:00\n' +
+      'shop/web, schedule day (Europe/Warsaw): 2026-11-26 08:00 to 20:00 (active now), 2026-11-27 08:00 to 20:00, 2026-11-30 08:00 to 20:00\n' +
         'shop/web, schedule sale (UTC): never active again\n',
     );
   });
@@ -98,7 +98,7 @@ describe('validate', () => {
     expect(stdout).toContain('web.yaml:6:3: error: spec.maxReplica');
     expect(stdout).toContain('did you mean "maxReplicas"?');
     expect(stdout).toContain('   6 |   maxReplica: 3\n     |   ^\n');
-    expect(stdout).toMatch(/\n1 document, 2 errors, 0 warnings\n$/);
+    expect(stdout).toMatch(/\n1 document, 1 error, 0 warnings\n$/);
   });
 
   it('prints counts and problems with -o json', async () => {
@@ -110,11 +110,17 @@ describe('validate', () => {
     expect(JSON.parse(stdout)).toMatchObject({
       serviceConfigs: 0,
       documents: 1,
-      errors: 2,
+      errors: 1,
       warnings: 0,
       problems: [
-        { code: 'missing-field', severity: 'error', file: 'web.yaml', path: 'spec.maxReplicas' },
-        { code: 'unknown-field', place: { line: 6, column: 3 }, sourceLine: '  maxReplica: 3' },
+        {
+          code: 'unknown-field',
+          severity: 'error',
+          file: 'web.yaml',
+          path: 'spec.maxReplica',
+          place: { line: 6, column: 3 },
+          sourceLine: '  maxReplica: 3',
+        },
       ],
     });
   });
@@ -194,7 +200,7 @@ describe('validate, for unreadable input,', () => {
 
     const { stdout } = await runCli(['validate', 'nowhere.yaml', 'web.yaml'], { cwd });
 
-    expect(stdout).toMatch(/\n1 document, 3 errors, 0 warnings\n$/);
+    expect(stdout).toMatch(/\n1 document, 2 errors, 0 warnings\n$/);
   });
 
   it.each([

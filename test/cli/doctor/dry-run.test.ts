@@ -48,7 +48,7 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
       {
         status: 'failed',
         message:
-          'dry run, and nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer scales it',
+          'the scaler is in dry run, and nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer scales it',
         fix: 'promscaler adopt hpa/web-hpa -n shop --switch; or in a file, remove spec.dryRun',
       },
     ]);
@@ -62,7 +62,7 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
     expect(scaledObject.found).toMatchObject([
       {
         message:
-          'dry run, and nothing scales deployment shop/web: ScaledObject shop/web-hpa does not exist or has no HPA',
+          'the scaler is in dry run, and nothing scales deployment shop/web: ScaledObject shop/web-hpa does not exist or has no HPA',
         fix: 'kubectl describe -n shop scaledobject web-hpa; or promscaler adopt scaledobject/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun',
       },
     ]);
@@ -81,7 +81,7 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
       {
         status: 'ok',
         message:
-          'paused, and nothing scales deployment shop/web: ScaledObject shop/web-hpa does not exist or has no HPA',
+          'the scaler is paused, and nothing scales deployment shop/web: ScaledObject shop/web-hpa does not exist or has no HPA',
       },
     ]);
     expect(of('decision')).toMatchObject([
@@ -143,7 +143,7 @@ describe('other-scaler with a dry run', () => {
       {
         status: 'warning',
         message:
-          'dry run next to HorizontalPodAutoscaler shop/web-hpa, which has no desired replicas yet: until it has some, nothing scales deployment shop/web',
+          'the scaler is in dry run next to HorizontalPodAutoscaler shop/web-hpa, which has no desired replicas yet: until the HorizontalPodAutoscaler has some, nothing scales deployment shop/web',
         fix: 'find the reason in its conditions: kubectl describe -n shop horizontalpodautoscaler web-hpa',
       },
     ]);

@@ -36,7 +36,7 @@ describe('scrape-interval', () => {
     expect(first).toMatchObject({
       status: 'warning',
       message:
-        'the containers are scraped about every 60 s, so the window of 120 s contains 2 samples; at least 4 are recommended, so that a failed scrape leaves no gap',
+        'the containers are scraped about every 60 s, so the window of 120 s contains 2 samples; at least 4 samples are recommended, so that a failed scrape leaves no gap',
     });
     expect(first?.fix).toContain(
       'prometheus.default: { scrapeIntervalSeconds: 60, resourceWindowSeconds: 240 }',

@@ -302,8 +302,8 @@ describe('requests', () => {
     const [found] = (await diagnoseHealthy(simulator, { web: document('web', metrics) })).of('requests');
 
     expect(found).toMatchObject({
-      message: 'no pod of deployment shop/web has a container ap',
-      fix: 'set containerResource.container to one of app',
+      message: 'ContainerResource metric ap/cpu: no pod of deployment shop/web has a container ap',
+      fix: 'set spec.metrics[0].containerResource.container to app',
     });
   });
 });

@@ -29,6 +29,7 @@ beforeAll(async () => {
         containers: [{ name: 'app', cpuRequest: '1' }, { name: 'proxy' }, { name: 'log' }],
       },
       { kind: 'Rollout', namespace: 'shop', name: 'canary', replicas: 1 },
+      { kind: 'StatefulSet', namespace: 'shop', name: 'search', replicas: 1 },
       ...MANY,
     ],
   });
@@ -74,6 +75,14 @@ describe('new, with a cluster', () => {
 
   it.each([
     [['wbe'], 'deployment shop/wbe does not exist; did you mean "web"?'],
+    [
+      ['search'],
+      'deployment shop/search does not exist, but statefulset shop/search exists: use statefulset/search\n',
+    ],
+    [
+      ['sts/bare'],
+      'statefulset shop/bare does not exist, but deployment shop/bare exists: use deployment/bare\n',
+    ],
     [['-n', 'many', 'x'], 'existing deployments: zz-0, zz-1, zz-2, zz-3, zz-4 and 2 more'],
     [['-n', 'nowhere', 'web'], 'deployment nowhere/web does not exist: namespace nowhere has no deployments'],
     [['Foo.example.com/web'], 'the API server has no kind "Foo" in the API group example.com'],

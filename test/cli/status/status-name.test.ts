@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { parse } from 'yaml';
 import { rejectionsOf } from '../../../src/telemetry/timed-state.js';
 import { problem } from '../../control/status/status-builder.js';
 import { at } from '../../support/builders.js';
@@ -57,10 +58,13 @@ describe('status NAME', () => {
       stderr: 'promscaler: document rejected: scalers/0.yaml:4: minReplicas is 0\n',
     });
     expect(named.stdout).toMatch(row);
-    expect(json).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(json.stderr).toMatch(
-      /^promscaler: the document of shop\/never is rejected, and no valid version is in effect:\n {2}scalers\/0\.yaml:4: minReplicas is 0\n$/,
-    );
+    const state = { name: 'Invalid', severity: 'cannot-follow', cause: 'spec.minReplicas: minReplicas is 0' };
+    const item = { namespace: 'shop', name: 'never', state };
+    expect(json).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(JSON.parse(json.stdout)).toMatchObject({ items: [item], problems: [{ scaler: 'shop/never' }] });
+    expect((await run('-n', 'other', '-o', 'json')).stdout).not.toContain('"Invalid"');
+    expect((await run('-o', 'name')).stdout).toContain('\nshop/never\n');
+    expect(parse((await run('shop/never', '-o', 'yaml')).stdout)).toEqual(JSON.parse(json.stdout));
   });
 
   it.each([
@@ -70,6 +74,7 @@ describe('status NAME', () => {
       ['shop/nobody'],
       'has no scaler shop/nobody, or its first cycle has not finished; scalers: shop/api, shop/dead, shop/web, ',
     ],
+    [['shop/sleeps'], 'if kubectl apply reported an error, the API server rejected the Scaler object'],
     [
       ['nobody', '-A'],
       'has no scaler nobody in any namespace, or its first cycle has not finished; scalers: ',

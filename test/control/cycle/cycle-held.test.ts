@@ -114,7 +114,7 @@ describe('a scaler that must not act', () => {
         status: 'False',
         reason: 'AnnotationIgnored',
         message:
-          'decisions are applied; annotation promscaler.dev/paused of Scaler shop/web has no effect: promscaler reads a pause only from annotations of the workload. To pause the workload: promscaler pause shop/web',
+          'the decisions of the version in effect are applied; annotation promscaler.dev/paused of Scaler shop/web has no effect: promscaler reads a pause only from annotations of the workload. To pause the workload: promscaler pause shop/web',
       });
       expect(stateOf(record, null).cause).toBe(
         '8 replicas, 0 ready: 8 not created; annotation promscaler.dev/paused of Scaler shop/web has no effect',

@@ -91,7 +91,7 @@ describe('a pause by annotation', () => {
       status: 'False',
       reason: 'NotHeld',
       message:
-        'decisions are applied; the pause by annotation ended at 2026-01-01T00:00:30Z: promscaler.dev/paused pauses nothing until promscaler.dev/paused-until is removed or set to a later time',
+        'the decisions of the version in effect are applied; the pause by annotation ended at 2026-01-01T00:00:30Z: promscaler.dev/paused pauses nothing until promscaler.dev/paused-until is removed or set to a later time',
     });
     expect(kubernetesEvents(before.record, record)).toEqual([]);
     expect(stateOf(record, null)).toEqual(stateOf(before.record, null));
