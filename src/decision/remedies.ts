@@ -8,6 +8,7 @@ import { isUnusedObject } from './rejection.js';
 import {
   adoptCommand,
   command,
+  fixForKind,
   hasAnnotations,
   keyOf,
   kubectl,
@@ -101,14 +102,8 @@ function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
   const { target, conditions } = scaler;
   const failed = conditions.find(({ reason }) => reason === 'FailedGetScale');
   const message = failed?.message ?? '';
-  const group = /finding kind .* in API group "([^"]*)"/.exec(message)?.[1];
-  if (group !== undefined)
-    return [
-      {
-        text: 'Set apiVersion and kind of spec.scaleTargetRef to those of the workload. If the API group has no kinds, install its CRDs',
-        snippet: command(`kubectl api-resources --api-group=${quoteForShell(group)}`),
-      },
-    ];
+  const ofKind = fixForKind(message);
+  if (ofKind !== null) return [ofKind];
   const guess = guessIn(message);
   const ref = {
     ...(guess?.kind == null ? {} : { kind: guess.kind }),

@@ -6,6 +6,8 @@ import { ManualClock } from '../support/manual-clock.js';
 import { NAMED, named, read, remediesFor, serveStates, url } from './remedies-fixture.js';
 
 const ROLLOUT = { target: { kind: 'Rollout', name: 'web' } };
+const WORKLOAD =
+  'Set apiVersion and kind of spec.scaleTargetRef to those of a workload that has replicas, such as a Deployment or StatefulSet (apps/v1): kubectl get -A deployment,statefulset';
 const GRAPH = 'https://prometheus.example.com/graph?g0.expr=q';
 
 describe('what to do about the state of a scaler', () => {
@@ -216,16 +218,36 @@ describe('what to do about the state of a scaler', () => {
     );
   });
 
-  it('is the list of the kinds of an API group that the cluster does not serve', async () => {
-    const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';
-    const message =
-      'finding kind CronJob in API group "batch" (batch/v1): the cluster does not serve this API group';
-    const conditions = [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }];
+  it.each([
+    ['CronJob in API group "batch" (batch/v1): the cluster does not serve this API group', WORKLOAD],
+    ['CronJo in API group "batch" (batch/v1): the group has CronJob, Job', WORKLOAD],
+    ['Service in API group "" (v2): the group has Pod, Service', WORKLOAD],
+    ['CronJob: batch/v1 CronJob has no scale subresource, so it cannot be scaled', WORKLOAD],
+    ['DaemonSet: a DaemonSet runs one pod per node and has no replicas to scale', WORKLOAD],
+    [
+      'Experiment: argoproj.io/v1alpha1 Experiment has no scale subresource, so it cannot be scaled',
+      WORKLOAD,
+    ],
+    [
+      'Rollout in API group "argo.io" (argo.io/v1): the cluster does not serve this API group',
+      'Install the CRDs of argo.io, or set apiVersion and kind of spec.scaleTargetRef to those of the workload: kubectl api-resources',
+    ],
+    [
+      'Rolout in API group "argoproj.io" (argoproj.io/v1): the group has Experiment, Rollout',
+      'Set apiVersion and kind of spec.scaleTargetRef to those of a workload of the API group argoproj.io, or of another one: kubectl api-resources --api-group=argoproj.io',
+    ],
+  ])(
+    'for a kind that cannot be a target, is CRDs only if they can add the kind: %s',
+    async (text, remedy) => {
+      const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';
+      const message = `finding kind ${text}`;
+      const conditions = [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }];
 
-    expect(await remediesFor(what, { conditions, target: { kind: 'CronJob', name: 'search' } })).toEqual([
-      'Set apiVersion and kind of spec.scaleTargetRef to those of the workload. If the API group has no kinds, install its CRDs: kubectl api-resources --api-group=batch',
-    ]);
-  });
+      expect(await remediesFor(what, { conditions, target: { kind: 'CronJob', name: 'search' } })).toEqual([
+        remedy,
+      ]);
+    },
+  );
 
   it('is the Deployment that owns the ReplicaSet of the document', async () => {
     const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';

@@ -1,10 +1,11 @@
 import { kedaPause } from '../../importers/keda/import-scaled-object.js';
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { secondsBetween, parseInstant } from '../../units/time.js';
+import { quoteForShell } from '../../units/clean-text.js';
 import { formatSeconds } from '../../units/format.js';
 import { HPA } from '../reach/source-kinds.js';
 import { type Source, kubectlFor, nameSource } from './adopt-options.js';
-import type { AdoptContext } from './adoption.js';
+import { type AdoptContext, type ScalerObject, nameWorkload, readWorkload } from './adoption.js';
 import { annotationsOf } from './saved-manifest.js';
 import { conditionText, whyNoValue, whyUnable } from './confirm-service.js';
 
@@ -127,15 +128,29 @@ function whyNoHpa(context: AdoptContext, object: JsonObject): string {
 }
 
 /**
- * Returns why a ScaledObject does not scale, and what to do; null: it scales, or the autoscaler is an HPA. `isNew`: the
- * ScaledObject was just created, so a missing HPA is no problem yet.
+ * Returns why an autoscaler does not scale the target of the scaler, and what to do; null: it scales the target.
+ * `isNew`: the autoscaler was just created, so that a ScaledObject has no HPA yet.
  */
 export async function whyIdle(
   context: AdoptContext,
   object: JsonObject,
-  { isNew }: { readonly isNew: boolean },
+  { scaler, isNew }: { readonly scaler: Pick<ScalerObject, 'target'>; readonly isNew: boolean },
 ): Promise<string | null> {
-  if (context.source.kind === HPA) return null;
+  const { source } = context;
+  const workload = await readWorkload(context, scaler);
+  const name = nameWorkload(context, scaler);
+  if (workload === null) return `${nameSource(source)} scales nothing: ${name} does not exist`;
+  if (source.kind === HPA) {
+    const isAtZero = countIn(objectIn(workload ?? null, 'spec'), 'replicas') === 0;
+    if (!isAtZero || countIn(objectIn(object, 'spec'), 'minReplicas') === 0) return null;
+    const { target } = scaler;
+    const start = kubectlFor(
+      `scale ${quoteForShell(`${target.kind.toLowerCase()}/${target.name}`)} --replicas=1`,
+      source,
+      context,
+    );
+    return `${nameSource(source)} does not scale ${name}: an HPA does not scale a target at 0 replicas. To start the target: ${start}`;
+  }
   const isPaused = kedaPause(annotationsOf(object)) !== null;
   const isIdle = isPaused || (!isNew && (await findHpa(context)) === null);
   return isIdle ? whyNoHpa(context, object) : null;

@@ -178,6 +178,17 @@ export function whyNoValue(row: JsonObject): string | null {
   return whyLacking(row) ?? unused;
 }
 
+/** Returns a warning about a metric without a value that the document reads as 0, as KEDA does; null: there is none. */
+export function whyZero(row: JsonObject): string | null {
+  for (const metric of objectsIn(row, 'metrics')) {
+    const zero = textIn(metric, 'readAsZero');
+    if (zero === null) continue;
+    const name = `${textIn(metric, 'type') ?? ''} metric ${textIn(metric, 'metric') ?? ''}`;
+    return `${name} has no value: ${zero}, read as 0, as the document specifies. If its query is wrong, the workload does not scale up`;
+  }
+  return null;
+}
+
 /**
  * Returns why a metric had no value or only a partial one in the last decision; null: all values were complete. Even a
  * switch with `--force` requires complete values, because a partial value prevents scale-downs.

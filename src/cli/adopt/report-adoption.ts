@@ -17,7 +17,7 @@ import { commandFor, nameSource } from './adopt-options.js';
 import { whatDiffers } from './check-source.js';
 import { agreementText, isOfScaledObject, readAgreement } from './agreement.js';
 import { whyNotInForce, whyRefused } from './check-switch.js';
-import { type ServiceView, readView } from './confirm-service.js';
+import { type ServiceView, readView, whyZero } from './confirm-service.js';
 import { localTimes } from '../output/lines.js';
 
 /** Prints how often the dry run and the autoscaler had the same count. Returns 1 if no cycle was compared yet. */
@@ -48,6 +48,8 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   const command = commandFor('--switch', source, context);
   const differs = whatDiffers(context, scaler, object);
   if (differs !== null && differs !== refusal?.why) io.stdout.write(`Note:    ${differs}\n`);
+  const zero = view.row === null ? null : whyZero(view.row);
+  if (zero !== null) io.stdout.write(`Note:    ${zero}\n`);
   io.stdout.write(
     refusal === null ? `Switch:  ${command}\n` : `A switch would be refused now: ${refusal.why}\n`,
   );

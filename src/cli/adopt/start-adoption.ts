@@ -89,7 +89,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     throw new CommandError(
       `${nameScaler(context, created)} exists with another target. Pass the document with another name: -f FILE`,
     );
-  const idle = await whyIdle(context, object, { isNew: false });
+  const idle = await whyIdle(context, object, { scaler: created, isNew: false });
   const effect = idle ?? `${nameSource(source)} goes on scaling ${nameWorkload(context, created)}`;
   io.stdout.write(`${nameScaler(context, created)} created, in dry run: ${effect}\n`);
   for (const note of notes) io.stdout.write(`Note:    ${nameProgram(note, io)}\n`);

@@ -19,7 +19,7 @@ import {
 import { type AgreementReport, agreementText, whyIdle, whyShort } from './agreement.js';
 import { managerAdvice, managerOf, whatDiffers } from './check-source.js';
 import { type Refusal, whyNotInForce, whyRefused } from './check-switch.js';
-import { confirmService, type ServiceView } from './confirm-service.js';
+import { confirmService, type ServiceView, whyZero } from './confirm-service.js';
 import { fetchView } from './report-adoption.js';
 import {
   manifestOf,
@@ -57,6 +57,8 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   };
   mustBeAllowed(await whyRefused(context, scaler, { object, view, onCompared }));
   if (object === null) warnings.push(whyNotCompared(context, view));
+  const zero = view.row === null ? null : whyZero(view.row);
+  if (zero !== null) warnings.push(zero);
   const manager = object === null ? null : managerOf(object);
   if (manager !== null) warnings.push(managerAdvice(manager, source));
   const differs = object === null ? null : whatDiffers(context, scaler, object);
@@ -234,7 +236,8 @@ async function endDryRun(
     io.stderr.write(`promscaler: warning: ${error.message}\n`);
   });
   await restoreSource(context, manifest);
-  io.stdout.write(`${nameSource(source)} scales ${nameWorkload(context, scaler)} again\n`);
+  const idle = await whyIdle(context, manifest, { scaler, isNew: true });
+  io.stdout.write(`${idle ?? `${nameSource(source)} scales ${nameWorkload(context, scaler)} again`}\n`);
   return 1;
 }
 
@@ -261,7 +264,7 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   if (!scaler.isDryRun) await startDryRun(context, scaler);
   if (manifest !== null) await restoreSource(context, manifest);
   const name = nameScaler(context, scaler);
-  const idle = await whyIdle(context, object ?? manifest ?? {}, { isNew: object === null });
+  const idle = await whyIdle(context, object ?? manifest ?? {}, { scaler, isNew: object === null });
   const effect =
     idle === null
       ? `${nameSource(source)} scales ${nameWorkload(context, scaler)}; ${name} is in dry run`

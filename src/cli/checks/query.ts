@@ -23,7 +23,7 @@ import { type CheckResult, type ResultBuilder, resultsOf, labelValues } from './
 import type { SourceContext } from './context.js';
 import { countOnce, fixForCopies, fixForFailure, fixForInvalid } from './query-fixes.js';
 import type { ScalerFacts } from './scaler-facts.js';
-import { hasNoReplicas, isExposedByOwnPods, lacksPods } from './wake-up.js';
+import { hasNoReplicas, isExposedByOwnPods, isTargetMissing, whyNoPods } from './wake-up.js';
 import { whyNoSeries } from './why-no-series.js';
 import { describeFailure } from '../../units/failure.js';
 import { countOf, listSome } from '../../units/format.js';
@@ -113,6 +113,7 @@ async function checkCeiling(
 function checkMetric(queried: QueriedMetric): Promise<CheckResult> | CheckResult {
   const { metric, answer, make } = queried;
   const who = nameMetric(metric);
+  const noPods = whyNoPods(metric, queried.facts);
   switch (answer.class) {
     case 'failed':
       return make.failed(`${who}: ${answer.message}`, fixFor(answer, queried.query ?? ''));
@@ -121,8 +122,7 @@ function checkMetric(queried: QueriedMetric): Promise<CheckResult> | CheckResult
     case 'missing':
     case 'value':
     case 'partial':
-      if (lacksPods(metric, queried.facts))
-        return make.skipped(`${who}: the target has 0 replicas, so no pod has a value`);
+      if (noPods !== null) return make.skipped(`${who}: ${noPods}, so no pod has a value`);
       return answer.class === 'missing' || answer.series.length === 0
         ? noSeries(queried)
         : judgeSeries(queried, answer);
@@ -149,11 +149,12 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
   const who = nameMetric(metric);
   if (isOfResource(metric))
     return make.failed(`${who} has no series`, 'see the result of the check `resource-series`');
-  const isAtZero = hasNoReplicas(queried.facts);
   const { scaler } = queried.facts;
-  // The missing series are expected here: the check `wake-up` reports the problem.
-  if (isAtZero && context !== null && (await isExposedByOwnPods(metric, { scaler, context, isAtZero })))
-    return make.ok('');
+  const isMissing = isTargetMissing(queried.facts);
+  const isGone = isMissing || hasNoReplicas(queried.facts);
+  // The missing series are expected here: the check `wake-up` or `target` reports the problem.
+  if (isGone && context !== null && (await isExposedByOwnPods(metric, { scaler, context, isAtZero: true })))
+    return isMissing ? make.skipped(`${who}: only pods of the missing target exposed it`) : make.ok('');
   const isZero = isReadAsZero(metric, 'missing');
   // A common cause: with `=`, a regular expression is compared as a plain string and matches no series.
   const [pattern] = checkPatterns({ query: metric.query, path: ['query'] });
@@ -171,13 +172,12 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
   const fix = why?.fix ?? tryIt(queried);
   return make.failed(
     `${who} has no series${why === null ? '' : `: ${why.message}`}`,
-    isAtZero && scaler.spec.minReplicas === 0 ? `${fix}; ${START_AGAIN}` : fix,
+    isGone && !isMissing && scaler.spec.minReplicas === 0 ? `${fix}; ${START_AGAIN}` : fix,
   );
 }
 
 const START_AGAIN =
   'the workload has 0 replicas: if only its own pods expose the metric, set spec.minReplicas: 1';
-
 const READ_AS_ZERO = 'has no series, so its value is 0 (onMissing: zero) and can scale down to the minimum';
 
 function judgeSeries(queried: QueriedMetric, answer: AnswerWithSeries): CheckResult {

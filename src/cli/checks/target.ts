@@ -1,7 +1,7 @@
 import { endedPause } from '../../control/cycle/pause.js';
 import { asOtherScaler, findOtherScaler, nameOtherScaler } from '../../control/cycle/shared-targets.js';
 import { correctedTarget } from '../../decision/remedies.js';
-import { kubectl } from '../../decision/snippet.js';
+import { fixForKind, kubectl } from '../../decision/snippet.js';
 import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/api/json.js';
 import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../kubernetes/api/types.js';
 import { listHpas } from '../../kubernetes/hpa.js';
@@ -49,7 +49,7 @@ export async function checkTarget(facts: ScalerFacts): Promise<readonly CheckRes
           ),
         ];
       case 'invalid':
-        return [make.failed(target.message, fixForInvalid(cluster.object))];
+        return [make.failed(target.message, fixForInvalid(cluster.object, target))];
       default:
         return [
           make.failed(target.message, 'try again; if the error persists, check the log of the API server'),
@@ -82,11 +82,18 @@ export async function checkTarget(facts: ScalerFacts): Promise<readonly CheckRes
     : [make.ok(`${nameTarget(namespace, ref)} has ${countOf(specReplicas, 'replica')}`)];
 }
 
-function fixForInvalid(object: JsonObject | null): string {
+function fixForInvalid(object: JsonObject | null, { message }: KubernetesError): string {
   const owner = (object === null ? null : readWatchedTarget(object))?.owner ?? null;
-  return owner === null
-    ? 'set spec.scaleTargetRef to the object that has spec.replicas'
-    : correctedTarget({ kind: 'Deployment', name: owner });
+  if (owner !== null) return correctedTarget({ kind: 'Deployment', name: owner });
+  return fixOfKind(message) ?? 'set spec.scaleTargetRef to the object that has spec.replicas';
+}
+
+/** Returns the fix for a kind that cannot be a target, with its command; null: the error is about something else. */
+function fixOfKind(message: string): string | null {
+  const fix = fixForKind(message);
+  if (fix === null) return null;
+  const text = `${fix.text.charAt(0).toLowerCase()}${fix.text.slice(1)}`;
+  return fix.snippet === null ? text : `${text}: ${fix.snippet.text}`;
 }
 
 /** Returns the annotations without effect. promscaler reads annotations only from workloads that it watches. */
@@ -197,7 +204,8 @@ async function explainMissingTarget(
   if (kind === null)
     return [
       error.message,
-      `set apiVersion and kind of spec.scaleTargetRef to those of the workload; \`kubectl api-resources --api-group=${groupOf(ref)}\` lists the kinds; if the list is empty, install the CRDs`,
+      fixOfKind(error.message) ??
+        'set apiVersion and kind of spec.scaleTargetRef to those of the workload: kubectl api-resources',
     ];
   const scalerOf = scalersOf(await listOthers(facts, context));
   const isFree = (one: Target): boolean => scalerOf(one) === null;

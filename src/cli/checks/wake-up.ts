@@ -66,9 +66,16 @@ export function hasNoReplicas({ cluster }: Pick<ScalerFacts, 'cluster'>): boolea
   return target !== undefined && !(target instanceof KubernetesError) && target.specReplicas === 0;
 }
 
-/** Returns whether a metric cannot have a value, because its series belong to pods and the target has 0 replicas. */
-export function lacksPods(metric: MetricSpec, facts: Pick<ScalerFacts, 'cluster'>): boolean {
-  return !isOfTotal(metric) && hasNoReplicas(facts);
+/** Returns whether the target does not exist, or cannot exist because the cluster does not serve its kind. */
+export function isTargetMissing({ cluster }: Pick<ScalerFacts, 'cluster'>): boolean {
+  return cluster?.target instanceof KubernetesError && cluster.target.kind === 'not_found';
+}
+
+/** Returns why a metric cannot have a value, because its series belong to pods of the target; null: it can. */
+export function whyNoPods(metric: MetricSpec, facts: Pick<ScalerFacts, 'cluster'>): string | null {
+  if (isOfTotal(metric)) return null;
+  if (isTargetMissing(facts)) return 'the target does not exist';
+  return hasNoReplicas(facts) ? 'the target has 0 replicas' : null;
 }
 
 /** Returns the path of the minimum that is 0; null: there is none. */

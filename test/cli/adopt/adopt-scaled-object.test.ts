@@ -99,6 +99,20 @@ describe('adopt of a ScaledObject', () => {
     );
   });
 
+  it('whose query has no series, which KEDA reads as 0, is reported with a note', async () => {
+    const fixture = await start();
+    const before = await fixture.run('--report');
+    fixture.cluster.load = null;
+    await fixture.decided(3);
+
+    const { stdout } = await fixture.run('--report');
+
+    expect(before.stdout).not.toContain('read as 0');
+    expect(stdout).toMatch(
+      /^Note: {4}External metric \S+ has no value: no series, read as 0, as the document specifies\. If its query is wrong, the workload does not scale up$/m,
+    );
+  });
+
   it('waits until KEDA has removed its HPA, and creates the ScaledObject again', async () => {
     const fixture = await start();
     const get = async (): Promise<JsonObject> =>

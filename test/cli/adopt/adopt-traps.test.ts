@@ -310,3 +310,36 @@ it('takes cluster and namespace from the kubeconfig, also in a pod, as kubectl d
 
   expect(stderr).toContain('HPA default/web does not exist');
 });
+
+describe('adopt --undo says what the HPA does', () => {
+  const undo = async (meanwhile: (fixture: AdoptFixture) => Promise<unknown>): Promise<Ran> => {
+    const fixture = await AdoptFixture.create();
+    await fixture.start();
+    await fixture.run('--switch');
+    await meanwhile(fixture);
+    return fixture.run('--undo');
+  };
+
+  it('while a person has set the target to 0 replicas: nothing, and the command that starts the target', async () => {
+    const { exitCode, stdout } = await undo(({ cluster }) =>
+      send(cluster.simulator, 'PATCH', `${DEPLOYMENT_PATH}/scale`, { body: { spec: { replicas: 0 } } }),
+    );
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(
+      'scaler shop/web is in dry run, but HPA shop/web does not scale deployment shop/web: an HPA does not scale a target at 0 replicas. To start the target: kubectl scale deployment/web --replicas=1 -n shop\n',
+    );
+    expect(stdout).not.toContain('HPA shop/web scales');
+  });
+
+  it('after the target was deleted: nothing', async () => {
+    const { exitCode, stdout } = await undo(({ cluster }) =>
+      send(cluster.simulator, 'DELETE', DEPLOYMENT_PATH),
+    );
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain(
+      'scaler shop/web is in dry run, but HPA shop/web scales nothing: deployment shop/web does not exist\n',
+    );
+  });
+});

@@ -15,9 +15,11 @@ import {
 
 let running: string;
 let asleep: string;
+let gone: string;
 
 beforeAll(async () => {
   running = (await clusterOfWeb()).simulator.url;
+  gone = (await cluster({ workloads: [shop('other')] })).url;
   asleep = (await cluster({ workloads: [shop('web', { replicas: 0 })] })).url;
 });
 
@@ -146,6 +148,41 @@ describe('the same workload at 0 replicas', () => {
 
     expect(own.wakeUp).toMatchObject([{ status: 'failed' }]);
     expect([own.query, other.wakeUp]).toEqual([[], []]);
+  });
+});
+
+describe('a workload that does not exist', () => {
+  const pods = metric('pods', 'm{pod=~"$pods"}');
+
+  it.each([
+    ['Pods metric m', pods, [], 'Pods metric m: the target does not exist, so no pod has a value'],
+    [
+      'Pods metric m with series of other pods',
+      pods,
+      [[/^m\{/, [{ labels: { pod: 'web-0' }, value: 1 }]]],
+      'Pods metric m: the target does not exist, so no pod has a value',
+    ],
+    ['Resource metric cpu', '', [], 'Resource metric cpu: the target does not exist, so no pod has a value'],
+    [
+      'External metric m of its pods',
+      metric('external', RPS),
+      [[OTHERS, 0]],
+      'External metric m: only pods of the missing target exposed it',
+    ],
+  ] as const)('does not fail for %s: only its target does', async (_, metrics, script, message) => {
+    const { query } = await found(script, {
+      kubernetes: gone,
+      metrics,
+      minReplicas: 1,
+    });
+
+    expect(query.map((one) => [one.status, one.message])).toEqual([['skipped', message]]);
+  });
+
+  it('fails for an External metric without series that others expose', async () => {
+    const { query } = await found([[OTHERS, 2]], { kubernetes: gone, minReplicas: 1 });
+
+    expect(query).toMatchObject([{ status: 'failed' }]);
   });
 });
 

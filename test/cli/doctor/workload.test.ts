@@ -97,7 +97,17 @@ describe('target', () => {
     const { message, fix } = await result(document('x', ref));
 
     expect(message).toContain('the cluster does not serve this API group');
-    expect(fix).toContain('kubectl api-resources --api-group=apps.kruise.io');
+    expect(fix).toBe(
+      'install the CRDs of apps.kruise.io, or set apiVersion and kind of spec.scaleTargetRef to those of the workload: kubectl api-resources',
+    );
+  });
+
+  it('of a kind of a built-in API group that is not served fails without advice on CRDs', async () => {
+    const ref = '  scaleTargetRef: { apiVersion: batch/v1, kind: CronJob, name: x }\n';
+
+    expect((await result(document('x', ref))).fix).toBe(
+      'set apiVersion and kind of spec.scaleTargetRef to those of a workload that has replicas, such as a Deployment or StatefulSet (apps/v1): kubectl get -A deployment,statefulset',
+    );
   });
 
   it('that a Deployment owns fails: the Deployment must be scaled', async () => {
