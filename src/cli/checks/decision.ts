@@ -45,8 +45,8 @@ export async function checkDecision(
     hasConflict: record.otherScaler !== undefined,
   });
   const pause = readPause(spec, cluster.target.annotations, context.clock.now(), notKept);
-  const without = spec.fallback === null ? 'windows' : 'windows and fallback';
-  const sentence = `the current decision, without ${without}, is: ${decision.reason}${describeHold(facts, pause)}`;
+  const ignored = spec.fallback === null ? 'all windows' : 'all windows and the fallback';
+  const sentence = `the current decision, which ignores ${ignored}, is: ${decision.reason}${describeHold(facts, pause)}`;
   if (failing?.type === 'ScalingActive' && failing.reason !== SCALING_DISABLED.reason)
     return [make.warning(sentence, fixForNoValue(decision, { pods, above, spec }))];
   const far = decision.metrics.find(({ ratio }) => ratio !== null && ratio > SUSPICIOUS_RATIO);

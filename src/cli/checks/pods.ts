@@ -9,7 +9,7 @@ import { formatInstant, secondsBetween } from '../../units/time.js';
 import { isCpu, scalerKey } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import type { OwnedPod, ScalerFacts } from './scaler-facts.js';
-import { countOf, listSome } from '../../units/format.js';
+import { countAre, countOf, listSome } from '../../units/format.js';
 
 const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'];
 
@@ -57,7 +57,8 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
   const starting = waiting.filter((pod) => isStarting(pod, facts));
   const pending = waiting.filter((pod) => pod.pod.phase === 'Pending' && !starting.includes(pod));
   const [stuck] = pending;
-  const others = starting.length === 0 ? '' : `, ${starting.length} starting`;
+  const verb = starting.length === 1 ? 'is' : 'are';
+  const others = starting.length === 0 ? '' : `, and ${starting.length} ${verb} starting`;
   if (ready.length > 0 && stuck !== undefined)
     return [
       make.warning(
@@ -68,11 +69,11 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
   if (ready.length > 0)
     return [
       make.ok(
-        `${ready.length} of ${countOf(pods.length, 'pod')} ready${others}${describeYoung(facts, ready)}`,
+        `${ready.length} of ${countAre(pods.length, 'pod')} ready${others}${describeYoung(facts, ready)}`,
       ),
     ];
   if (starting.length > 0 && starting.length === waiting.length)
-    return [make.ok(`none of ${countOf(pods.length, 'pod')} is ready${others}`)];
+    return [make.ok(`none of the ${countOf(pods.length, 'pod')} is ready${others}`)];
   return [
     make.warning(
       `none of the ${countOf(pods.length, 'pod')} of ${nameTarget(namespace, ref)} is ready (${listSome([...new Set(pods.map(({ pod }) => pod.phase))])}): metrics of pods are ignored until a pod is ready`,

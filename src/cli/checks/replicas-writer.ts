@@ -56,7 +56,9 @@ export function checkReplicasWriter({ scaler, cluster, isDryRun }: ScalerFacts):
       ),
     ];
   }
-  return [make.ok(managers.length === 0 ? '' : `field manager of spec.replicas: ${managers.join(', ')}`)];
+  const [subject, verb] = managers.length === 1 ? ['manager', 'is'] : ['managers', 'are'];
+  const who = `the field ${subject} of spec.replicas ${verb} ${listSome(managers)}`;
+  return [make.ok(managers.length === 0 ? '' : who)];
 }
 
 function isClientSideApply(manager: string): boolean {

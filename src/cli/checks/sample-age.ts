@@ -165,8 +165,8 @@ function byLag(one: ReadLag, other: ReadLag): number {
 
 /** Does not print the scrape interval, because the check `scrape-interval` measures it in another way. */
 function sayFresh({ user, ageSeconds, lateTargets, targets, boundSeconds }: ReadLag): string {
-  const late = lateTargets === 0 ? '' : `; ${lateTargets} of ${targets} targets exceed the bound`;
-  return `the newest samples of ${user} are up to ${Math.round(ageSeconds)} s old (bound: ${inSeconds(boundSeconds)})${late}`;
+  const late = lateTargets === 0 ? '' : `; ${lateTargets} of ${targets} targets exceed the limit`;
+  return `the newest samples of ${user} are up to ${Math.round(ageSeconds)} s old (limit: ${inSeconds(boundSeconds)})${late}`;
 }
 
 function sayOld({ user, why, isRange, boundSeconds }: ReadLag, old: readonly ReadLag[]): string {
@@ -176,7 +176,7 @@ function sayOld({ user, why, isRange, boundSeconds }: ReadLag, old: readonly Rea
   const effect = isRange
     ? 'Rates are too low, so the scaler scales up too late'
     : 'The scaler scales up too late';
-  return `${user}: ${why ?? ''} (bound: ${inSeconds(boundSeconds)}). ${effect} and does not scale down${more}`;
+  return `${user}: ${why ?? ''} (limit: ${inSeconds(boundSeconds)}). ${effect} and does not scale down${more}`;
 }
 
 function sayUsers(lags: readonly Lag[]): string {

@@ -32,7 +32,7 @@ export async function checkState(context: ClusterContext): Promise<readonly Chec
   const granted = permissionsBy(['state.enabled']);
   const denied = await reviewPermissions(granted, [own.namespace], { transport, signal, make });
   const results = [...judgeReads(read, own.namespace, make), ...denied, ...judgeEntries(read, context, make)];
-  const summary = `state in ${STATE_BUCKETS} ConfigMaps in namespace ${own.namespace}`;
+  const summary = `the state is in ${STATE_BUCKETS} ConfigMaps in namespace ${own.namespace}`;
   return results.length === 0 ? [make.ok(summary)] : results;
 }
 

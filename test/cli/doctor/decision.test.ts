@@ -29,7 +29,7 @@ describe('decision', () => {
     expect(results.find(({ check }) => check === 'decision')).toMatchObject({
       status: 'ok',
       message:
-        'the current decision, without windows, is: cpu is at 160 % of the requests, target 80 %: 2 -> 4',
+        'the current decision, which ignores all windows, is: cpu is at 160 % of the requests, target 80 %: 2 -> 4',
     });
     expect(simulator.describe({ namespace: 'shop', name: 'web' }).replicas).toBe(2);
     expect(simulator.requests().filter(({ method }) => method === 'PATCH')).toEqual([]);
@@ -65,7 +65,7 @@ describe('decision', () => {
       {
         status: 'warning',
         message: expect.stringMatching(
-          /^the current decision, without windows and fallback, is: .*stays at 2$/,
+          /^the current decision, which ignores all windows and the fallback, is: .*stays at 2$/,
         ),
         fix: expect.stringContaining(
           'a metric without a value for 60 s counts as 6 replicas (spec.fallback)',
@@ -207,7 +207,7 @@ describe('decision', () => {
     expect(results.find(({ check }) => check === 'decision')).toMatchObject({
       status: 'ok',
       message: expect.stringMatching(
-        new RegExp(`^the current decision, without windows, is: .*4 -> ${wanted}\\b`),
+        new RegExp(`^the current decision, which ignores all windows, is: .*4 -> ${wanted}\\b`),
       ),
     });
   });

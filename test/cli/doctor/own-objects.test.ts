@@ -100,7 +100,7 @@ describe('state', () => {
     addStates();
 
     expect(resultsOf(await diagnose(), 'state')).toMatchObject([
-      { status: 'ok', message: 'state in 16 ConfigMaps in namespace default' },
+      { status: 'ok', message: 'the state is in 16 ConfigMaps in namespace default' },
     ]);
   });
 

@@ -59,10 +59,10 @@ describe('doctor', () => {
     expect(exitCode).toBe(0);
     expect(lines.slice(0, 2)).toEqual([
       'ok        config: promscaler.yaml; 1 document',
-      `ok        data source default: ${fixture.prometheus} answers; cpu series of 4 containers; the containers are scraped every 30 s, so the window is 120 s (with scrape_interval: 15s, the metrics would follow the load sooner); the newest samples of cpu are up to 25 s old (bound: 33 s)`,
+      `ok        data source default: ${fixture.prometheus} answers; cpu series of 4 containers; the containers are scraped every 30 s, so the window is 120 s (with scrape_interval: 15s, the metrics would follow the load sooner); the newest samples of cpu are up to 25 s old (limit: 33 s)`,
     ]);
     expect(lines[3]).toMatch(
-      /^ok {8}shop\/web: deployment shop\/web has 2 replicas; .*the current decision, without windows, is: cpu/,
+      /^ok {8}shop\/web: deployment shop\/web has 2 replicas; .*the current decision, which ignores all windows, is: cpu/,
     );
     expect(lines.at(-1)).toBe('checks: 21 ok, 0 warnings, 0 failed');
   });

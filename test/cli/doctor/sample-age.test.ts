@@ -48,7 +48,7 @@ describe('the age of samples', () => {
         subject: 'data source default',
         message:
           'cpu: the value is based on old samples in a range of 2m: 2 of 2 targets have a newest sample that is up to 70 s old ' +
-          '(scrape interval 15 s) (bound: 20 s). Rates are too low, so the scaler scales up too late and does not scale down',
+          '(scrape interval 15 s) (limit: 20 s). Rates are too low, so the scaler scales up too late and does not scale down',
       },
     ]);
     expect(of('sample-age')[0]?.fix).toContain('maxSampleAgeSeconds of the metric or of prometheus.default');
@@ -72,17 +72,17 @@ describe('the age of samples', () => {
       {
         status: 'ok',
         message:
-          'the newest samples of cpu are up to 9 s old (bound: 20 s); 1 of 20 targets exceed the bound',
+          'the newest samples of cpu are up to 9 s old (limit: 20 s); 1 of 20 targets exceed the limit',
       },
     ]);
   });
 
   it.each([
-    ['of 0.98 s, measured with a scrape_interval of 1s', 0.98, 'bound: 12 s'],
-    ['of 0.25 s', 0.25, 'bound: 12 s'],
-    ['of 90 s', 90, 'bound: 99 s'],
-    ['that is too short to be one, so that the configured one applies', 0.04, 'bound: 20 s'],
-    ['of 0, so that the configured one applies', 0, 'bound: 20 s'],
+    ['of 0.98 s, measured with a scrape_interval of 1s', 0.98, 'limit: 12 s'],
+    ['of 0.25 s', 0.25, 'limit: 12 s'],
+    ['of 90 s', 90, 'limit: 99 s'],
+    ['that is too short to be one, so that the configured one applies', 0.04, 'limit: 20 s'],
+    ['of 0, so that the configured one applies', 0, 'limit: 20 s'],
   ])('is printed with an interval %s', async (_, interval, message) => {
     const found = await results(newest([0], interval), { source: ', scrapeIntervalSeconds: 15' });
 

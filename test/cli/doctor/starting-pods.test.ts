@@ -48,7 +48,7 @@ describe('pods that start', () => {
       ]),
     ).toMatchObject({
       status: 'ok',
-      message: '1 of 2 pods ready, 1 starting',
+      message: '1 of 2 pods are ready, and 1 is starting',
     });
     expect(
       check([
@@ -57,7 +57,7 @@ describe('pods that start', () => {
       ]),
     ).toMatchObject({
       status: 'ok',
-      message: 'none of 2 pods is ready, 2 starting',
+      message: 'none of the 2 pods is ready, and 2 are starting',
     });
   });
 

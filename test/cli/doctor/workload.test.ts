@@ -236,7 +236,7 @@ describe('pods', () => {
 
     expect(of('pods')).toEqual([]);
     expect(results.find(({ check }) => check === 'pods')?.message).toBe(
-      'none of 2 pods is ready, 2 starting',
+      'none of the 2 pods is ready, and 2 are starting',
     );
   });
 

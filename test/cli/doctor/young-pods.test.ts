@@ -33,11 +33,11 @@ async function messages(podAgeSeconds: number, spec = ''): Promise<readonly stri
 it('counts pods as the service does if resourceWindowSeconds is unset: after 20 s and one scrape, not 120 s', async () => {
   const [pods, decision] = await resultsOf(60, { script: [EVERY_5_S] });
 
-  expect(pods?.message).toBe('2 of 2 pods ready');
+  expect(pods?.message).toBe('2 of 2 pods are ready');
   expect(decision).toMatchObject({
     status: 'ok',
     message:
-      'the current decision, without windows, is: cpu is at 150 % of the requests, target 80 %: 2 -> 4',
+      'the current decision, which ignores all windows, is: cpu is at 150 % of the requests, target 80 %: 2 -> 4',
   });
 });
 
@@ -67,7 +67,7 @@ it('says which ready pods the decision counts as unready, and until when', async
   const [pods, decision] = await messages(60);
 
   expect(pods).toMatch(
-    /^2 of 2 pods ready; when the cpu usage was measured, 2 of the ready pods had been ready for less than the window of 120 s, so the metric cpu counts these pods as unready until 20\d\d-\S+Z$/,
+    /^2 of 2 pods are ready; when the cpu usage was measured, 2 of the ready pods had been ready for less than the window of 120 s, so the metric cpu counts these pods as unready until 20\d\d-\S+Z$/,
   );
   expect(decision).toContain(
     'no counted pod has a sample (unready pods may not count); ready pods count from 20',
@@ -79,8 +79,8 @@ it('says nothing of it for pods of 300 s, the initialization period, or without 
     - resource: { name: memory, target: { averageValue: 500Mi } }
 `;
 
-  expect((await messages(300))[0]).toBe('2 of 2 pods ready');
-  expect((await messages(60, memory))[0]).toBe('2 of 2 pods ready');
+  expect((await messages(300))[0]).toBe('2 of 2 pods are ready');
+  expect((await messages(60, memory))[0]).toBe('2 of 2 pods are ready');
 });
 
 it('asks to wait for the second scrape of series that are younger than the range, not for a longer range', async () => {
