@@ -55,7 +55,7 @@ export async function checkWakeUp(facts: ScalerFacts): Promise<readonly CheckRes
   return [
     make.failed(
       `${who} has 0 replicas, and only its own pods exposed the series of ${nameMetric(first)} in the last ${LOOK_BACK}: nothing starts the workload again while ${zero} is 0`,
-      `set ${zero}: 1, which starts 1 replica; to scale to 0 again, query ${OTHER_WORK}`,
+      `set ${zero}: 1, which starts 1 replica unless a person has scaled the workload to 0; to scale to 0 again, query ${OTHER_WORK}`,
     ),
   ];
 }
