@@ -67,7 +67,7 @@ export function missingMetrics(decision: PastDecision | null): string | null {
   // A failure of a data source concerns all its metrics, so it is named first.
   const cause = failure?.source === undefined ? `${names}: ${text}` : `${text} for ${names}`;
   const isStuck = decision?.currentReplicas === 0 && decision.recommendedReplicas === null;
-  const atZero = isStuck ? '; without a value, nothing starts the workload from 0 replicas' : '';
+  const atZero = isStuck ? '; without a value, no metric starts the workload from 0 replicas' : '';
   return `${cause}${replaced}${more}${atZero}`;
 }
 

@@ -37,7 +37,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'at 0 without a value',
     'NoData',
-    'queue: no series; without a value, nothing starts the workload from 0 replicas',
+    'queue: no series; without a value, no metric starts the workload from 0 replicas',
     decided({
       spec: { minReplicas: 0, metrics: [queue()] },
       snapshot: { target: { specReplicas: 0 }, pods: [], ...NO_SERIES },

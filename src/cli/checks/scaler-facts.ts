@@ -23,6 +23,8 @@ export interface OwnedPod extends WatchedPod {
   readonly workload: { readonly kind: string; readonly name: string } | null;
   /** Null: unknown. */
   readonly createdAt: Instant | null;
+  /** Null: the pod has none yet, or shares that of its node. */
+  readonly ip: string | null;
 }
 
 /** The state of the cluster for a scaler. A `KubernetesError` replaces a part that could not be read. */
@@ -100,7 +102,9 @@ async function listPods(
     const pod = readPod(object);
     if (pod === null) return null;
     const createdAt = instantIn(objectIn(object, 'metadata'), 'creationTimestamp');
-    return { ...pod, workload: workloadOf(object, pod.labels), createdAt };
+    const status = objectIn(object, 'status');
+    const [ip, hostIp] = [textIn(status, 'podIP'), textIn(status, 'hostIP')];
+    return { ...pod, workload: workloadOf(object, pod.labels), createdAt, ip: ip === hostIp ? null : ip };
   };
   const scope = resourceScope('/api/v1', 'pods', namespace);
   const labelSelector = formatSelector(selector);

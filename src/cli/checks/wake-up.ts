@@ -4,7 +4,7 @@ import { metricQueryText } from '../../prometheus/queries/compile-queries.js';
 import { podsPattern } from '../../promql/pods-pattern.js';
 import { quoteRegex, stringLiteral } from '../../promql/quoting.js';
 import { vectorSelectors, withMatcher } from '../../promql/vector-selectors.js';
-import { POD_LABELS, selectsOwnPods } from '../../scaler/rules/activation-rules.js';
+import { POD_LABELS, selectsOwnPods, whatStarts } from '../../scaler/rules/activation-rules.js';
 import {
   isOfTotal,
   type MetricSpec,
@@ -41,23 +41,36 @@ export async function checkWakeUp(facts: ScalerFacts): Promise<readonly CheckRes
   if (!isAtZero && metrics.every(({ query }) => selectsOwnPods(name, query))) return [make.ok('')];
   for (const metric of metrics) {
     const context = sources.get(metric.source);
-    const isOwn = context !== undefined && (await isExposedByOwnPods(metric, { scaler, context, isAtZero }));
+    const isOwn =
+      context !== undefined &&
+      (await isExposedByOwnPods(metric, { scaler, context, isAtZero, addresses: addressesOf(facts) }));
     if (!isOwn) return [make.ok('')];
   }
   const who = nameTarget(scaler.namespace, spec.scaleTargetRef);
+  const starts = whatStarts(spec);
   if (!isAtZero)
     return [
       make.warning(
-        `${nameMetric(first)}: only the pods of ${who} expose its series, and ${zero} is 0. At 0 replicas, the metric has no series, so nothing starts the workload again`,
+        `${nameMetric(first)}: only the pods of ${who} expose its series, and ${zero} is 0. At 0 replicas, the metric has no series, so ${starts.text}`,
         `set ${zero}: 1, or query ${OTHER_WORK}`,
       ),
     ];
   return [
-    make.failed(
-      `${who} has 0 replicas, and only its own pods exposed the series of ${nameMetric(first)} in the last ${LOOK_BACK}: nothing starts the workload again while ${zero} is 0`,
+    make[starts.isNever ? 'failed' : 'warning'](
+      `${who} has 0 replicas, and only its own pods exposed the series of ${nameMetric(first)} in the last ${LOOK_BACK}: while ${zero} is 0, ${starts.text}`,
       `set ${zero}: 1, which starts 1 replica unless a person has scaled the workload to 0; to scale to 0 again, query ${OTHER_WORK}`,
     ),
   ];
+}
+
+/** Limits the length of a query. */
+const MAX_ADDRESSES = 100;
+
+/** Returns the IP addresses of the pods, which Prometheus writes to the label `instance`; empty: they are not known. */
+function addressesOf({ cluster }: Pick<ScalerFacts, 'cluster'>): readonly string[] {
+  const pods = cluster?.pods ?? null;
+  const addresses = pods === null || pods instanceof KubernetesError ? [] : pods.map(({ ip }) => ip);
+  return addresses.length > MAX_ADDRESSES ? [] : addresses.filter((ip) => ip !== null);
 }
 
 /** Returns whether the target was read and has 0 replicas. */
@@ -88,7 +101,8 @@ function zeroPath({ minReplicas, schedules }: ScalerSpec): string | null {
 /**
  * Returns whether only pods of the target expose the series that the query selects. With `isAtZero`, checks the series
  * of the last day instead of the current ones. False if there are no series. A series without the label `namespace`
- * counts as one of the namespace of the scaler.
+ * counts as one of the namespace of the scaler. A series that names its pod only by the address in `instance` counts if
+ * `addresses` contains it; those of pods that are gone are not known.
  */
 export async function isExposedByOwnPods(
   metric: MetricSpec,
@@ -96,7 +110,13 @@ export async function isExposedByOwnPods(
     scaler,
     context,
     isAtZero,
-  }: { readonly scaler: Scaler; readonly context: SourceContext; readonly isAtZero: boolean },
+    addresses = [],
+  }: {
+    readonly scaler: Scaler;
+    readonly context: SourceContext;
+    readonly isAtZero: boolean;
+    readonly addresses?: readonly string[];
+  },
 ): Promise<boolean> {
   const { namespace, spec } = scaler;
   const selectors = vectorSelectors(metricQueryText(metric, scaler, context.source) ?? '');
@@ -105,10 +125,13 @@ export async function isExposedByOwnPods(
   const here = `namespace=~${stringLiteral(`${quoteRegex(namespace)}|`)}`;
   const read = (selector: string): string =>
     isAtZero ? `last_over_time(${selector}[${LOOK_BACK}])` : selector;
+  const instance = stringLiteral(`\\[?(${addresses.map(quoteRegex).join('|')})\\]?(:[0-9]+)?`);
+  const matchers = [
+    ...POD_LABELS.map((label) => `${label}=~${pods}`),
+    ...(isAtZero || addresses.length === 0 ? [] : [`instance=~${instance}`]),
+  ];
   for (const selector of selectors) {
-    const own = POD_LABELS.map((label) => read(withMatcher(selector, `${label}=~${pods}, ${here}`))).join(
-      ' or ',
-    );
+    const own = matchers.map((matcher) => read(withMatcher(selector, `${matcher}, ${here}`))).join(' or ');
     const others = onlyValue(await context.runQuery(`count(${read(selector.text)}) - count(${own})`));
     if (others !== 0) return false;
   }

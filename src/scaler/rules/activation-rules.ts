@@ -25,12 +25,11 @@ export function checkActivation(spec: Loose<SpecInput>, isBroken: IsBroken): rea
 }
 
 /**
- * Reports a workload that may be scaled to 0 but never back: all metrics that could activate it come from its own pods.
+ * Reports a workload that may be scaled to 0 and that no metric starts again: all metrics that could activate it come
+ * from its own pods.
  */
-export function checkWakeUp(
-  { metrics = [], scaleTargetRef }: Loose<SpecInput>,
-  zero: string,
-): readonly Finding[] {
+export function checkWakeUp(spec: Loose<SpecInput>, zero: string): readonly Finding[] {
+  const { metrics = [], scaleTargetRef } = spec;
   const queries = metrics.flatMap((metric, index) => {
     const member = metric?.object === undefined ? 'external' : 'object';
     const query = metric?.[member]?.query;
@@ -39,8 +38,32 @@ export function checkWakeUp(
   const [first] = queries;
   const name = scaleTargetRef?.name;
   if (first === undefined || !queries.every(({ query }) => selectsOwnPods(name, query))) return [];
-  const message = `${formatPath(first.path)} measures the pods of the workload and has no value without pods, but ${zero} is 0: from 0 replicas, the workload never starts again. Query ${OTHER_WORK}`;
+  const message = `${formatPath(first.path)} measures the pods of the workload and has no value without pods, but ${zero} is 0: from 0 replicas, ${whatStarts(spec).text}. Query ${OTHER_WORK}`;
   return [finding('never-wakes-up', first.path, message)];
+}
+
+/**
+ * Returns what starts a workload again that was scaled to 0 and that no metric starts: the end of the schedule that
+ * allows 0, another schedule, or nothing (`isNever`).
+ */
+export function whatStarts({
+  minReplicas = BUILT_IN.minReplicas,
+  schedules = [],
+}: {
+  readonly minReplicas?: number | undefined;
+  readonly schedules?:
+    readonly ({ readonly minReplicas?: number | null | undefined } | undefined)[] | undefined;
+}): { readonly text: string; readonly isNever: boolean } {
+  const indexOf = (isWanted: (floor: number) => boolean): number =>
+    schedules.findIndex((schedule) => schedule?.minReplicas != null && isWanted(schedule.minReplicas));
+  if (minReplicas > 0) {
+    const text = `the workload does not start again before the period of spec.schedules[${indexOf((floor) => floor === 0)}] ends`;
+    return { text, isNever: false };
+  }
+  const index = indexOf((floor) => floor > 0);
+  return index < 0
+    ? { text: 'the workload never starts again', isNever: true }
+    : { text: `only spec.schedules[${index}] starts the workload again`, isNever: false };
 }
 
 /** Labels that contain the name of the pod that exposes a series. */

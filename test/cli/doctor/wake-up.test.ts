@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { CheckResult } from '../../../src/cli/checks/check-result.js';
+import type { Simulator } from '../../../src/simulator/simulator.js';
 import { checkSyntax } from '../../../src/promql/syntax.js';
 import {
   type Scripted,
@@ -13,12 +14,14 @@ import {
   shop,
 } from './fixture.js';
 
+let simulator: Simulator;
 let running: string;
 let asleep: string;
 let gone: string;
 
 beforeAll(async () => {
-  running = (await clusterOfWeb()).simulator.url;
+  ({ simulator } = await clusterOfWeb());
+  running = simulator.url;
   gone = (await cluster({ workloads: [shop('other')] })).url;
   asleep = (await cluster({ workloads: [shop('web', { replicas: 0 })] })).url;
 });
@@ -62,7 +65,7 @@ describe('a query that names no pod, for a workload with minReplicas 0', () => {
         status: 'warning',
         subject: 'shop/web',
         message:
-          'External metric m: only the pods of deployment shop/web expose its series, and spec.minReplicas is 0. At 0 replicas, the metric has no series, so nothing starts the workload again',
+          'External metric m: only the pods of deployment shop/web expose its series, and spec.minReplicas is 0. At 0 replicas, the metric has no series, so the workload never starts again',
         fix: 'set spec.minReplicas: 1, or query work that waits outside of the pods, such as the length of a queue or requests at the Ingress',
       },
     ]);
@@ -74,14 +77,26 @@ describe('a query that names no pod, for a workload with minReplicas 0', () => {
     expect([one.wakeUp, none.wakeUp]).toEqual([[], []]);
   });
 
-  it('is compared with the names of the pods under each label that contains them, in the namespace', async () => {
+  it('is compared with the names of the pods under each label that contains them, and with their addresses, in the namespace', async () => {
     const { sent } = await found([[OTHERS, 0], ...RUNS]);
+    const [instance = ''] = /instance=~"[^"]*"/.exec(sent[0] ?? '') ?? [];
+    const ips = simulator
+      .listObjects('/pods', 'shop')
+      .map(({ status }) => String((status as { readonly podIP?: unknown } | undefined)?.podIP));
 
-    const own = (label: string): string =>
-      `http_requests_total{namespace="shop", service="web", ${label}=~"web-[a-z0-9]+-[a-z0-9]{5}", namespace=~"shop|"}`;
+    const own = (matcher: string): string =>
+      `http_requests_total{namespace="shop", service="web", ${matcher}, namespace=~"shop|"}`;
     const labels = ['pod', 'pod_name', 'kubernetes_pod_name', 'k8s_pod_name'];
-    expect(sent).toEqual([`count(${SELECTOR}) - count(${labels.map(own).join(' or ')})`]);
+    const names = labels.map((label) => `${label}=~"web-[a-z0-9]+-[a-z0-9]{5}"`);
+    expect(sent).toEqual([`count(${SELECTOR}) - count(${[...names, instance].map(own).join(' or ')})`]);
     expect(checkSyntax(sent[0] ?? '')).toEqual([]);
+    const pattern = new RegExp(`^(?:${JSON.parse(instance.replace('instance=~', '')) as string})$`);
+    expect(ips).toHaveLength(2);
+    for (const ip of ips)
+      expect([ip, `${ip}:8080`, `[${ip}]:8080`].every((one) => pattern.test(one))).toBe(true);
+    expect([`${ips[0] ?? ''}1:8080`, '10.0.0.1:9100', 'web:8080'].some((one) => pattern.test(one))).toBe(
+      false,
+    );
   });
 
   it.each<[string, Asked]>([
@@ -103,13 +118,17 @@ describe('a query that names no pod, for a workload with minReplicas 0', () => {
   });
 
   it('is reported with the schedule that sets the minimum to 0', async () => {
-    const more =
-      '  schedules: [{ name: night, start: "0 22 * * *", end: "0 6 * * *", timeZone: UTC, minReplicas: 0 }]\n';
-    const { wakeUp } = await found([[OTHERS, 0], ...RUNS], { minReplicas: 1, more });
+    const { wakeUp } = await found([[OTHERS, 0], ...RUNS], { minReplicas: 1, more: night(0) });
 
-    expect(wakeUp[0]?.message).toContain('and spec.schedules[0].minReplicas is 0. ');
+    expect(wakeUp[0]?.message).toMatch(
+      /and spec\.schedules\[0\]\.minReplicas is 0\. .* so the workload does not start again before the period of spec\.schedules\[0\] ends$/,
+    );
   });
 });
+
+function night(minReplicas: number): string {
+  return `  schedules: [{ name: night, start: "0 22 * * *", end: "0 6 * * *", timeZone: UTC, minReplicas: ${minReplicas} }]\n`;
+}
 
 describe('the same workload at 0 replicas', () => {
   it('fails with the reason and the way out, in place of a missing scrape', async () => {
@@ -121,13 +140,32 @@ describe('the same workload at 0 replicas', () => {
         status: 'failed',
         subject: 'shop/web',
         message:
-          'deployment shop/web has 0 replicas, and only its own pods exposed the series of External metric m in the last 1d: nothing starts the workload again while spec.minReplicas is 0',
+          'deployment shop/web has 0 replicas, and only its own pods exposed the series of External metric m in the last 1d: while spec.minReplicas is 0, the workload never starts again',
         fix: 'set spec.minReplicas: 1, which starts 1 replica unless a person has scaled the workload to 0; to scale to 0 again, query work that waits outside of the pods, such as the length of a queue or requests at the Ingress',
       },
     ]);
     expect(query).toEqual([]);
     expect(sent[0]).toMatch(/^count\(last_over_time\(http_requests_total\{[^}]*\}\[1d\]\)\) - count\(/);
   });
+
+  it.each([
+    [
+      1,
+      0,
+      'spec.schedules[0].minReplicas is 0, the workload does not start again before the period of spec.schedules[0] ends',
+    ],
+    [0, 2, 'spec.minReplicas is 0, only spec.schedules[0] starts the workload again'],
+  ])(
+    'is a warning with minReplicas %i and a schedule with %i, which starts it',
+    async (minReplicas, floor, end) => {
+      const asked = { kubernetes: asleep, minReplicas, more: night(floor) };
+      const { wakeUp } = await found([[OTHERS, 0]], asked);
+
+      expect(wakeUp).toMatchObject([
+        { status: 'warning', message: expect.stringContaining(`: while ${end}`) },
+      ]);
+    },
+  );
 
   it('says what may be the reason if no series is known', async () => {
     const { wakeUp, query } = await found([], { kubernetes: asleep });
