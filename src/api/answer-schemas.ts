@@ -156,6 +156,12 @@ const scalerFields = {
       kind: z.string(),
       namespace: z.string(),
       name: z.string(),
+      whyNoCount: z
+        .string()
+        .optional()
+        .describe(
+          'Why the HPA has no desired replicas, and so does not scale; absent: the HPA has some, or the target has 0 replicas.',
+        ),
       file: z
         .string()
         .nullish()

@@ -39,15 +39,27 @@ export function pauseReason({ annotated, notes }: Pause): string {
 }
 
 /**
- * Returns the end of a message about a pause in dry run: another autoscaler still scales the target, because the pause
- * does not apply to it.
+ * Returns the end of a message about a pause in dry run: the pause does not apply to the other autoscaler of the target.
  */
-export function besideDryRun(other: {
+export function besideDryRun(other: OtherAutoscaler): string {
+  return `; in dry run, ${describeOther(other)}`;
+}
+
+/** An HPA, a ScaledObject or another Scaler. */
+export interface OtherAutoscaler {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-}): string {
-  return `; in dry run, ${other.kind} ${other.namespace}/${other.name} scales the target`;
+  /** Why the HPA has no desired replicas, and so does not scale; unset: it has some, or this is a Scaler. */
+  readonly whyNoCount?: string | undefined;
+}
+
+/** Returns what another autoscaler does while the scaler is in dry run. */
+export function describeOther({ kind, namespace, name, whyNoCount }: OtherAutoscaler): string {
+  const other = `${kind} ${namespace}/${name}`;
+  return whyNoCount === undefined
+    ? `${other} scales the target`
+    : `${other} has the same target, but no desired replicas: ${whyNoCount}`;
 }
 
 function byAnnotation({ until }: NonNullable<Pause['annotated']>): string {

@@ -197,9 +197,13 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   const isOfDocument = valueAt(scaler.document, ['spec', 'dryRun']) === true;
   const hasNoData = currentReplicas !== 0 && metrics.some(({ error }) => error !== null);
   const { namespace, generation } = scaler;
-  const former = isOfDocument && generation !== null ? adoptedFrom(scaler) : null;
-  if (former !== null && scaler.state.name === 'NoAutoscaler') return takeOver({ ...former, namespace });
-  if (hasNoData) return findData(scaler);
+  const isOfObject = isOfDocument && generation !== null;
+  const former = isOfObject ? adoptedFrom(scaler) : null;
+  const idle = scaler.state.name === 'NoAutoscaler' ? (other ?? former) : null;
+  const steps = idle === null ? [] : takeOver({ ...idle, namespace });
+  if (isOfObject && idle !== null) return steps;
+  const why = steps.slice(0, -1);
+  if (hasNoData) return [...why, ...findData(scaler)];
   const compared = other ?? former;
   const [report, handOver] = [adopt(scaler, '--report', compared), adopt(scaler, '--switch', compared)];
   if (isOfDocument && compared !== null && report !== null)
@@ -211,6 +215,7 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
       },
     ];
   return [
+    ...why,
     ...(other === null ? [] : makeWay(other)),
     isOfDocument
       ? patch(scaler, `${other === null ? 'Apply' : 'Then apply'} the decisions`, { dryRun: false })

@@ -53,6 +53,8 @@ export interface TroubledScaler extends Pausable {
     readonly kind: string;
     readonly namespace: string;
     readonly name: string;
+    /** Why the HPA has no desired replicas, and so does not scale; unset: it has some, or this is a Scaler. */
+    readonly whyNoCount?: string | undefined;
     /** File of the other document. Null: it is an object. Unset: unknown. */
     readonly file?: string | null | undefined;
     /** Whether the file takes precedence over an object with the same name. */
@@ -199,22 +201,32 @@ export function adoptCommand(
 }
 
 /**
- * Returns how to end a dry run whose target nothing scales. KEDA creates the HPA of a ScaledObject; without that HPA,
- * there is nothing to compare, so the switch must be forced.
+ * Returns how to end a dry run whose target nothing scales: why the autoscaler does not scale, unless it is an HPA that
+ * does not exist, and the switch, which must be forced if there is no count to compare with.
  */
-export function takeOver(
-  former: Named & { readonly kind: string },
-): readonly { readonly text: string; readonly snippet: Snippet }[] {
-  const isScaledObject = former.kind === 'ScaledObject';
-  const handOver = adoptCommand(former, isScaledObject ? '--switch --force' : '--switch');
+export function takeOver({
+  kind,
+  namespace,
+  name,
+  whyNoCount,
+}: Named & { readonly kind: string; readonly whyNoCount?: string | undefined }): readonly {
+  readonly text: string;
+  readonly snippet: Snippet;
+}[] {
+  const isScaledObject = kind === 'ScaledObject';
+  const hasHpa = whyNoCount !== undefined;
+  const handOver = adoptCommand(
+    { kind, namespace, name },
+    isScaledObject || hasHpa ? '--switch --force' : '--switch',
+  );
   if (handOver === null) return [];
   const switchOver = { text: 'Check the service, then end the dry run', snippet: handOver };
-  if (!isScaledObject) return [switchOver];
-  const describe = kubectl(former.namespace, 'describe', 'scaledobject', former.name);
-  return [
-    { text: 'See whether the ScaledObject exists, and why KEDA has created no HPA', snippet: describe },
-    switchOver,
-  ];
+  if (!isScaledObject && !hasHpa) return [switchOver];
+  const text = hasHpa
+    ? `Find out why the HPA${isScaledObject ? ' of the ScaledObject' : ''} has no desired replicas`
+    : 'See whether the ScaledObject exists, and why KEDA has created no HPA';
+  const snippet = kubectl(namespace, 'describe', isScaledObject ? 'scaledobject' : 'hpa', name);
+  return [{ text, snippet }, switchOver];
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Instant } from '../units/time.js';
-import { besideDryRun, type Pause, pauseCause, pauseMessage } from './pause.js';
+import { besideDryRun, type OtherAutoscaler, type Pause, pauseCause, pauseMessage } from './pause.js';
 import { type RejectedVersion, inShort } from './rejection.js';
 import { activeHold, type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
 import { hasNoSeries, isFailing, missingMetrics, readAsZero } from './failing.js';
@@ -69,8 +69,7 @@ export interface StateFacts {
   readonly pause?: Pause | null;
   readonly dryRun?: boolean;
   readonly conflictingWriter?: { readonly managers: readonly string[] } | undefined;
-  readonly otherScaler?:
-    { readonly kind: string; readonly namespace: string; readonly name: string } | undefined;
+  readonly otherScaler?: OtherAutoscaler | undefined;
   readonly shadow?: { readonly beside: string; readonly theirReplicas: number } | undefined;
 }
 
@@ -138,7 +137,7 @@ const RULES: readonly Rule[] = [
   { state: 'NoTarget', when: 'the target or its pods cannot be read', find: noTarget },
   {
     state: 'NoAutoscaler',
-    when: 'nothing scales the target: the autoscaler that the scaler replaces no longer scales it, and the scaler is in dry run',
+    when: 'nothing scales the target: the scaler is in dry run, and the HPA of the target has no desired replicas, or the autoscaler that the scaler replaces no longer scales it',
     find: ({ conditions }) => heldBy(conditions, ['NoAutoscaler']),
   },
   {

@@ -3,6 +3,7 @@ import type { KubernetesError, OtherScaler } from './api/types.js';
 import type { Transport } from './requests/transport.js';
 import { listAll, resourceScope } from './watch/list-pages.js';
 import type { JsonFields } from './requests/prune-json.js';
+import { cleanText } from '../units/clean-text.js';
 import { createObjectStore, type ObjectStore, type WatchedObject } from './watch/object-store.js';
 
 export const HPA_ROOT = '/apis/autoscaling/v2';
@@ -15,7 +16,7 @@ export const HPA_FIELDS: JsonFields = {
     desiredReplicas: true,
     lastScaleTime: true,
     currentMetrics: { type: true },
-    conditions: { type: true, status: true },
+    conditions: { type: true, status: true, reason: true, message: true },
   },
 };
 
@@ -110,26 +111,35 @@ export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | n
   const owner = objectsIn(metadata, 'ownerReferences').find((reference) => reference['controller'] === true);
   const ownerKind = owner === undefined ? null : textIn(owner, 'kind');
   const ownerName = owner === undefined ? null : textIn(owner, 'name');
-  const desired = desiredReplicasOf(objectIn(object, 'status'));
   return {
     kind: ownerKind ?? 'HorizontalPodAutoscaler',
     namespace,
     name: ownerName ?? name,
     target: { apiVersion: textIn(target, 'apiVersion') ?? '', kind, name: targetName },
-    ...(desired === null ? {} : { desiredReplicas: desired }),
+    ...readCount(objectIn(object, 'status')),
   };
 }
 
+const MOST_CHARACTERS = 300;
+
 /**
- * Returns the desired replicas of an HPA; null: the HPA cannot compute them now. `status.desiredReplicas` alone does
- * not show this failure: it is 0 before the first computation, and stays the same while the metrics fail.
+ * Returns the desired replicas of an HPA, or why it has none. `status.desiredReplicas` alone does not show this: it is 0
+ * before the first computation, and stays the same while the metrics fail or the target cannot be scaled.
  */
-function desiredReplicasOf(status: JsonObject | null): number | null {
-  const desired = countIn(status, 'desiredReplicas');
-  if (desired === null || status?.['currentMetrics'] === null) return null;
-  if (desired === 0 && textIn(status, 'lastScaleTime') === null) return null;
-  const isInactive = objectsIn(status, 'conditions').some(
-    (condition) => textIn(condition, 'type') === 'ScalingActive' && textIn(condition, 'status') !== 'True',
+function readCount(status: JsonObject | null): Pick<OtherScaler, 'desiredReplicas' | 'whyNoCount'> {
+  const failing = objectsIn(status, 'conditions').find(
+    (condition) => NEEDED.has(textIn(condition, 'type') ?? '') && textIn(condition, 'status') !== 'True',
   );
-  return isInactive ? null : desired;
+  if (failing !== undefined) {
+    const text = `${textIn(failing, 'reason') ?? ''}: ${textIn(failing, 'message') ?? ''}`;
+    return { whyNoCount: cleanText(text).slice(0, MOST_CHARACTERS) };
+  }
+  const desired = countIn(status, 'desiredReplicas');
+  const isFirst = desired === null || (desired === 0 && textIn(status, 'lastScaleTime') === null);
+  if (isFirst || status?.['currentMetrics'] === null)
+    return { whyNoCount: 'the HPA controller has not set them yet' };
+  return { desiredReplicas: desired };
 }
+
+/** The conditions without which an HPA does not scale. */
+const NEEDED: ReadonlySet<string> = new Set(['AbleToScale', 'ScalingActive']);

@@ -1,5 +1,5 @@
 import { boundsInForce } from '../decision/limits/scheduled-bounds.js';
-import { type Pause, pauseMessage } from '../decision/pause.js';
+import { type OtherAutoscaler, type Pause, pauseMessage } from '../decision/pause.js';
 import type { Condition } from '../decision/result/condition.js';
 import type { Decision } from '../decision/result/decision.js';
 import type { Snapshot } from '../decision/snapshot/snapshot.js';
@@ -53,13 +53,6 @@ export function pauseToJson(pause: Pause | null): {
   if (pause === null) return null;
   const { by, direction, until, replicas } = pause;
   return { by, direction, until: instantOrNull(until), replicas, message: pauseMessage(pause) };
-}
-
-/** An HPA, a ScaledObject or another Scaler. */
-export interface OtherAutoscaler {
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
 }
 
 export interface Shadow {

@@ -40,6 +40,22 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
     ]);
   });
 
+  it('is the repair of an HPA without a count, or a forced switch, because there is nothing to compare', async () => {
+    const what = 'a dry run next to an HPA without a count';
+    const document = { spec: { dryRun: true } };
+    const why = 'Find out why the HPA has no desired replicas: kubectl describe -n shop hpa web';
+
+    expect(await remediesFor(what, { generation: 3, document })).toEqual([
+      why,
+      'Check the service, then end the dry run: promscaler adopt hpa/web -n shop --switch --force',
+    ]);
+    expect(await remediesFor(what, { name: 'web', file: 'web.yaml', document })).toEqual([
+      why,
+      'To keep this scaler, delete HorizontalPodAutoscaler shop/web: kubectl delete -n shop hpa web',
+      'Then apply the decisions. In web.yaml, set: dryRun: false',
+    ]);
+  });
+
   it('is the end of the dry run for an object whose HPA is gone', async () => {
     const lines = await remediesFor('a dry run next to another document', {
       name: 'web',

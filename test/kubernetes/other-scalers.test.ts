@@ -52,9 +52,10 @@ describe('listOtherScalers', () => {
     fixture.fake.on('LIST', HPAS, list('5', [hpa('web'), hpa('keda-hpa-queue', [owner]), unnamed]));
     fixture.start();
 
+    const whyNoCount = 'the HPA controller has not set them yet';
     expect(await look()).toEqual([
-      { kind: 'HorizontalPodAutoscaler', namespace: 'shop', name: 'web', target: TARGET },
-      { kind: 'ScaledObject', namespace: 'shop', name: 'queue', target: TARGET },
+      { kind: 'HorizontalPodAutoscaler', namespace: 'shop', name: 'web', target: TARGET, whyNoCount },
+      { kind: 'ScaledObject', namespace: 'shop', name: 'queue', target: TARGET, whyNoCount },
     ]);
   });
 
@@ -85,12 +86,34 @@ describe('listOtherScalers', () => {
       { desiredReplicas: 7, conditions: [{ type: 'ScalingLimited', status: 'False' }] },
       7,
     ],
+    [
+      '7 from before its target could not be read',
+      { desiredReplicas: 7, conditions: [{ type: 'AbleToScale', status: 'False' }] },
+      undefined,
+    ],
     ['text', { desiredReplicas: '7' }, undefined],
   ])('reads the desired replicas of an HPA from its status: %s', async (_what, said, wanted) => {
     fixture.fake.on('LIST', HPAS, list('5', [{ ...hpa('web'), status: said }]));
     fixture.start();
 
     expect((await look()).map(({ desiredReplicas }) => desiredReplicas)).toEqual([wanted]);
+  });
+
+  it('reads from its conditions why an HPA has no desired replicas, in at most 300 characters', async () => {
+    const conditions = [
+      { type: 'AbleToScale', status: 'True', reason: 'SucceededGetScale', message: 'scaled' },
+      {
+        ...active('False'),
+        reason: 'FailedGetResourceMetric',
+        message: `no metrics\u0007 ${'x'.repeat(400)}`,
+      },
+    ];
+    fixture.fake.on('LIST', HPAS, list('5', [{ ...hpa('web'), status: { desiredReplicas: 7, conditions } }]));
+    fixture.start();
+
+    const [{ whyNoCount } = {}] = await look();
+    expect(whyNoCount).toMatch(/^FailedGetResourceMetric: no metrics\ufffd x+$/);
+    expect(whyNoCount).toHaveLength(300);
   });
 
   it('sends one list and one watch for any number of calls', async () => {

@@ -80,6 +80,29 @@ export const DRY_RUN_CASES: readonly StateCase[] = [
     }),
   ],
   [
+    'a dry run next to an HPA without a count',
+    'NoAutoscaler',
+    'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web has no desired replicas: FailedGetResourceMetric: no metrics',
+    decided({
+      record: {
+        dryRun: true,
+        otherScaler: {
+          kind: 'HorizontalPodAutoscaler',
+          namespace: 'shop',
+          name: 'web',
+          whyNoCount: 'FailedGetResourceMetric: no metrics',
+        },
+        conditions: [
+          buildCondition(
+            'Held',
+            'NoAutoscaler',
+            'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web has no desired replicas: FailedGetResourceMetric: no metrics; spec.dryRun is true',
+          ),
+        ],
+      },
+    }),
+  ],
+  [
     'a dry run without a target',
     'NoTarget',
     'deployments.apps "web" not found',

@@ -76,7 +76,7 @@ ignores the pod, so that an alert survives a change of the leader.
   summary: {{ printf "%s cannot be scaled." $name | quote }}
   description: >-
     The target cannot be read, the API server rejects the PATCH, or nothing scales the target: the scaler is in dry run,
-    and the autoscaler from which the scaler was made is gone. The conditions AbleToScale and Held of promscaler explain {{ $name }} have the reason.
+    and its HPA has no desired replicas or is gone. The conditions AbleToScale and Held of promscaler explain {{ $name }} have the reason.
 - alert: PromscalerConflict
   expr: >-
     max by (namespace, scaler) (

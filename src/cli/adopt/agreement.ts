@@ -1,5 +1,6 @@
 import { kedaPause } from '../../importers/keda/import-scaled-object.js';
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
 import { secondsBetween, parseInstant } from '../../units/time.js';
 import { quoteForShell } from '../../units/clean-text.js';
 import { formatSeconds } from '../../units/format.js';
@@ -7,7 +8,7 @@ import { HPA } from '../reach/source-kinds.js';
 import { type Source, kubectlFor, nameSource } from './adopt-options.js';
 import { type AdoptContext, type ScalerObject, nameWorkload, readWorkload } from './adoption.js';
 import { annotationsOf } from './saved-manifest.js';
-import { conditionText, whyNoValue, whyUnable } from './confirm-service.js';
+import { whyNoValue, whyUnable } from './confirm-service.js';
 
 /** How often the dry run and the autoscaler wanted the same number of replicas, as counted by the service. */
 export interface AgreementReport {
@@ -108,12 +109,15 @@ async function whyNoCount(
   const label = `HPA ${namespace}/${hpaName}`;
   if (objectIn(view, 'otherScaler') === null)
     return `the service does not see ${label}. The service sees a new HPA within a minute; if the HPA is older, the service needs permission to list and watch horizontalpodautoscalers (autoscaling) in namespace ${namespace}, which the chart grants with rbac.create=true`;
-  const inactive = objectsIn(objectIn(hpa, 'status'), 'conditions').find(
-    (condition) => textIn(condition, 'type') === 'ScalingActive' && textIn(condition, 'status') !== 'True',
-  );
-  const why =
-    inactive === undefined ? 'its controller has not set the desired replicas yet' : conditionText(inactive);
-  return `${label} has no desired replicas: ${why}. Wait until the HPA has desired replicas, or see ${kubectlFor(`describe hpa ${hpaName}`, source, context)}`;
+  return whyIdleHpa(context, hpa) ?? `the service has not compared the desired replicas of ${label} yet`;
+}
+
+/** Returns why an HPA has no desired replicas, and what to do; null: it has some. */
+function whyIdleHpa({ source, ...context }: AdoptContext, hpa: JsonObject): string | null {
+  const why = readHorizontalPodAutoscaler(hpa)?.whyNoCount;
+  if (why === undefined) return null;
+  const name = textIn(objectIn(hpa, 'metadata'), 'name') ?? '';
+  return `HPA ${source.namespace}/${name} has no desired replicas: ${why}. Wait until the HPA has desired replicas, or see ${kubectlFor(`describe hpa ${name}`, source, context)}`;
 }
 
 /** Returns why a ScaledObject has no HPA, and what to do. */
@@ -129,7 +133,7 @@ function whyNoHpa(context: AdoptContext, object: JsonObject): string {
 
 /**
  * Returns why an autoscaler does not scale the target of the scaler, and what to do; null: it scales the target.
- * `isNew`: the autoscaler was just created, so that a ScaledObject has no HPA yet.
+ * `isNew`: the autoscaler was just created, so that a missing HPA or count is no problem yet.
  */
 export async function whyIdle(
   context: AdoptContext,
@@ -137,12 +141,12 @@ export async function whyIdle(
   { scaler, isNew }: { readonly scaler: Pick<ScalerObject, 'target'>; readonly isNew: boolean },
 ): Promise<string | null> {
   const { source } = context;
+  const isHpa = source.kind === HPA;
   const workload = await readWorkload(context, scaler);
   const name = nameWorkload(context, scaler);
   if (workload === null) return `${nameSource(source)} scales nothing: ${name} does not exist`;
-  if (source.kind === HPA) {
-    const isAtZero = countIn(objectIn(workload ?? null, 'spec'), 'replicas') === 0;
-    if (!isAtZero || countIn(objectIn(object, 'spec'), 'minReplicas') === 0) return null;
+  const isAtZero = countIn(objectIn(workload ?? null, 'spec'), 'replicas') === 0;
+  if (isHpa && isAtZero && countIn(objectIn(object, 'spec'), 'minReplicas') !== 0) {
     const { target } = scaler;
     const start = kubectlFor(
       `scale ${quoteForShell(`${target.kind.toLowerCase()}/${target.name}`)} --replicas=1`,
@@ -151,9 +155,11 @@ export async function whyIdle(
     );
     return `${nameSource(source)} does not scale ${name}: an HPA does not scale a target at 0 replicas. To start the target: ${start}`;
   }
-  const isPaused = kedaPause(annotationsOf(object)) !== null;
-  const isIdle = isPaused || (!isNew && (await findHpa(context)) === null);
-  return isIdle ? whyNoHpa(context, object) : null;
+  if (!isHpa && kedaPause(annotationsOf(object)) !== null) return whyNoHpa(context, object);
+  if (isNew) return null;
+  const hpa = isHpa ? object : await findHpa(context);
+  if (hpa === null) return whyNoHpa(context, object);
+  return isAtZero ? null : whyIdleHpa(context, hpa);
 }
 
 /** Returns the HPA that KEDA has created for the ScaledObject; null: there is none. */

@@ -152,11 +152,6 @@ export function whyPaused(row: JsonObject): string | null {
   return pause === null ? null : (textIn(pause, 'message') ?? 'the scaler is paused');
 }
 
-/** Returns `REASON: MESSAGE` of a condition. */
-export function conditionText(condition: JsonObject): string {
-  return `${textIn(condition, 'reason') ?? ''}: ${textIn(condition, 'message') ?? ''}`;
-}
-
 /**
  * Returns the condition that prevents the scaler from scaling; null: it can scale. It cannot while a person has set the
  * target to 0 replicas, which is no failure.
@@ -168,7 +163,7 @@ export function whyUnable(row: JsonObject): string | null {
     const reason = textIn(condition, 'reason') ?? '';
     return isAbout && (reason === 'ScalingDisabled' || isFailing({ type, status, reason }));
   });
-  return found === undefined ? null : conditionText(found);
+  return found === undefined ? null : `${textIn(found, 'reason') ?? ''}: ${textIn(found, 'message') ?? ''}`;
 }
 
 /** Returns why a metric had no complete value in the last decision, or why no metric was used; null: neither. */

@@ -237,7 +237,9 @@ async function endDryRun(
   });
   await restoreSource(context, manifest);
   const idle = await whyIdle(context, manifest, { scaler, isNew: true });
-  io.stdout.write(`${idle ?? `${nameSource(source)} scales ${nameWorkload(context, scaler)} again`}\n`);
+  io.stdout.write(
+    `${idle ?? `${nameSource(source)} scales ${nameWorkload(context, scaler)} again as soon as it has desired replicas`}\n`,
+  );
   return 1;
 }
 
@@ -267,7 +269,7 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   const idle = await whyIdle(context, object ?? manifest ?? {}, { scaler, isNew: object === null });
   const effect =
     idle === null
-      ? `${nameSource(source)} scales ${nameWorkload(context, scaler)}; ${name} is in dry run`
+      ? `${nameSource(source)} scales ${nameWorkload(context, scaler)}${object === null ? ' as soon as it has desired replicas' : ''}; ${name} is in dry run`
       : `${name} is in dry run, but ${idle}`;
   io.stdout.write(`${effect}
 Compare: ${commandFor('--report', source, context)}

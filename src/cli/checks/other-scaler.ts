@@ -1,5 +1,5 @@
-import { nameOtherScaler, whyNotScaling } from '../../control/cycle/shared-targets.js';
-import { kubectl, takeOver } from '../../decision/snippet.js';
+import { atReplicas, nameOtherScaler, whyNotScaling } from '../../control/cycle/shared-targets.js';
+import { takeOver } from '../../decision/snippet.js';
 import { meansNoHpas } from '../../kubernetes/hpa.js';
 import { nameTarget, targetKey } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
@@ -41,16 +41,14 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
         'set the chart value rbac.create: true (list and watch on horizontalpodautoscalers)',
       ),
     ];
+  const { target } = cluster;
+  const specReplicas = target instanceof KubernetesError ? null : target.specReplicas;
   const found = others
-    .filter(({ target }) => targetKey(namespace, target) === targetKey(namespace, ref))
-    .map((other) => {
+    .filter((other) => targetKey(namespace, other.target) === targetKey(namespace, ref))
+    .map((each) => {
+      const other = atReplicas(each, specReplicas);
       const { kind, name } = other;
-      if (isDryRun && other.desiredReplicas === undefined)
-        return make.warning(
-          `the scaler is in dry run next to ${nameOtherScaler(other)}, which has no desired replicas yet: until the ${kind} has some, nothing scales ${nameTarget(namespace, ref)}`,
-          `find the reason in its conditions: ${kubectl(namespace, 'describe', kind.toLowerCase(), name).text}`,
-        );
-      if (isDryRun) return make.ok(comparison(other));
+      if (isDryRun) return other.whyNoCount === undefined ? make.ok(comparison(other)) : whyNothing(other);
       return make.failed(
         `${kind} ${namespace}/${name} also scales ${nameTarget(namespace, ref)}: promscaler does not patch the target until the ${kind} is deleted`,
         `kubectl delete ${kind === 'HorizontalPodAutoscaler' ? 'hpa' : kind.toLowerCase()} ${name} -n ${namespace} (or set spec.dryRun: true to compare the two)`,
@@ -59,17 +57,17 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   const all = [...shared, ...found];
   if (all.length > 0) return all;
   const former = isDryRun ? adoptedFrom(scaler) : null;
-  if (former === null) return [make.ok('')];
-  const source = { ...former, namespace };
-  const why = `nothing scales ${nameTarget(namespace, ref)}: ${whyNotScaling(source)}`;
-  // No warning here: the check `decision` warns about the pause, which must end first.
-  if (spec.paused !== false) return [make.ok(`the scaler is paused, and ${why}`)];
-  return [
-    make.failed(
+  return [former === null ? make.ok('') : whyNothing({ ...former, namespace })];
+
+  function whyNothing(idle: Omit<OtherScaler, 'target'>): CheckResult {
+    const why = `nothing scales ${nameTarget(namespace, ref)}: ${whyNotScaling(idle)}`;
+    // No failure here: the check `decision` warns about the pause, which must end first.
+    if (spec.paused !== false) return make.ok(`the scaler is paused, and ${why}`);
+    return make.failed(
       `the scaler is in dry run, and ${why}`,
-      spec.dryRun ? endOfDryRun(source) : 'start the service without --dry-run',
-    ),
-  ];
+      spec.dryRun ? endOfDryRun(idle) : 'start the service without --dry-run',
+    );
+  }
 }
 
 /** Returns a fix with both the command and the edit of a file, because `adopt` finds only Scaler objects. */
@@ -79,5 +77,10 @@ function endOfDryRun(source: Omit<OtherScaler, 'target'>): string {
 }
 
 function comparison(other: OtherScaler): string {
-  return `dry run next to ${nameOtherScaler(other)} with ${other.desiredReplicas} desired replicas; the metric promscaler_shadow_difference_replicas compares the two`;
+  const { desiredReplicas: count } = other;
+  const wanted =
+    count === undefined
+      ? ', which has no desired replicas at 0 replicas'
+      : ` with ${count} desired replicas; the metric promscaler_shadow_difference_replicas compares the two`;
+  return `dry run next to ${nameOtherScaler(other)}${wanted}`;
 }

@@ -113,7 +113,7 @@ async function compareOne(
     return notCompared(object, `no HPA scales ${workload}`);
   }
   if (other.desiredReplicas === undefined)
-    return notCompared(object, 'its HPA has not computed a count (ScalingActive is not True)');
+    return notCompared(object, `its HPA has no desired replicas: ${other.whyNoCount ?? ''}`);
   const answers = (await input.answers).get(scaler) ?? [];
   const record = await decideOnce({ scaler, cluster, context, sources, answers, sharesTargetWith: null });
   return compared(object, record, { ...other, desiredReplicas: other.desiredReplicas });

@@ -266,8 +266,11 @@ function reportedState({ pause, dryRun, otherScaler: other }: ScalerView): Pause
   return {
     isDryRun: dryRun,
     isPausedByDocument: pause?.by === 'document' || pause?.by === 'both',
-    // Without dry run, neither of two documents with the same target scales. The other document is then not reported as
+    // An HPA without a count scales nothing. Without dry run, neither of two documents with the same target scales. The other document is then not reported as
     // scaling.
-    other: other === null || (other.kind === 'Scaler' && !dryRun) ? null : nameOtherScaler(other),
+    other:
+      other === null || other.whyNoCount !== undefined || (other.kind === 'Scaler' && !dryRun)
+        ? null
+        : nameOtherScaler(other),
   };
 }

@@ -1,5 +1,5 @@
 import type { Decision } from '../../decision/result/decision.js';
-import { besideDryRun, pauseMessage } from '../../decision/pause.js';
+import { besideDryRun, describeOther, pauseMessage } from '../../decision/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import type { Memory } from '../memory/memory.js';
 import { stops } from './pause.js';
@@ -31,12 +31,12 @@ export function whyHeld(
   }
   if (isDryRun) {
     const why = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
-    if (other === null && noAutoscaler !== null) {
+    if (sharesTargetWith === null && noAutoscaler !== null) {
       const target = nameTarget(namespace, spec.scaleTargetRef);
       const message = `nothing scales ${target}: ${noAutoscaler}; ${why}`;
       return { reason: 'NoAutoscaler', outcome: 'dry-run', message };
     }
-    const message = other === null ? why : `${why}; ${nameOtherScaler(other)} scales the target`;
+    const message = other === null ? why : `${why}; ${describeOther(other)}`;
     return { reason: 'DryRun', outcome: 'dry-run', message };
   }
   if (degraded !== null && order.action === 'scale-down') {

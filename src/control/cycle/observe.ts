@@ -22,7 +22,7 @@ import { measureCapacities, withCapacities } from '../memory/measured-capacity.j
 import { isUnderWay, resolveChange } from '../memory/unresolved-change.js';
 import { shortfallOf, targetReached } from './target-reached.js';
 import { readPause, setsCount, whyNotKept } from './pause.js';
-import { findOtherScaler, whyNotScaling } from './shared-targets.js';
+import { atReplicas, findOtherScaler, whyNotScaling } from './shared-targets.js';
 import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';
 
 /**
@@ -32,8 +32,8 @@ import type { CycleInput, CyclePorts, Observed, Unread } from './types.js';
 const STALE_CACHE_SECONDS = 180;
 
 /**
- * Delay until the missing autoscaler of a dry run is reported. It may be missing because of a hand-over: KEDA deletes
- * an HPA within a minute.
+ * Delay until a dry run reports that nothing scales the target. The autoscaler may be missing because of a hand-over:
+ * KEDA deletes an HPA within a minute. A new HPA sets its first count after 15 s or more.
  */
 const HAND_OVER_SECONDS = 60;
 
@@ -57,20 +57,20 @@ export async function observe(
     const read = memory.unresolved === null ? readWatched(watched) : await readLive(input, cluster, watched);
     target = read.target;
     const others = await cluster.listOtherScalers(scaler.namespace, signal);
-    const otherScaler = otherScalerOf(input, cluster, others);
-    const former = isDryRun && otherScaler === null ? formerScalerOf(input, cluster) : null;
-    const aloneSince = former === null ? undefined : (memory.aloneSince ?? now);
-    const isHandOver = aloneSince === undefined || secondsBetween(aloneSince, now) < HAND_OVER_SECONDS;
+    const otherScaler = otherScalerOf(input, cluster, { others, specReplicas: target.specReplicas });
+    const idle = isDryRun ? idleScalerOf(input, cluster, otherScaler) : null;
+    const unscaledSince = idle === null ? undefined : (memory.unscaledSince ?? now);
+    const isHandOver = unscaledSince === undefined || secondsBetween(unscaledSince, now) < HAND_OVER_SECONDS;
     const pause = pauseOf(target, input.sharesTargetWith ?? otherScaler);
     const { snapshot, memory: next, targetReached } = observeTarget(input, ports, read, pause);
     // For speed, the fields are listed: V8 needs 3 us for a spread, which is a tenth of a cycle.
     return {
       snapshot,
       target,
-      memory: aloneSince === next.aloneSince ? next : withAloneSince(next, aloneSince),
+      memory: unscaledSince === next.unscaledSince ? next : withUnscaledSince(next, unscaledSince),
       targetReached,
       otherScaler,
-      noAutoscaler: isHandOver || former === null ? null : whyNotScaling(former),
+      noAutoscaler: isHandOver || idle === null ? null : whyNotScaling(idle),
       pause,
       isDryRun,
       degraded,
@@ -84,27 +84,33 @@ export async function observe(
 function otherScalerOf(
   { scaler }: CycleInput,
   cluster: Cluster,
-  others: readonly OtherScaler[],
+  { others, specReplicas }: { readonly others: readonly OtherScaler[]; readonly specReplicas: number },
 ): OtherScaler | null {
   const other = findOtherScaler(scaler.namespace, scaler.spec.scaleTargetRef, others);
-  const isOutdated = other !== null && (cluster.areOtherScalersOutdated?.(scaler.namespace) ?? false);
-  return isOutdated ? { ...other, isOutdated } : other;
+  if (other === null) return null;
+  const isOutdated = cluster.areOtherScalersOutdated?.(scaler.namespace) ?? false;
+  return isOutdated ? { ...other, isOutdated } : atReplicas(other, specReplicas);
 }
 
 /**
- * Returns the autoscaler from which the document was made. Null: there is none, or it may still scale the target,
- * because the list of HPAs is outdated.
+ * Returns the autoscaler that should scale the target of a dry run, but does not: one without a count, or the one from
+ * which the document was made. Null: it scales, there is none, or that is unknown, because the list of HPAs is outdated.
  */
-function formerScalerOf({ scaler }: CycleInput, cluster: Cluster): Omit<OtherScaler, 'target'> | null {
-  const source = adoptedFrom(scaler);
+function idleScalerOf(
+  { scaler }: CycleInput,
+  cluster: Cluster,
+  other: OtherScaler | null,
+): Omit<OtherScaler, 'target'> | null {
   const { namespace } = scaler;
-  if (source === null || cluster.areOtherScalersOutdated?.(namespace) === true) return null;
-  return { ...source, namespace };
+  if (cluster.areOtherScalersOutdated?.(namespace) === true) return null;
+  if (other !== null) return other.whyNoCount === undefined ? null : other;
+  const source = adoptedFrom(scaler);
+  return source === null ? null : { ...source, namespace };
 }
 
-function withAloneSince(memory: Memory, aloneSince: Instant | undefined): Memory {
+function withUnscaledSince(memory: Memory, unscaledSince: Instant | undefined): Memory {
   const next = copyMemory(memory);
-  next.aloneSince = aloneSince;
+  next.unscaledSince = unscaledSince;
   return next;
 }
 

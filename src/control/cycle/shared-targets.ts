@@ -41,14 +41,24 @@ export function findOtherScaler(
 }
 
 /**
- * Returns why an autoscaler that has no HPA for the target does not scale it. promscaler reads no ScaledObjects: one
- * that was deleted and one for which KEDA has created no HPA look the same.
+ * Returns the autoscaler without `whyNoCount` if its target has 0 replicas: an HPA calculates nothing then, and KEDA
+ * starts the workload.
  */
-export function whyNotScaling(former: Omit<OtherScaler, 'target'>): string {
-  const name = nameOtherScaler(former);
-  return former.kind === 'ScaledObject'
-    ? `${name} does not exist or has no HPA`
-    : `${name} no longer scales it`;
+export function atReplicas(other: OtherScaler, specReplicas: number | null): OtherScaler {
+  const { whyNoCount, ...rest } = other;
+  return whyNoCount === undefined || specReplicas !== 0 ? other : rest;
+}
+
+/**
+ * Returns why an autoscaler does not scale the target: its HPA has no desired replicas, or does not exist. promscaler
+ * reads no ScaledObjects: one that was deleted and one for which KEDA has created no HPA look the same.
+ */
+export function whyNotScaling(other: Omit<OtherScaler, 'target'>): string {
+  const name = nameOtherScaler(other);
+  const isScaledObject = other.kind === 'ScaledObject';
+  if (other.whyNoCount !== undefined)
+    return `${isScaledObject ? `the HPA of ${name}` : name} has no desired replicas: ${other.whyNoCount}`;
+  return isScaledObject ? `${name} does not exist or has no HPA` : `${name} no longer scales it`;
 }
 
 export function nameOtherScaler({ kind, namespace, name }: Omit<OtherScaler, 'target'>): string {

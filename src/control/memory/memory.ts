@@ -60,10 +60,10 @@ export interface Memory {
   /** Whether a cycle was in dry run after the last change that was accepted or checked; absent: false. */
   readonly wasDryRun?: boolean | undefined;
   /**
-   * Since when the target of a dry run has had no autoscaler, although the document was made from one; absent: it has
-   * one, or the document was not made from one.
+   * Since when nothing has scaled the target of a dry run: its HPA has no desired replicas, or the autoscaler from which
+   * the document was made is gone. Absent: an HPA scales the target, or none is known.
    */
-  readonly aloneSince?: Instant | undefined;
+  readonly unscaledSince?: Instant | undefined;
   readonly isRestored: boolean;
   /** The text of this memory's entry in the state store, as last read or written; null: none. */
   readonly stored: string | null;
@@ -125,7 +125,7 @@ export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]:
     conditions: memory.conditions,
     wasPaused: memory.wasPaused,
     wasDryRun: memory.wasDryRun,
-    aloneSince: memory.aloneSince,
+    unscaledSince: memory.unscaledSince,
     isRestored: memory.isRestored,
     stored: memory.stored,
     isUnsaved: memory.isUnsaved,

@@ -56,8 +56,9 @@ export interface OtherScaler {
   readonly namespace: string;
   readonly name: string;
   readonly target: TargetRef;
-  /** `status.desiredReplicas` of the HPA; absent: unknown, for example while its metrics fail. */
+  /** `status.desiredReplicas` of the HPA; absent: it has none now, and `whyNoCount` says why, or this is a Scaler. */
   readonly desiredReplicas?: number;
+  readonly whyNoCount?: string | undefined;
   /**
    * Whether the last known HPAs may be outdated. The control loop sets it from `Cluster.areOtherScalersOutdated`;
    * unset: false.

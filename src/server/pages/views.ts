@@ -74,8 +74,8 @@ export function viewScaler(status: LedgerEntry, rejection: RejectedVersion | nul
 
 function viewOther(other: CycleRecord['otherScaler']): ScalerView['otherScaler'] {
   if (other === undefined) return null;
-  const { kind, namespace, name } = other;
-  return { kind, namespace, name };
+  const { kind, namespace, name, whyNoCount } = other;
+  return { kind, namespace, name, ...(whyNoCount === undefined ? {} : { whyNoCount }) };
 }
 
 /** `isObject`: whether the document is a Scaler object. Returns an empty object if the document was not back-tested. */

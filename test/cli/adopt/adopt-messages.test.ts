@@ -44,7 +44,7 @@ describe('adopt --report says why no decision was compared, and what to do:', ()
     const fixture = await startWithoutCount([]);
 
     expect((await fixture.run('--report')).stderr).toBe(
-      `${why}HPA shop/web has no desired replicas: its controller has not set the desired replicas yet. Wait until the HPA has desired replicas, or see kubectl describe hpa web -n shop\n`,
+      `${why}HPA shop/web has no desired replicas: the HPA controller has not set them yet. Wait until the HPA has desired replicas, or see kubectl describe hpa web -n shop\n`,
     );
   });
 

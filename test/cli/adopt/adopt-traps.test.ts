@@ -191,7 +191,9 @@ describe('adopt creates the HPA again if the switch is not confirmed', () => {
 
     expect(stderr).toContain('promscaler: scaler shop/web does not scale deployment shop/web: ');
     expect(stderr).toContain(why);
-    expect(stdout).toContain('HPA shop/web created again\nHPA shop/web scales deployment shop/web again\n');
+    expect(stdout).toContain(
+      'HPA shop/web created again\nHPA shop/web scales deployment shop/web again as soon as it has desired replicas\n',
+    );
     expect(stdout).not.toContain('promscaler scales');
     expect(exitCode).toBe(1);
     expect(fixture.hpa()).toMatchObject({ metadata: HPA['metadata'], spec: HPA['spec'] });

@@ -168,6 +168,20 @@ describe('pause and resume against the simulator', () => {
     );
   });
 
+  it('does not name an HPA without desired replicas, which scales nothing', async () => {
+    const whyNoCount = 'FailedGetResourceMetric: no metrics';
+    await serve({
+      dryRun: true,
+      otherScaler: { kind: 'HorizontalPodAutoscaler', namespace: 'shop', name: 'web', whyNoCount },
+    });
+
+    await run(['pause', 'shop/web']);
+
+    expect((await run(['resume', 'shop/web'])).stdout).toBe(
+      'shop/web is resumed, but remains in dry run: deployment shop/web is still not scaled\n',
+    );
+  });
+
   it.each([
     ['HorizontalPodAutoscaler', 'HorizontalPodAutoscaler shop/web goes on scaling deployment shop/web'],
     ['Scaler', 'deployment shop/web is not scaled from the next decision on'],

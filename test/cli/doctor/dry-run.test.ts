@@ -96,8 +96,8 @@ describe('other-scaler with a dry run', () => {
     currentMetrics: [{ type: 'Resource', resource: { name: 'cpu', current: { averageValue: '1m' } } }],
     lastScaleTime: '2026-01-01T00:00:00Z',
   };
-  const nextToHpa = async (status: JsonObject): Promise<Simulator> => {
-    const simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
+  const nextToHpa = async (status: JsonObject, replicas = 2): Promise<Simulator> => {
+    const simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas }] });
     simulator.addObject({
       apiVersion: 'autoscaling/v2',
       kind: 'HorizontalPodAutoscaler',
@@ -134,18 +134,50 @@ describe('other-scaler with a dry run', () => {
     expect(messagesOf(report)).toEqual([`dry run next to HorizontalPodAutoscaler shop/web-hpa${wanted}`]);
   });
 
-  it('warns that nothing scales the target while the HPA has no desired replicas', async () => {
-    const simulator = await nextToHpa({ desiredReplicas: 0 });
-
-    const report = await diagnose(simulator, { web: document('web', '  dryRun: true\n') }, []);
-
-    expect(report.of('other-scaler')).toMatchObject([
+  it.each([
+    ['has no desired replicas yet', { desiredReplicas: 0 }, 'the HPA controller has not set them yet'],
+    [
+      'has no metrics',
       {
-        status: 'warning',
-        message:
-          'the scaler is in dry run next to HorizontalPodAutoscaler shop/web-hpa, which has no desired replicas yet: until the HorizontalPodAutoscaler has some, nothing scales deployment shop/web',
-        fix: 'find the reason in its conditions: kubectl describe -n shop horizontalpodautoscaler web-hpa',
+        ...HELD,
+        conditions: [
+          {
+            type: 'ScalingActive',
+            status: 'False',
+            reason: 'FailedGetResourceMetric',
+            message: 'no metrics',
+          },
+        ],
       },
+      'FailedGetResourceMetric: no metrics',
+    ],
+  ])(
+    'fails while the HPA %s, because nothing scales the target, unless it is paused',
+    async (_what, status, why) => {
+      const simulator = await nextToHpa(status);
+      const nothing = `nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa has no desired replicas: ${why}`;
+
+      const report = await diagnose(simulator, { web: document('web', '  dryRun: true\n') });
+      const ofService = await diagnose(simulator, { web: document('web') }, ['--dry-run']);
+      const paused = await diagnose(simulator, { web: document('web', '  dryRun: true\n  paused: true\n') });
+
+      expect(report.of('other-scaler')).toMatchObject([
+        {
+          status: 'failed',
+          message: `the scaler is in dry run, and ${nothing}`,
+          fix: 'kubectl describe -n shop hpa web-hpa; or promscaler adopt hpa/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun',
+        },
+      ]);
+      expect(ofService.of('other-scaler')).toMatchObject([{ fix: 'start the service without --dry-run' }]);
+      expect(messagesOf(paused)).toEqual([`the scaler is paused, and ${nothing}`]);
+    },
+  );
+
+  it('succeeds next to an HPA without a count at 0 replicas, where it calculates none', async () => {
+    const simulator = await nextToHpa({ desiredReplicas: 0 }, 0);
+
+    expect(messagesOf(await diagnose(simulator, { web: document('web', '  dryRun: true\n') }))).toEqual([
+      'dry run next to HorizontalPodAutoscaler shop/web-hpa, which has no desired replicas at 0 replicas',
     ]);
   });
 

@@ -122,31 +122,52 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: web }, ma
   expect(fixture.clock.monotonicMs() - startMs).toBeLessThan(200_000);
 });
 
-it('warns in each output once the HPA of an adopted dry run is gone: nothing scales the target', async () => {
-  const fixture = await ResourceFixture.create();
-  const path = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web';
-  fixture.simulator.addObject({
-    apiVersion: 'autoscaling/v2',
-    kind: 'HorizontalPodAutoscaler',
-    metadata: { name: 'web', namespace: 'shop' },
-    spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, maxReplicas: 9 },
-  });
-  fixture.apply('web', { dryRun: true });
-  await annotate(fixture, { 'promscaler.dev/adopted-from': 'HorizontalPodAutoscaler/web' });
-  const service = fixture.start();
-  await fixture.shows('web', 'Held True DryRun');
+it.each([
+  ['is gone', 'no longer scales it', 'promscaler adopt hpa/web -n shop --switch\n'],
+  [
+    'has no metrics',
+    'has no desired replicas: FailedGetResourceMetric: no metrics',
+    'promscaler adopt hpa/web -n shop --switch --force\n',
+  ],
+])(
+  'warns in each output once the HPA of an adopted dry run %s: nothing scales the target',
+  async (what, why, end) => {
+    const fixture = await ResourceFixture.create();
+    const path = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web';
+    const setStatus = (active: JsonObject): Promise<unknown> => {
+      const conditions = [{ type: 'ScalingActive', ...active }];
+      const status = { desiredReplicas: 3, lastScaleTime: '2026-01-01T00:00:00Z', conditions };
+      return send(fixture.simulator, 'PATCH', `${path}/status`, { body: { status } });
+    };
+    fixture.simulator.addObject({
+      apiVersion: 'autoscaling/v2',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'web', namespace: 'shop' },
+      spec: { scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' }, maxReplicas: 9 },
+    });
+    await setStatus({ status: 'True', reason: 'ValidMetricFound', message: '' });
+    fixture.apply('web', { dryRun: true });
+    await annotate(fixture, { 'promscaler.dev/adopted-from': 'HorizontalPodAutoscaler/web' });
+    const service = fixture.start();
+    await fixture.shows('web', 'Held True DryRun');
 
-  await send(fixture.simulator, 'DELETE', path);
-  await fixture.shows('web', 'Ready False NoAutoscaler');
+    if (what === 'is gone') await send(fixture.simulator, 'DELETE', path);
+    else await setStatus({ status: 'False', reason: 'FailedGetResourceMetric', message: 'no metrics' });
+    await fixture.shows('web', 'Ready False NoAutoscaler');
 
-  const why = 'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer scales it';
-  expect(fixture.status('web')).toMatchObject({ state: 'NoAutoscaler', cause: why });
-  await eventually(() => fixture.events('NoAutoscaler').length > 0, 'an Event');
-  expect(service.written.stderr).toMatch(/"level":"warn".*NoAutoscaler.*nothing scales deployment shop\/web/);
-  const { status, explain } = await outputsOf(service);
-  expect(status).toMatch(/3->4 +NoAutoscaler .*nothing scales deployment shop\/web/);
-  expect(explain).toContain('promscaler adopt hpa/web -n shop --switch');
-});
+    const cause = `nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web ${why}`;
+    expect(fixture.status('web')).toMatchObject({ state: 'NoAutoscaler', cause });
+    await eventually(() => fixture.events('NoAutoscaler').length > 0, 'an Event');
+    expect(service.written.stderr).toMatch(
+      /"level":"warn".*NoAutoscaler.*nothing scales deployment shop\/web/,
+    );
+    const { status, explain, doctor } = await outputsOf(service);
+    expect(status).toMatch(/3->4 +NoAutoscaler .*nothing scales deployment shop\/web/);
+    expect(explain).toContain('state: NoAutoscaler');
+    expect(explain).toContain(end);
+    expect(doctor).toContain(`shop/web: other-scaler: the scaler is in dry run, and ${cause}`);
+  },
+);
 
 it('warns in each output of a pause on the Scaler object, which changes no decision', async () => {
   const fixture = await ResourceFixture.create();

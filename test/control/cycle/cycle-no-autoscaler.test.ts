@@ -12,6 +12,13 @@ const otherHpa = {
   target: { apiVersion: 'apps/v1beta1', kind: 'Deployment', name: 'web' },
 };
 
+/** Returns a cycle 45 s after the first one without an autoscaler, when it may still be a hand-over. */
+const inHandOver = async (fixture: Fixture): Promise<CycleOutput> => {
+  await fixture.cycle();
+  fixture.clock.advance(45_000);
+  return fixture.cycle();
+};
+
 describe('a dry run that was made from an HPA', () => {
   const adopted = (spec: Readonly<Record<string, unknown>>): Fixture => {
     const fixture = new Fixture(spec);
@@ -20,13 +27,6 @@ describe('a dry run that was made from an HPA', () => {
       'promscaler.dev/adopted-from': 'HorizontalPodAutoscaler/web-hpa',
     });
     return fixture;
-  };
-
-  /** Returns a cycle 45 s after the first one without the HPA, when it may still be a hand-over. */
-  const inHandOver = async (fixture: Fixture): Promise<CycleOutput> => {
-    await fixture.cycle();
-    fixture.clock.advance(45_000);
-    return fixture.cycle();
   };
 
   it('says that nothing scales the target a minute after the HPA is gone, and begins an Event once', async () => {
@@ -111,6 +111,74 @@ describe('a dry run that was made from an HPA', () => {
 
     expect((await live.cycle()).record.outcome.kind).toBe('patched');
     const { record } = await second.cycle({ sharesTargetWith: SECOND_SCALER });
+    expect(heldOf(record)?.reason).toBe('DryRun');
+  });
+});
+
+describe('a dry run next to an HPA without a count', () => {
+  const whyNoCount = 'FailedGetResourceMetric: no metrics';
+  const nextTo = (
+    fields: Readonly<Record<string, unknown>>,
+    spec: Readonly<Record<string, unknown>> = {},
+  ) => {
+    const fixture = new Fixture({ dryRun: true, ...spec });
+    fixture.load = 80;
+    fixture.cluster.others.push({ ...otherHpa, ...fields });
+    return fixture;
+  };
+
+  it.each([
+    [otherHpa.kind, 'HorizontalPodAutoscaler shop/web-hpa'],
+    ['ScaledObject', 'the HPA of ScaledObject shop/web-hpa'],
+  ])('says after a minute that nothing scales the target: %s', async (kind, name) => {
+    const fixture = nextTo({ kind, whyNoCount });
+
+    const before = (await inHandOver(fixture)).record;
+    const after = (await fixture.nextCycle()).record;
+
+    const why = `nothing scales deployment shop/web: ${name} has no desired replicas: ${whyNoCount}`;
+    expect(heldOf(before)).toMatchObject({
+      reason: 'DryRun',
+      message: `spec.dryRun is true; ${kind} shop/web-hpa has the same target, but no desired replicas: ${whyNoCount}`,
+    });
+    expect(heldOf(after)).toMatchObject({ reason: 'NoAutoscaler', message: `${why}; spec.dryRun is true` });
+    expect(stateOf(after, null)).toMatchObject({ name: 'NoAutoscaler', cause: why });
+    expect(kubernetesEvents(before, after).map(({ reason }) => reason)).toEqual(['NoAutoscaler']);
+  });
+
+  it('counts the minute again after the HPA had a count', async () => {
+    const fixture = nextTo({ whyNoCount });
+    await inHandOver(fixture);
+    fixture.cluster.others.splice(0, 1, { ...otherHpa, desiredReplicas: 5 });
+    const counted = (await fixture.nextCycle()).record;
+    fixture.cluster.others.splice(0, 1, { ...otherHpa, whyNoCount });
+
+    expect(heldOf(counted)?.message).toBe(
+      'spec.dryRun is true; HorizontalPodAutoscaler shop/web-hpa scales the target',
+    );
+    expect(heldOf((await inHandOver(fixture)).record)?.reason).toBe('DryRun');
+    expect(heldOf((await fixture.nextCycle()).record)?.reason).toBe('NoAutoscaler');
+  });
+
+  it('says so in a pause, too', async () => {
+    const { record } = await nextTo({ whyNoCount }, { paused: true }).cycle();
+
+    const why = `spec.paused is true; in dry run, HorizontalPodAutoscaler shop/web-hpa has the same target, but no desired replicas: ${whyNoCount}`;
+    expect(heldOf(record)?.message).toBe(why);
+    expect(stateOf(record, null)).toMatchObject({ name: 'Paused', cause: why });
+  });
+
+  it.each([
+    ['at 0 replicas, where an HPA calculates nothing', { whyNoCount }, 0, false],
+    ['while the known HPAs may be outdated', { whyNoCount }, 5, true],
+  ])('is a dry run like any other %s', async (_what, fields, specReplicas, isOutdated) => {
+    const fixture = nextTo(fields);
+    fixture.cluster.specReplicas = specReplicas;
+    Object.assign(fixture.cluster, { areOtherScalersOutdated: () => isOutdated });
+    await inHandOver(fixture);
+
+    const { record } = await fixture.nextCycle();
+
     expect(heldOf(record)?.reason).toBe('DryRun');
   });
 });

@@ -59,6 +59,8 @@ describe('what ends a state', () => {
     ['Paused', { pause: pauseBy('document') }, 'spec.paused is false'],
     ['DryRun', { document: { spec: { dryRun: true } } }, 'spec.dryRun is false'],
     ['DryRun', {}, 'the service runs without --dry-run'],
+    ['NoAutoscaler', { otherScaler: hpa }, 'HorizontalPodAutoscaler shop/web has desired replicas'],
+    ['NoAutoscaler', { document: { spec: { dryRun: true } } }, 'spec.dryRun is false'],
     ['AtMaximum', {}, null],
   ] as const)('%s with %j: %s', (name, given, end) => {
     expect(endOf(stateOf(name), { ...facts, ...given })).toBe(end);

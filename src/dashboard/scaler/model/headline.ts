@@ -63,6 +63,8 @@ export function endOf({ name, until }: ScalerState, facts: EndingFacts | null): 
   if (name === 'Paused' && pause !== null)
     return pause.by === 'document' ? 'spec.paused is false' : 'it is resumed';
   if (name !== 'DryRun' && name !== 'NoAutoscaler') return null;
+  if (name === 'NoAutoscaler' && otherScaler !== null)
+    return `${otherScaler.kind} ${otherScaler.namespace}/${otherScaler.name} has desired replicas`;
   const { spec } = document as { readonly spec?: { readonly dryRun?: unknown } };
   return spec?.dryRun === true ? 'spec.dryRun is false' : 'the service runs without --dry-run';
 }
