@@ -7,8 +7,8 @@ import {
   decisionSchema,
   documentSchema,
   limitName,
+  metricSchema,
   pastDecisionSchema,
-  readAsZero,
   time,
   timedConditionSchema,
 } from './decision-schemas.js';
@@ -23,29 +23,6 @@ const OUTCOME_KINDS = [
   'conflict',
   'failed',
 ] as const satisfies readonly OutcomeKind[];
-
-export const metricIdentity = {
-  type: z.enum(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']),
-  metric: z.string().describe('Name of the metric. For a ContainerResource metric: CONTAINER/NAME.'),
-  unit: z
-    .enum(['percent', 'average', 'total'])
-    .describe(
-      'Unit of value and target. percent: percent of the requests; average: base units per pod; total: base units for all pods.',
-    ),
-};
-
-export const metricSchema = z.object({
-  ...metricIdentity,
-  value: z.number().nullable(),
-  target: z.number(),
-  proposal: count.nullable(),
-  error: z.string().nullable(),
-  readAsZero: readAsZero.optional(),
-  partial: z
-    .string()
-    .nullable()
-    .describe('Why the value is incomplete and can only raise the count; null: it is complete or unknown.'),
-});
 
 export const scalerStateSchema = z
   .object({

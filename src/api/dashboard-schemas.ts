@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { metricIdentity, outcomeSchema, scalerStateSchema } from './answer-schemas.js';
-import { count, time } from './decision-schemas.js';
+import { outcomeSchema, scalerStateSchema } from './answer-schemas.js';
+import { count, metricIdentity, time } from './decision-schemas.js';
 
 export const overviewRowSchema = z
   .object({

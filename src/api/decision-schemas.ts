@@ -52,9 +52,32 @@ const measuredCapacity = z
   })
   .describe('Capacity of a pod, as measured by capacity.auto.');
 
-export const readAsZero = z
+const readAsZero = z
   .string()
   .describe('Why the metric has no value, if the document reads this as 0 (onMissing, onNaN).');
+
+export const metricIdentity = {
+  type: z.enum(['Resource', 'ContainerResource', 'Pods', 'Object', 'External']),
+  metric: z.string().describe('Name of the metric. For a ContainerResource metric: CONTAINER/NAME.'),
+  unit: z
+    .enum(['percent', 'average', 'total'])
+    .describe(
+      'Unit of value and target. percent: percent of the requests; average: base units per pod; total: base units for all pods.',
+    ),
+};
+
+export const metricSchema = z.object({
+  ...metricIdentity,
+  value: z.number().nullable(),
+  target: z.number(),
+  proposal: count.nullable(),
+  error: z.string().nullable(),
+  readAsZero: readAsZero.optional(),
+  partial: z
+    .string()
+    .nullable()
+    .describe('Why the value is incomplete and can only raise the count; null: it is complete or unknown.'),
+});
 
 export const metricResultSchema = z
   .object({
