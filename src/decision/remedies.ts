@@ -287,26 +287,36 @@ function startFromZero(scaler: TroubledScaler): readonly Remedy[] {
   ];
 }
 
-/** If no node has room for the pods, a command can only show what the nodes lack. */
+/** No command adds nodes, so the first command shows those that exist. */
 function startPods(scaler: TroubledScaler): readonly Remedy[] {
   const { namespace, conditions } = scaler;
-  const byTime = '--sort-by=.lastTimestamp';
-  if (conditions.some(({ reason }) => reason === 'Unschedulable'))
+  const events = (...selector: readonly string[]) =>
+    kubectl(namespace, 'get', 'events', ...selector, '--sort-by=.lastTimestamp');
+  const unscheduled = conditions.find(({ reason }) => reason === 'Unschedulable');
+  if (unscheduled === undefined)
     return [
+      { text: 'Find out why the pods do not run', snippet: events() },
       {
-        text: 'Find out why no node fits the pods, then add nodes or lower the requests of the pods',
-        snippet: kubectl(namespace, 'get', 'events', '--field-selector=reason=FailedScheduling', byTime),
+        text: 'Check the progress of the rollout, and what it waits for',
+        snippet: kubectl(namespace, 'describe', targetOf(scaler)),
       },
-      { text: 'Check whether all nodes are ready', snippet: command('kubectl get nodes') },
     ];
-  return [
-    { text: 'Find out why the pods do not run', snippet: kubectl(namespace, 'get', 'events', byTime) },
-    {
-      text: 'Check the progress of the rollout, and what it waits for',
-      snippet: kubectl(namespace, 'describe', targetOf(scaler)),
-    },
-  ];
+  const why = events('--field-selector=reason=FailedScheduling');
+  const findWhy = { text: 'Find out why no node fits the pods', snippet: why };
+  const edit = kubectl(namespace, 'edit', targetOf(scaler));
+  const resource = LACKING.exec(unscheduled.message)?.[1];
+  if (resource === undefined)
+    return [
+      findWhy,
+      { text: 'Correct the node selector, tolerations or volumes of the pods', snippet: edit },
+    ];
+  const add = `Add nodes with free ${resource}, repair a NotReady one, or kubectl uncordon a cordoned one`;
+  const lower = `If no node can be added, lower the ${resource} requests of the pods, which restarts the pods`;
+  return [{ text: add, snippet: command('kubectl get nodes') }, { text: lower, snippet: edit }, findWhy];
 }
+
+/** Matches the first resource of which no node has enough, in a message of `TargetReached`. */
+const LACKING = /unschedulable because of (cpu|memory|ephemeral-storage|[\w.-]+\/[\w.-]+)/;
 
 /** A schedule can set the maximum in effect, so the text distinguishes it from the maximum of the document. */
 function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {

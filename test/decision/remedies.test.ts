@@ -190,14 +190,30 @@ describe('what to do about the state of a scaler', () => {
   });
 
   it('is nodes for pods without one, and what keeps them from running for others', async () => {
-    const conditions = [{ type: 'TargetReached', status: 'False', reason: 'Unschedulable', message: '' }];
+    const unscheduled = (why: string) => [
+      {
+        type: 'TargetReached',
+        status: 'False',
+        reason: 'Unschedulable',
+        message: `5 replicas, 1 ready: 2 unschedulable because of ${why}, 2 not ready`,
+      },
+    ];
+    const events =
+      'kubectl get -n shop events --field-selector=reason=FailedScheduling --sort-by=.lastTimestamp';
+    const edit = `kubectl edit -n shop deployment/${named('no series')}`;
     const scaler = {
       ...(await read(named('no series'))),
       state: { name: 'PodsNotReady' as const, cause: null },
     };
 
-    expect(remediesOf({ ...scaler, conditions })[0]?.snippet?.text).toBe(
-      'kubectl get -n shop events --field-selector=reason=FailedScheduling --sort-by=.lastTimestamp',
+    const commandsFor = (why: string) =>
+      remediesOf({ ...scaler, conditions: unscheduled(why) }).map(({ snippet }) => snippet?.text);
+
+    expect(commandsFor('cpu, memory').slice(0, 3)).toEqual(['kubectl get nodes', edit, events]);
+    expect(commandsFor('nvidia.com/gpu').slice(0, 3)).toEqual(['kubectl get nodes', edit, events]);
+    expect(commandsFor('taints').slice(0, 2)).toEqual([events, edit]);
+    expect(remediesOf({ ...scaler, conditions: unscheduled('memory') })[1]?.text).toBe(
+      'If no node can be added, lower the memory requests of the pods, which restarts the pods',
     );
     expect(remediesOf({ ...scaler, conditions: [] })[0]?.snippet?.text).toBe(
       'kubectl get -n shop events --sort-by=.lastTimestamp',

@@ -1,7 +1,8 @@
 import { errorSample } from '../../../src/decision/snapshot/judge-sample.js';
 import type { OverviewRow, ServiceStatus } from '../../../src/api/answers.js';
 import { buildCondition } from '../../../src/decision/result/condition.js';
-import type { Sample } from '../../../src/decision/snapshot/snapshot.js';
+import type { Pod, Sample } from '../../../src/decision/snapshot/snapshot.js';
+import { targetReached } from '../../../src/control/cycle/target-reached.js';
 import { after, fleetOf, overviewOf, serviceOf, stateOf } from './answers.js';
 import type { FakeAnswers } from './fake-service.js';
 import { AT_MAXIMUM, BLIND, HEALTHY, UNREAD } from './scaler-stories.js';
@@ -52,29 +53,35 @@ function held(reason: 'ConflictingScaler', message: string): Story {
   };
 }
 
-/** New pods do not become ready for 19 minutes, while the others have `percent` of their load. */
+/** The nodes have room for so many pods. */
+const ROOM = 8;
+
+/** For 19 minutes, the pods that have a node have `percent` of their load, and others have none. */
 function unready(percent: number): Story {
   const rounds = 76;
+  const isPlaced = (_pod: Pod, index: number): boolean => index < ROOM;
   return {
     ...atMaximum(percent, rounds),
     spec: { ...AT_MAXIMUM.spec, maxReplicas: 40 },
-    outcome: (wanted) => ({ ...wanted, kind: 'none', to: wanted.from }),
-    startReplicas: 8,
-    change: ({ conditions }, round) =>
-      round.index < ROUNDS - rounds
-        ? {}
-        : {
-            conditions: [
-              ...conditions,
-              buildCondition(
-                'TargetReached',
-                'Unschedulable',
-                '8 replicas, 5 ready: 3 unschedulable because of cpu',
-              ),
-            ],
-          },
+    pods: (pods) => pods.map((pod, at) => (isPlaced(pod, at) ? pod : { ...pod, ready: false, ...UNPLACED })),
+    samples: ({ pods, ...round }) => [
+      podsSample(
+        { ...round, pods: pods.filter(isPlaced) },
+        ROOM * 0.6 * (round.index < ROUNDS - rounds ? calmLoad({ ...round, pods }) : percent / 100),
+      ),
+      totalSample({ ...round, pods }, 90),
+    ],
+    change: ({ at, conditions, snapshot }) => {
+      const { pods = [], target } = snapshot ?? {};
+      const wanted = target?.specReplicas ?? 0;
+      const shortfall = wanted <= ROOM ? null : { since: at, wanted };
+      const reached = targetReached({ specReplicas: wanted }, shortfall, { pods, now: at });
+      return { conditions: [...conditions, reached] };
+    },
   };
 }
+
+const UNPLACED = { phase: 'Pending', trouble: { kind: 'unschedulable', why: 'cpu' } } as const;
 
 /** No metric has had a value for `rounds` rounds. */
 function blind(rounds: number, sample: Sample): Story {
@@ -115,9 +122,8 @@ export const TROUBLED_FLEETS: Readonly<Record<string, TroubledFleet>> = {
   }),
   'pods without a node': troubledFleet({
     worst: 'search/ranking',
-    cause: /^8 replicas, 5 ready: 3 unschedulable because of cpu$/,
-    command:
-      /^kubectl get -n search events --field-selector=reason=FailedScheduling --sort-by=\.lastTimestamp$/,
+    cause: /^14 replicas, 8 ready: 6 unschedulable because of cpu$/,
+    command: /^kubectl get nodes$/,
     stories: {
       'billing/invoices': atMaximum(115),
       'data/etl': empty,
@@ -135,7 +141,7 @@ export const TROUBLED_FLEETS: Readonly<Record<string, TroubledFleet>> = {
       'billing/refunds': down,
       'data/etl': atMaximum(112, 20),
       'search/suggest': twoScalers,
-      'shop/cart': unready(104),
+      'shop/cart': unready(115),
     },
     since: { 'billing/payments': -DOWN_SECONDS, 'billing/refunds': 60 - DOWN_SECONDS },
     service: serviceOf({
