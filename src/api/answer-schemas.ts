@@ -234,6 +234,11 @@ const problemSchema = z.object({
     ),
 });
 
+const continued = z
+  .string()
+  .nullable()
+  .describe('Value of the parameter `continue` for the next page; null: this is the last page.');
+
 export const scalerListSchema = z.object({
   version: z.string().describe('Version of the service.'),
   leader: z
@@ -249,10 +254,7 @@ export const scalerListSchema = z.object({
     .array(problemSchema)
     .describe('Current problems of the documents of all namespaces, at most 100. Errors come first.'),
   items: z.array(scalerSchema).describe('The scalers, ordered by namespace and name.'),
-  continue: z
-    .string()
-    .nullable()
-    .describe('Value of the parameter `continue` for the next page; null: this is the last page.'),
+  continue: continued,
 });
 
 export const scalerDetailSchema = z.object({
@@ -278,9 +280,7 @@ export const scalerDetailSchema = z.object({
   documentText: z
     .string()
     .nullish()
-    .describe(
-      'Text of the newest version of the document in its file, with comments; null: the document is an object, or the text has more than 20,000 characters.',
-    ),
+    .describe('The newest version in its file, with comments; null: an object, or over 20,000 characters.'),
   rejectedChanges: z
     .array(fieldChange)
     .optional()
@@ -301,13 +301,15 @@ export const scalerDetailSchema = z.object({
         graphUrl: z
           .string()
           .nullable()
-          .describe(
-            'URL of the query in the UI of its data source; null: prometheus.NAME.externalUrl of the service config is unset.',
-          ),
+          .describe('URL of the query in the UI of its source; null: externalUrl of the source is unset.'),
       }),
     )
     .optional()
     .describe('The queries of the document. They can be run in Prometheus.'),
+  grafanaUrl: z
+    .string()
+    .optional()
+    .describe('URL of the Grafana dashboard of this scaler; unset: server.grafanaUrl is unset.'),
   rejections: z
     .array(problemSchema)
     .describe(
@@ -332,10 +334,7 @@ export const decisionEntrySchema = z
 
 export const decisionListSchema = z.object({
   items: z.array(decisionEntrySchema).describe('The decisions, newest first.'),
-  continue: z
-    .string()
-    .nullable()
-    .describe('Value of the parameter `continue` for the next page; null: this is the last page.'),
+  continue: continued,
   keptFrom: time.describe('Time of the oldest retained decision.'),
 });
 

@@ -72,6 +72,8 @@ export interface ServiceConfig {
     readonly dashboard: boolean;
     /** Null: the dashboard groups by no label. */
     readonly groupLabel: string | null;
+    /** Null: the dashboard has no links to Grafana. */
+    readonly grafanaUrl: string | null;
     /** Null: every client may read everything. */
     readonly auth: AuthConfig | null;
     /** Null: this replica sends no requests to other replicas, and answers none. */
@@ -121,6 +123,7 @@ export function resolveServiceConfig(input: ServiceInput, file: string | null): 
       allowedHosts: server?.allowedHosts ?? [],
       dashboard: server?.dashboard ?? SERVICE_DEFAULTS.dashboard,
       groupLabel: server?.groupLabel ?? null,
+      grafanaUrl: server?.grafanaUrl ?? null,
       auth: resolveAuth(server?.auth, resolvePath),
       peerKeyFile: server?.peerKeyFile === undefined ? null : resolvePath(server.peerKeyFile),
     },

@@ -123,6 +123,10 @@ const server = z.strictObject({
     description:
       'Label by which the dashboard can group scalers, such as `team` or `app.kubernetes.io/part-of`. The label is read from the metadata of each document. Default: no groups.',
   }),
+  grafanaUrl: url.optional().meta({
+    description:
+      'URL of the Grafana dashboard of a scaler, such as `https://grafana.example.com/d/promscaler-scaler`. The page of a scaler links to it, with the variables `namespace` and `scaler`. Default: no link.',
+  }),
 });
 
 const state = z.strictObject({

@@ -128,6 +128,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
       loadAhead: parts.loadAhead,
       queriesOf: parts.queriesOf,
       grouping: groupingBy(config.server.groupLabel, parts.labelOf),
+      grafanaUrl: config.server.grafanaUrl,
     },
     longHistory: openLongHistory({
       source: config.prometheus['default'] ?? null,

@@ -11,6 +11,7 @@ import {
   serviceOf,
   stateOf,
 } from './support/answers.js';
+import { findBarriers } from './support/browser.js';
 import { until } from '../support/until.js';
 import { FakeFailure } from './support/fake-service.js';
 import { useStage } from './support/stage.js';
@@ -381,6 +382,8 @@ describe('a bearer token', () => {
     const { page } = await stage.open({ overview: () => overviewOf(THREE) }, { token: 'secret' });
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(await page.locator('.connection').count()).toBe(0);
+    await page.getByRole('button', { name: 'Sign in' }).hover();
+    expect(await findBarriers(page)).toEqual([]);
     await page.getByLabel('Bearer token').fill('wrong');
     await page.keyboard.press('Enter');
     await page.getByText('the request needs a bearer token').waitFor();

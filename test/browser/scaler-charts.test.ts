@@ -79,6 +79,14 @@ describe('the charts', () => {
   });
 });
 
+test('the page links to the Grafana dashboard with its scaler', async () => {
+  const { page } = await open(HEALTHY);
+
+  expect(await page.getByRole('link', { name: 'Open in Grafana' }).getAttribute('href')).toBe(
+    'https://grafana.example.com/d/promscaler-scaler?var-namespace=shop&var-scaler=web',
+  );
+});
+
 describe('the document', () => {
   test('is YAML, as promscaler validate reads it', async () => {
     const { page, read } = await open(HEALTHY);

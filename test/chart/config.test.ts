@@ -48,6 +48,7 @@ describe('the service config of the chart', () => {
         allowedHosts: ['rel-promscaler.ops'],
         dashboard: true,
         groupLabel: null,
+        grafanaUrl: null,
         auth: null,
         peerKeyFile: null,
       },
@@ -56,6 +57,12 @@ describe('the service config of the chart', () => {
 
   it('has the label by which the dashboard groups, if it is set', () => {
     expect(configOf({ dashboard: { groupLabel: 'team' } })).toMatchObject({ server: { groupLabel: 'team' } });
+  });
+
+  it('has the Grafana dashboard to which the page of a scaler links, if it is set', () => {
+    expect(configOf({ grafana: { url: 'https://grafana.example.com/' } }).server.grafanaUrl).toMatch(
+      /^https:\/\/grafana\.example\.com\/d\/promscaler-scaler-[\da-f]{12}$/,
+    );
   });
 
   it.each(Object.keys(CASES))('is accepted by the service with %s', (name) => {

@@ -150,6 +150,24 @@ describe('the ConfigMap of the dashboards', () => {
     ).toEqual(DASHBOARDS);
   });
 
+  it('have a link to the page of promscaler, to which its page of a scaler links back', () => {
+    const pageUrl = 'https://promscaler.example.com/';
+    const grafana = { url: 'https://grafana.example.com', dashboards: { enabled: true, pageUrl } };
+    const objects = render(helm, { grafana });
+    const texts = dashboardsIn(pick(objects, 'ConfigMap', '-dashboards'));
+
+    const links = texts.map(
+      ([, text]) => (JSON.parse(text) as { readonly links: readonly { readonly url: string }[] }).links,
+    );
+    expect(links.map((list) => list.map(({ url }) => url))).toEqual([
+      ['', 'https://promscaler.example.com/#/'],
+      ['', 'https://promscaler.example.com/#/scalers/${namespace}/${scaler}'],
+    ]);
+    expect(JSON.stringify(pick(objects, 'ConfigMap', '-config'))).toContain(
+      `https://grafana.example.com/d/${uidsIn(texts)[1] ?? ''}`,
+    );
+  });
+
   it('is rendered only if enabled', () => {
     const names = render(helm).map((object) => at(object, 'metadata', 'name'));
 

@@ -71,6 +71,7 @@ describe('readServiceConfig', () => {
           allowedHosts: [],
           dashboard: true,
           groupLabel: null,
+          grafanaUrl: null,
           auth: null,
           peerKeyFile: null,
         },

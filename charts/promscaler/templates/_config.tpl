@@ -25,6 +25,9 @@
 {{- with .Values.dashboard.groupLabel -}}
   {{- $_ := set $server "groupLabel" . -}}
 {{- end -}}
+{{- with .Values.grafana.url -}}
+  {{- $_ := set $server "grafanaUrl" (printf "%s/d/promscaler-scaler-%s" (trimSuffix "/" .) (include "promscaler.dashboardSuffix" $)) -}}
+{{- end -}}
 {{- if .Values.auth.tokenReview -}}
   {{- $_ := set $server "auth" (dict "tokenReview" true) -}}
 {{- else if .Values.auth.bearerTokenFile -}}

@@ -119,3 +119,8 @@ nor that of the chart.
 {{- end -}}
 {{- toJson $names -}}
 {{- end -}}
+
+{{/* The end of the uids of the Grafana dashboards, which are unique among the releases of a Grafana. */}}
+{{- define "promscaler.dashboardSuffix" -}}
+{{- printf "%s/%s" .Release.Namespace (include "promscaler.fullname" .) | sha256sum | trunc 12 -}}
+{{- end -}}

@@ -6,6 +6,7 @@ import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Time } from '../ui/time.jsx';
 import { usePart } from '../ui/use-part.js';
 import { measuredOf } from './model/headline.js';
+import { GraphLink } from './text/graph-link.jsx';
 import { Cause, Headline } from './text/headline.jsx';
 import { Sentence } from './text/sentence.jsx';
 
@@ -86,6 +87,14 @@ function Facts({ detail }: VerdictCardProps): VNode {
           <Time at={lastScaleDown} show="ago" />
         </dd>
       </div>
+      {detail.grafanaUrl === undefined ? null : (
+        <div>
+          <dt>Grafana</dt>
+          <dd>
+            <GraphLink url={detail.grafanaUrl} what="Grafana" />
+          </dd>
+        </div>
+      )}
     </dl>
   );
 }

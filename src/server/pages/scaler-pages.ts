@@ -53,6 +53,8 @@ export interface ScalerPageParts {
   /** The label by which the dashboard can group scalers, and its value (null: the document does not have it). */
   readonly grouping?: { readonly label: string; readonly of: (scaler: Scaler) => string | null } | undefined;
   readonly queriesOf?: ((scaler: Scaler) => NonNullable<ScalerDetail['queries']>) | undefined;
+  /** URL of the Grafana dashboard of a scaler; null: the service config has none. */
+  readonly grafanaUrl?: string | null | undefined;
 }
 
 /** Where the document of a scaler is, what its newest version contains, and the command that diagnoses it. */
@@ -123,6 +125,7 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
       doctor: origin?.doctor,
       ...origin?.newest(),
       queries: parts.queriesOf?.(scaler),
+      grafanaUrl: parts.grafanaUrl == null ? undefined : grafanaLink(parts.grafanaUrl, scaler),
       rejections: viewProblems(rejections, parts.ledger.rejectedSince),
     });
   });
@@ -137,6 +140,14 @@ function withOrigin(
   const key = `${other.namespace}/${other.name}`;
   const isAlsoObject = problems().some((problem) => problem.scaler === key && isUnusedObject(problem));
   return { ...other, file: originOf(key).file, isAlsoObject };
+}
+
+/** Returns the URL of a Grafana dashboard with this scaler selected. */
+function grafanaLink(url: string, { namespace, name }: Scaler): string {
+  const link = new URL(url);
+  link.searchParams.set('var-namespace', namespace);
+  link.searchParams.set('var-scaler', name);
+  return link.href;
 }
 
 /** Lists decisions, the newest first. With `at`, starts with the decision that was in effect at that time. */

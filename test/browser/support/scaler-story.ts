@@ -111,6 +111,7 @@ export function tellWithRow(story: Story): {
     api: {
       originOf,
       queriesOf: (one) => shownQueries(one, new Map([['default', { ...aSource(), externalUrl }]])),
+      grafanaUrl: 'https://grafana.example.com/d/promscaler-scaler',
       loadAhead: () => story.loadAhead?.(instantFromMs(end)) ?? null,
     },
   });
