@@ -176,7 +176,7 @@ describe('troubleshooting', () => {
 
 describe('the page about Argo CD, Flux and Helm', () => {
   it.each([
-    ' changed spec.replicas after promscaler three times within ten minutes: allow only one client to set spec.replicas',
+    ' changed spec.replicas after promscaler three times within ten minutes, last at ',
     ' may reset the replica count',
     'remove spec.replicas from the manifest that is applied',
   ])('quotes the message %s', (message) => {

@@ -72,6 +72,12 @@ export const metricSchema = z.object({
   target: z.number(),
   proposal: count.nullable(),
   error: z.string().nullable(),
+  noAnswer: z
+    .object({ host: z.string().nullable(), isDown: z.boolean() })
+    .optional()
+    .describe(
+      'The server that did not answer the query, also while the fallback applies, and whether the server may be down; host null: unknown; absent: the query was answered.',
+    ),
   readAsZero: readAsZero.optional(),
   partial: z
     .string()

@@ -54,21 +54,22 @@ export function missingMetrics(decision: PastDecision | null): string | null {
   const [first, second] = missing;
   if (first === undefined) return null;
   const { name, error, fallback } = first;
-  const isPair =
-    missing.length === 2 &&
-    fallback === undefined &&
-    second?.fallback === undefined &&
-    isSameFailure(second?.error ?? null, error);
+  const failure = fallback?.error ?? error;
+  const isShared = missing.every((one) => isSameFailure(one.fallback?.error ?? one.error, failure));
+  const isPair = missing.length === 2 && isShared && missing.every((one) => one.fallback === undefined);
   const names = isPair ? `${name} and ${second?.name ?? ''}` : name;
   const replaced = fallback === undefined ? '' : `, fallback of ${countOf(fallback.replicas, 'replica')}`;
   const more = isPair ? '' : moreMetrics(missing.length - 1);
-  const failure = fallback?.error ?? error;
   const text = failure === null ? '' : describeFailure(failure);
-  // A failure of a data source concerns all its metrics, so it is named first.
-  const cause = failure?.source === undefined ? `${names}: ${text}` : `${text} for ${names}`;
+  const isAll = isShared && missing.length === decision?.metrics.length;
+  // A failure of a data source usually concerns all metrics, so they are named after it, and only if others have values.
+  const cause =
+    failure?.source === undefined
+      ? `${names}: ${text}${replaced}${more}`
+      : `${text}${isAll ? '' : `; no value for ${names}${more}`}${replaced}`;
   const isStuck = decision?.currentReplicas === 0 && decision.recommendedReplicas === null;
   const atZero = isStuck ? '; without a value, no metric starts the workload from 0 replicas' : '';
-  return `${cause}${replaced}${more}${atZero}`;
+  return `${cause}${atZero}`;
 }
 
 function moreMetrics(count: number): string {

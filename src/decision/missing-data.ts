@@ -1,5 +1,4 @@
 import { valueAt } from '../scaler/plain-json.js';
-import { causeOfMessage } from '../units/not-sent.js';
 import { countAre, formatSeconds } from '../units/format.js';
 import {
   command,
@@ -14,20 +13,19 @@ import {
 
 /** Returns what to do about metrics without a value. */
 export function findData(scaler: TroubledScaler): readonly Remedy[] {
-  const missing = [scaler.state.cause, ...scaler.metrics.map(({ error }) => error)].map(readNoAnswer);
-  const unanswered = missing.find((one) => one !== null);
+  const unanswered = scaler.metrics.find(({ noAnswer }) => noAnswer !== undefined)?.noAnswer;
   const fix = { text: 'Run doctor to find the fix', snippet: doctor(scaler) };
   if (unanswered === undefined) return [...addRequests(scaler), fix, ...tryQueries(scaler)];
   const meanwhile = keptMeanwhile(scaler);
   const { host, isDown } = unanswered;
   if (!isDown) return [{ ...fix, text: `${fix.text}; ${meanwhile}` }, ...tryQueries(scaler)];
-  const pods = podsAt(host);
+  const pods = podsAt(host ?? '');
   const whatElse = 'the url in the service config or a NetworkPolicy may be wrong';
   const steps: readonly Remedy[] =
     pods === null
       ? [
           {
-            text: `Test the connection to ${host === '' ? 'Prometheus' : host}; ${meanwhile}`,
+            text: `Test the connection to ${host ?? 'Prometheus'}; ${meanwhile}`,
             snippet: fix.snippet,
           },
           { text: `Check whether Prometheus runs there. If it does, ${whatElse}`, snippet: null },
@@ -79,8 +77,8 @@ function addRequests(scaler: TroubledScaler): readonly Remedy[] {
  * queries are not the cause.
  */
 function tryQueries(scaler: TroubledScaler): readonly Remedy[] {
-  return scaler.metrics.flatMap(({ metric, error, readAsZero }, index): readonly Remedy[] => {
-    const isAnswered = error !== null && readNoAnswer(error) === null && readMissingRequest(error) === null;
+  return scaler.metrics.flatMap(({ metric, error, noAnswer, readAsZero }, index): readonly Remedy[] => {
+    const isAnswered = error !== null && noAnswer === undefined && readMissingRequest(error) === null;
     const snippet = isAnswered || readAsZero !== undefined ? queryAt(scaler, `spec.metrics[${index}]`) : null;
     return snippet === null ? [] : [{ text: `Try the query of ${metric} in Prometheus`, snippet }];
   });
@@ -95,32 +93,6 @@ export function queryAt({ queries = [] }: TroubledScaler, path: string): Snippet
 /** Returns the command that runs `doctor` for a scaler where the service runs, or locally if that is unknown. */
 export function doctor(scaler: TroubledScaler): Snippet {
   return command(scaler.doctor ?? `promscaler doctor ${keyOf(scaler)} --config promscaler.yaml`);
-}
-
-interface NoAnswer {
-  /** Host and port of the data source, such as `prometheus.monitoring:9090`; empty: unknown. */
-  readonly host: string;
-  /** Whether the server may be down; false: it has answered, or the credentials or certificates are wrong. */
-  readonly isDown: boolean;
-}
-
-/**
- * Returns what an error of a metric says about its data source; null: the data source has answered the query. HTTP 400
- * and 422 are answers: the query is invalid.
- */
-function readNoAnswer(error: string | null): NoAnswer | null {
-  const [, said] = /\bPrometheus: (.*)/s.exec(error ?? '') ?? [];
-  if (said === undefined) return null;
-  const [, host = '', message = ''] = /^(?:(\S+): )?(.*)/s.exec(causeOfMessage(said)) ?? [];
-  if (/\bHTTP 4(?:00|22)\b/.test(message)) return null;
-  return { host, isDown: mayBeDown(message) };
-}
-
-/** Returns whether a request may have failed because the server is down. `message`: that of a `Failure`. */
-export function mayBeDown(message: string): boolean {
-  return /^(?:connection refused|no connection|the connection |the (?:host|network) cannot|timeout|HTTP 5)/.test(
-    message,
-  );
 }
 
 /**

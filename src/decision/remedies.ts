@@ -5,6 +5,7 @@ import { adoptedFrom, type Origin, OTHER_WORK } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 import { doctor, findData, queryAt } from './missing-data.js';
 import { isUnusedObject } from './rejection.js';
+import { stopWriters } from './replicas-writers.js';
 import {
   adoptCommand,
   command,
@@ -130,7 +131,7 @@ export function correctedTarget({ kind, name }: { readonly kind?: string; readon
 }
 
 function endConflict(scaler: TroubledScaler): readonly Remedy[] {
-  const { namespace, conditions, conflictingWriter, otherScaler } = scaler;
+  const { conditions, conflictingWriter, otherScaler } = scaler;
   if (otherScaler !== null) {
     const isAdoptable = adopt(scaler, '') !== null;
     const compare = patch(scaler, 'Or first compare the two autoscalers in dry run', { dryRun: true });
@@ -149,14 +150,7 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
       },
       ...keepReplicas(scaler),
     ];
-  const managers = conflictingWriter?.managers.join(', ') ?? '';
-  return [
-    {
-      text: `Stop ${managers === '' ? 'the client' : managers} from setting spec.replicas`,
-      snippet: kubectl(namespace, 'get', targetOf(scaler), '--show-managed-fields', '-o', 'yaml'),
-    },
-    ...keepReplicas(scaler),
-  ];
+  return [...stopWriters(scaler, conflictingWriter?.managers ?? []), ...keepReplicas(scaler)];
 }
 
 /** Only a person knows which of the two scalers should stay, so the text offers a choice. */

@@ -42,6 +42,8 @@ export interface TroubledScaler extends Pausable {
   readonly metrics: readonly {
     readonly metric: string;
     readonly error: string | null;
+    /** The server that did not answer the query, and whether it may be down; unset: the query was answered. */
+    readonly noAnswer?: { readonly host: string | null; readonly isDown: boolean } | undefined;
     /** Why the metric has no value, which the document reads as 0. */
     readonly readAsZero?: string | undefined;
   }[];

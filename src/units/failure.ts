@@ -1,3 +1,5 @@
+import { formatInstant, type Instant } from './time.js';
+
 /** Why a query failed: the values of `reason` in `promscaler_query_errors_total`. */
 export const FAILURE_REASONS = [
   'timeout',
@@ -46,6 +48,10 @@ export interface Failure {
   readonly message: string;
   /** A code of Node.js (`ECONNREFUSED`), or `SIGN_IN` or `CREDENTIAL_FILE`. `doctor` finds the fix by it. */
   readonly code?: string | undefined;
+  /** Host and port of the server, such as `prometheus.monitoring:9090`; unset: unknown. */
+  readonly host?: string | undefined;
+  /** Since when the data source has answered no query at all; unset: it answers some, or failed only now. */
+  readonly since?: Instant | undefined;
 }
 
 export function failed(reason: FailureReason, message: string, code?: string): Failure {
@@ -59,10 +65,17 @@ export function failureOf(source: string, failure: Failure): Failure {
   return { ...failure, source };
 }
 
+/** Returns the failure with the server that it concerns, and its name at the end of the message. */
+export function failureAt(host: string, failure: Failure): Failure {
+  return { ...failure, message: `${failure.message} (${host})`, host };
+}
+
 /** Returns a failure as text for conditions, Events, log lines and the API. */
-export function describeFailure({ reason, source, message }: Failure): string {
+export function describeFailure({ reason, source, message, since }: Failure): string {
   // A query over a limit of its namespace was never sent to Prometheus.
-  return source === undefined || reason === 'over_limit' ? message : `Prometheus: ${message}`;
+  if (source === undefined || reason === 'over_limit') return message;
+  const failing = since === undefined ? '' : ` has not answered since ${formatInstant(since)}`;
+  return `Prometheus${failing}: ${message}`;
 }
 
 /** Returns whether two failures look the same to a user. Null means no failure. */
@@ -99,4 +112,27 @@ export function errorMessage(error: unknown): string {
 export function errorCode(error: unknown): string | undefined {
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
+}
+
+/** Codes of failures that are due to addresses, certificates or credentials, not to a server that is down. */
+const SETTING_CODES: ReadonlySet<string> = new Set([
+  'ERR_INVALID_PROTOCOL',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EPROTO',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'CERT_HAS_EXPIRED',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SIGN_IN',
+  'CREDENTIAL_FILE',
+]);
+
+/** Returns whether a request may have failed because the server is down. */
+export function mayBeDown({ reason, code = '' }: Failure): boolean {
+  if (reason === 'connection') return !SETTING_CODES.has(code);
+  return reason === 'timeout' || reason === 'server_error';
 }

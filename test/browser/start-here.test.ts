@@ -50,7 +50,9 @@ describe('the overview in which many scalers have the same trouble', () => {
   });
 
   it('leaves their number to the line about a data source that does not answer', async () => {
-    const state = stateOf('NoData', { cause: 'Prometheus: connection refused for cpu' });
+    const state = stateOf('NoData', {
+      cause: 'Prometheus has not answered since 2026-01-01T00:00:00Z: connection refused (h:9090)',
+    });
     const rows = ['a', 'b', 'c', 'd'].map((name) => rowOf({ name, metric: null, state }));
     const { page } = await stage.open({
       overview: () => overviewOf(rows),
@@ -60,7 +62,9 @@ describe('the overview in which many scalers have the same trouble', () => {
 
     const card = await page.locator('.start-here').innerText();
 
-    expect(card).toContain('Prometheus: connection refused for cpu');
+    expect(card).toContain(
+      'Prometheus has not answered since 2026-01-01T00:00:00Z: connection refused (h:9090)',
+    );
     expect(card).not.toContain('same cause');
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { mayBeDown, podsAt } from '../../src/decision/missing-data.js';
+import { podsAt } from '../../src/decision/missing-data.js';
 import { remediesOf } from '../../src/decision/remedies.js';
 import type { TroubledScaler } from '../../src/decision/snippet.js';
 import { failureWithoutAnswer } from '../../src/http/http-client.js';
-import { notSentMessage } from '../../src/units/not-sent.js';
+import { mayBeDown } from '../../src/units/failure.js';
 
 const BLIND: TroubledScaler = {
   namespace: 'shop',
@@ -44,52 +44,49 @@ describe('mayBeDown', () => {
     ['ENOTFOUND', false],
     ['EPROTO', false],
     ['CERT_HAS_EXPIRED', false],
-  ])('of the message that the client has for %s: %p', (code, expected) => {
+  ])('of the failure that the client has for %s: %p', (code, expected) => {
     const error = Object.assign(new Error(code), { code });
 
-    expect(mayBeDown(failureWithoutAnswer(error, new AbortController().signal).message)).toBe(expected);
+    expect(mayBeDown(failureWithoutAnswer(error, new AbortController().signal))).toBe(expected);
   });
 });
 
 describe('what to do about a metric without a value', () => {
-  const MESSAGE = 'HTTP 400 bad_data: 1:5: parse error';
-
   const UNHEARD = 'the url in the service config or a NetworkPolicy may be wrong';
 
   it.each([
     [
-      'prometheus.monitoring:9090: connection refused',
+      { host: 'prometheus.monitoring:9090', isDown: true },
       [
         'Check whether the pods of Prometheus run; meanwhile nothing is scaled down: kubectl get -n monitoring pods',
         `If they do, ${UNHEARD}. Test the connection: kubectl exec`,
       ],
     ],
     [
-      notSentMessage(6, 'prometheus.monitoring:9090: timeout after 1500 ms'),
-      [
-        'Check whether the pods of Prometheus run; meanwhile nothing is scaled down: kubectl get -n monitoring pods',
-        `If they do, ${UNHEARD}. Test the connection: kubectl exec`,
-      ],
-    ],
-    [
-      'localhost:9090: timeout after 5000 ms',
+      { host: 'localhost:9090', isDown: true },
       [
         'Test the connection to localhost:9090; meanwhile nothing is scaled down: kubectl exec',
         `Check whether Prometheus runs there. If it does, ${UNHEARD}`,
       ],
     ],
-    ['h.svc:9090: HTTP 401', ['Run doctor to find the fix; meanwhile nothing is scaled down: kubectl exec']],
-    [MESSAGE, ['Run doctor to find the fix: kubectl exec', 'Try the query of queue in Prometheus: q']],
     [
-      `h:9090: ${MESSAGE}`,
-      ['Run doctor to find the fix: kubectl exec', 'Try the query of queue in Prometheus: q'],
+      { host: null, isDown: true },
+      [
+        'Test the connection to Prometheus; meanwhile nothing is scaled down: kubectl exec',
+        `Check whether Prometheus runs there. If it does, ${UNHEARD}`,
+      ],
     ],
+    [
+      { host: 'h.svc:9090', isDown: false },
+      ['Run doctor to find the fix; meanwhile nothing is scaled down: kubectl exec'],
+    ],
+    [undefined, ['Run doctor to find the fix: kubectl exec', 'Try the query of queue in Prometheus: q']],
   ])(
-    'starts at the server if it did not answer, and tries only a query that it rejected: %s',
-    (message, expected) => {
+    'starts at the server if it did not answer, and tries only a query that it rejected: %j',
+    (noAnswer, expected) => {
       const metrics = [
         { metric: 'cpu', error: null },
-        { metric: 'queue', error: `Prometheus: ${message}` },
+        { metric: 'queue', error: 'why', noAnswer },
       ];
 
       expect(remediesFor({ metrics })).toEqual(expected);
@@ -97,20 +94,15 @@ describe('what to do about a metric without a value', () => {
   );
 
   it('says what happens while no metric has an answer: 4 replicas are kept, until the fallback after 3 minutes', () => {
-    const metrics = [
-      { metric: 'cpu', error: 'Prometheus: prometheus.monitoring.svc:9090: timeout after 5000 ms' },
-    ];
+    const noAnswer = { host: 'prometheus.monitoring.svc:9090', isDown: true };
+    const metrics = [{ metric: 'cpu', error: 'timeout after 5000 ms', noAnswer }];
     const document = { spec: { fallback: { afterSeconds: 180, replicas: 5 } } };
 
     expect(remediesFor({ metrics })[0]).toMatch(/; meanwhile 4 replicas are kept: /);
     expect(remediesFor({ metrics, document })[0]).toMatch(
       /; meanwhile 4 replicas are kept, and the fallback applies after 3m: kubectl get -n monitoring pods$/,
     );
-    const state = {
-      name: 'NoData' as const,
-      cause: 'Prometheus: prometheus.monitoring:9090: connection refused for cpu, fallback of 5 replicas',
-    };
-    expect(remediesFor({ state })[0]).toMatch(
+    expect(remediesFor({ metrics: [{ metric: 'cpu', error: null, noAnswer }] })[0]).toMatch(
       /^Check whether the pods of Prometheus run; meanwhile the fallback applies: /,
     );
   });

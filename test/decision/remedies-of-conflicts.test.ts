@@ -24,6 +24,26 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
     );
   });
 
+  it('is a pause or other bounds if a person runs kubectl scale, and names where the client is recorded', async () => {
+    const what = 'another client, at the maximum';
+    const audit =
+      'If a tool applies a manifest, remove replicas from it, or configure the tool to ignore the field (Argo CD: ignoreDifferences). The audit log of the API server has the requests';
+    const person =
+      'If a person sets the count (kubectl scale), pause the scaler before, or change spec.minReplicas or spec.maxReplicas';
+    const keep = expect.stringMatching(/^Keep 4 replicas for 30 minutes meanwhile: promscaler pause /);
+
+    expect(await remediesFor(what, { name: 'web', generation: 3 })).toEqual([
+      `${person}: kubectl edit -n shop scalers.promscaler.dev web`,
+      `${audit}, with the field manager kubectl`,
+      keep,
+    ]);
+    expect(await remediesFor(what, { conflictingWriter: { managers: [] } })).toEqual([person, audit, keep]);
+    expect(await remediesFor(what, { conflictingWriter: { managers: ['argocd-controller'] } })).toEqual([
+      expect.stringMatching(/^Stop argocd-controller: remove spec\.replicas .* ignoreDifferences: /),
+      keep,
+    ]);
+  });
+
   it.each([
     ['HorizontalPodAutoscaler', 'hpa/web'],
     ['ScaledObject', 'scaledobject/web'],

@@ -215,7 +215,7 @@ describe('a 422', () => {
     const host = server.url.replace('http://', '');
 
     await expect(ask({ urls: [server.url] })).resolves.toMatchObject({
-      message: `${host}: HTTP 422: unknown func "nosuch"`,
+      message: `HTTP 422: unknown func "nosuch" (${host})`,
     });
   });
 

@@ -1,7 +1,7 @@
-import { mayBeDown, podsAt } from '../../decision/missing-data.js';
+import { podsAt } from '../../decision/missing-data.js';
 import { classifyAnswer } from '../../prometheus/answers/classify.js';
 import type { HttpReply } from '../../prometheus/client/request.js';
-import type { Failure } from '../../units/failure.js';
+import { type Failure, mayBeDown } from '../../units/failure.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { recognizePage, engineOfBuild } from '../../prometheus/client/engine.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
@@ -109,13 +109,14 @@ async function explainErrorResponse(
 
 function explainConnectionFailure(
   url: string,
-  { reason, message: error, code = '' }: Failure,
+  failure: Failure,
   { name }: Pick<SourceConfig, 'name'>,
 ): { readonly message: string; readonly fix: string } {
   const key = `prometheus.${name}`;
+  const { reason, message: error, code = '' } = failure;
   const message = `${url} is not reachable: ${error}`;
   const fix = reason === 'timeout' ? NETWORK_FIX : fixForCode(code, { url, key });
-  return { message, fix: mayBeDown(error) ? podsFirst(url, fix) : fix };
+  return { message, fix: mayBeDown(failure) ? podsFirst(url, fix) : fix };
 }
 
 /** Adds the command that shows whether the server runs, if the address contains its namespace. */
@@ -137,7 +138,7 @@ function fixForCode(code: string, { url, key }: { readonly url: string; readonly
         'run `kubectl port-forward -n NAMESPACE svc/SERVICE 9090` and pass --prometheus http://localhost:9090'
       );
     case 'ECONNREFUSED':
-      return `no process listens on this port: \`kubectl get svc -A\` lists the ports; set the port in ${key}.urls (9090 for Prometheus, 80 for the Services of many charts)`;
+      return `no process listens on this port. If Prometheus has answered there before, it is down: start it. Otherwise, set the port in ${key}.urls (9090 for Prometheus, 80 for the Services of many charts; \`kubectl get svc -A\` lists the ports)`;
     case 'EHOSTUNREACH':
     case 'ENETUNREACH':
     case 'ETIMEDOUT':

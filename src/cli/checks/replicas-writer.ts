@@ -1,3 +1,4 @@
+import { fixOfTool } from '../../decision/replicas-writers.js';
 import { type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
@@ -8,53 +9,39 @@ import { type CheckResult, resultsOf } from './check-result.js';
 import { CLUSTER_SUBJECT } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
-/** Field managers of deployment tools that set `spec.replicas`, and how to make each tool ignore the field. */
-const PIPELINES: readonly (readonly [RegExp, string])[] = [
-  [
-    /^argocd|^argo-cd/i,
-    'remove spec.replicas from the manifest, or configure Argo CD: ignoreDifferences: [{ group: apps, kind: Deployment, jsonPointers: [/spec/replicas] }] with syncOptions: [RespectIgnoreDifferences=true]',
-  ],
-  [
-    /^(?:kustomize-controller|flux|gotk)/i,
-    'remove spec.replicas from the manifest in the repository that Flux applies',
-  ],
-  [
-    /helm/i,
-    'remove replicas from the template of the chart (in most charts, autoscaling.enabled: true or replicaCount: null does this)',
-  ],
-  [
-    /^terraform|hashicorp/i,
-    'add lifecycle { ignore_changes = [spec[0].replicas] } to the Terraform resource',
-  ],
-  [/^pulumi/i, 'add ignoreChanges: ["spec.replicas"] to the Pulumi resource'],
-  [
-    /^kubectl-client-side-apply$|^before-first-apply$|apply/i,
-    'remove spec.replicas from the manifest that is applied',
-  ],
-];
-
 const OWN_NAME = 'promscaler';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
-/** Warns if a deployment tool owns `spec.replicas`, because its next run would reset the field. */
-export function checkReplicasWriter({ scaler, cluster, isDryRun }: ScalerFacts): readonly CheckResult[] {
+/** A warning about a tool that has set the replicas of a workload. */
+interface ToolWarning extends CheckResult {
+  readonly tool: string;
+  readonly workload: string;
+}
+
+/**
+ * Fails if the service reports a client that keeps changing `spec.replicas`. Warns if a deployment tool owns the field,
+ * because its next run would reset it.
+ */
+export function checkReplicasWriter({
+  scaler,
+  cluster,
+  isDryRun,
+  conflict,
+}: ScalerFacts): readonly (CheckResult | ToolWarning)[] {
   const make = resultsOf('replicas-writer', scalerKey(scaler));
+  if (conflict !== null) return [make.failed(conflict.message, conflict.fix)];
   if (cluster === null) return [make.skipped('the API server does not answer')];
   const { target } = cluster;
   if (target instanceof KubernetesError) return [make.skipped('the target cannot be read')];
   const managers = target.replicasManagers ?? [];
   const others = managers.filter((manager) => manager !== OWN_NAME);
   for (const manager of isDryRun ? [] : others) {
-    const pipeline = PIPELINES.find(([pattern]) => pattern.test(manager));
-    if (pipeline === undefined || (isClientSideApply(manager) && !appliesReplicas(cluster.object))) continue;
-    const [, fix] = pipeline;
-    return [
-      make.warning(
-        `${manager} has set spec.replicas of ${nameTarget(target.namespace, target.ref)}: each run of ${manager} may reset the replica count`,
-        fix,
-      ),
-    ];
+    const fix = fixOfTool(manager);
+    if (fix === null || (isClientSideApply(manager) && !appliesReplicas(cluster.object))) continue;
+    const workload = nameTarget(target.namespace, target.ref);
+    const message = `${manager} has set spec.replicas of ${workload}: each run of ${manager} may reset the replica count`;
+    return [{ ...make.warning(message, fix), tool: manager, workload }];
   }
   const [subject, verb] = managers.length === 1 ? ['manager', 'is'] : ['managers', 'are'];
   const who = `the field ${subject} of spec.replicas ${verb} ${listSome(managers)}`;
@@ -76,31 +63,29 @@ function appliesReplicas(object: JsonObject | null): boolean {
 }
 
 /** Combines warnings about the same tool for several workloads, because all need the same fix. */
-export function combineReplicasWriters(results: readonly CheckResult[]): readonly CheckResult[] {
-  const byTool = new Map<string, { readonly targets: string[]; readonly result: CheckResult }>();
-  for (const result of results) {
-    const [, tool, target = ''] = WARNING.exec(result.message) ?? [];
-    if (result.check !== 'replicas-writer' || tool === undefined) continue;
-    const group = byTool.get(tool);
-    if (group === undefined) byTool.set(tool, { targets: [target], result });
-    else group.targets.push(target);
-  }
-  const combined = [...byTool].filter(([, { targets }]) => targets.length > 1);
-  const tools = new Set(combined.map(([tool]) => tool));
+export function combineReplicasWriters(
+  results: readonly (CheckResult | ToolWarning)[],
+): readonly CheckResult[] {
   const { warning } = resultsOf('replicas-writer', CLUSTER_SUBJECT);
-  const isOfOne = ({ check, message }: CheckResult): boolean =>
-    check !== 'replicas-writer' || !tools.has(WARNING.exec(message)?.[1] ?? '');
+  const warnings = results.filter((result) => 'tool' in result);
+  const tools = [...new Set(warnings.map(({ tool }) => tool))].map((tool) =>
+    warnings.filter((one) => one.tool === tool),
+  );
+  const combined = tools.flatMap((group) => {
+    const [first] = group;
+    if (first === undefined || group.length === 1) return [];
+    const { tool, fix } = first;
+    const workloads = `${group.length} workloads (${listSome(group.map(({ workload }) => workload))})`;
+    const message = `${tool} has set spec.replicas of ${workloads}: each run of ${tool} may reset their replica counts`;
+    return [{ tool, result: warning(message, fix ?? '') }];
+  });
   return [
-    ...combined.map(([tool, { targets, result }]) =>
-      warning(
-        `${tool} has set spec.replicas of ${targets.length} workloads (${listSome(targets)}): each run of ${tool} may reset their replica counts`,
-        result.fix ?? '',
-      ),
-    ),
-    ...results.map((result) =>
-      isOfOne(result) ? result : resultsOf('replicas-writer', result.subject).ok(''),
-    ),
+    ...combined.map(({ result }) => result),
+    ...results.map((result) => {
+      if (!('tool' in result)) return result;
+      const { tool, workload: _, ...own } = result;
+      const isCombined = combined.some((one) => one.tool === tool);
+      return isCombined ? resultsOf('replicas-writer', result.subject).ok('') : own;
+    }),
   ];
 }
-
-const WARNING = /^(\S+) has set spec\.replicas of (\S+ \S+): /;

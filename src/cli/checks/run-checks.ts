@@ -39,7 +39,7 @@ import {
 } from './context.js';
 import { suggestPrometheus } from './suggest-prometheus.js';
 import { createRecognizedClient, openDataSource } from './open-data-source.js';
-import { readClusterFacts, type ScalerFacts } from './scaler-facts.js';
+import { readClusterFacts, type ReportedConflict, type ScalerFacts } from './scaler-facts.js';
 
 type CheckResults = readonly CheckResult[] | Promise<readonly CheckResult[]>;
 type Check<Facts> = readonly [CheckName, (facts: Facts) => CheckResults];
@@ -85,6 +85,8 @@ interface ChecksInput extends Omit<DoctorContext, 'signal'> {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string | null;
   readonly includesServiceChecks: boolean;
+  /** The conflicts that the service reports, by key of the scaler; unset: the service is not read. */
+  readonly conflicts?: Promise<ReadonlyMap<string, ReportedConflict>>;
 }
 
 const WHOLE_MS = 55_000;
@@ -209,9 +211,10 @@ async function checkScaler(
       subject: key,
       why: `the time limit of ${WHOLE_MS / 1000} s was exceeded; check this scaler only: promscaler doctor ${key}`,
     });
-  const [known, facts] = await Promise.all([
+  const [known, facts, conflicts] = await Promise.all([
     answers,
     cluster === null ? null : readClusterFacts(cluster, scaler),
+    input.conflicts,
   ]);
   const scalerFacts: ScalerFacts = {
     scaler,
@@ -222,6 +225,7 @@ async function checkScaler(
     allScalers: input.allScalers,
     sharesTargetWith: shared.get(key) ?? null,
     isDryRun: scaler.spec.dryRun || input.isDryRun === true,
+    conflict: conflicts?.get(key) ?? null,
   };
   const results = await runAll(SCALER_CHECKS, scalerFacts);
   return [...results, ...(await checkDecision(scalerFacts, results))];

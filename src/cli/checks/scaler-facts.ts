@@ -55,6 +55,13 @@ export interface ScalerFacts {
   /** Another document with the same target; null: there is none. */
   readonly sharesTargetWith: OtherScaler | null;
   readonly isDryRun: boolean;
+  /** The conflict with another client that the service reports; null: none, or the service was not read. */
+  readonly conflict: ReportedConflict | null;
+}
+
+export interface ReportedConflict {
+  readonly message: string;
+  readonly fix: string;
 }
 
 /** Never throws a `KubernetesError`. */

@@ -4,6 +4,7 @@ import { eachSourceDocument } from '../../config/document-reader.js';
 import { objectFile } from '../../config/read-objects.js';
 import { createScalerFiles, type LoadedScalers } from '../../config/scaler-files.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
+import { remediesOf } from '../../decision/remedies.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';
 import {
@@ -26,6 +27,7 @@ import { checkConfig, DOCUMENTS_FIX } from '../checks/config.js';
 import { listScalerObjects } from '../checks/list-scaler-objects.js';
 import { makeReport, writeReport } from '../checks/report.js';
 import { runChecks } from '../checks/run-checks.js';
+import type { ReportedConflict } from '../checks/scaler-facts.js';
 import { localTimes } from '../output/lines.js';
 import { mapAtOnce } from '../../units/semaphore.js';
 
@@ -75,6 +77,7 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
     allScalers: loaded.scalers,
     isDryRun: options.dryRun ?? false,
     includesServiceChecks: true,
+    conflicts: readConflicts(key, config, io),
   });
   const ofConfig = checkConfig({
     configFile: options.config,
@@ -98,14 +101,8 @@ async function readInEffect(
   io: CommandIo,
 ): Promise<{ readonly scalers: readonly Scaler[]; readonly results: readonly CheckResult[] }> {
   const make = resultsOf('config', key);
-  const { port } = config.server;
-  const ways: readonly ReachOptions[] = [
-    // Tries the service on this host or in this pod first, because it may be the one with this config.
-    ...(port === 0 ? [] : [{ url: `http://127.0.0.1:${port}` }]),
-    { cluster: connectionSettings(config) },
-  ];
   const failures: string[] = [];
-  for (const way of ways) {
+  for (const way of waysTo(config)) {
     const served = await readServed(key, way, { config, io });
     if (typeof served === 'string') failures.push(served);
     else
@@ -120,6 +117,51 @@ async function readInEffect(
   // document.
   const why = [...new Set(failures.map((text) => text.split(/:?\n/, 1)[0] ?? text))].join('; ');
   return { scalers: [], results: [make.skipped(`no version in effect is checked: ${why}`)] };
+}
+
+/** Tries the service on this host or in this pod first, because it may be the one with this config. */
+function waysTo(config: ServiceConfig): readonly ReachOptions[] {
+  const { port } = config.server;
+  const local = port === 0 ? [] : [{ url: `http://127.0.0.1:${port}` }];
+  return [...local, { cluster: connectionSettings(config) }];
+}
+
+/**
+ * Returns the conflicts with other clients that the service reports, with the advice of `explain`. Only the service has
+ * seen the earlier writes: `managedFields` has the last writer. Empty: there are none, or no service answers.
+ */
+async function readConflicts(
+  key: string | undefined,
+  config: ServiceConfig,
+  io: CommandIo,
+): Promise<ReadonlyMap<string, ReportedConflict>> {
+  for (const way of waysTo(config)) {
+    let client: ServiceClient | null = null;
+    try {
+      client = await createServiceClient(way, io);
+      const { readScaler } = client;
+      const { rows } = await client.listScalers(key?.split('/', 1)[0] ?? null);
+      const found = rows.filter(
+        ({ state, conflictingWriter }) => state.name === 'Conflict' && conflictingWriter !== null,
+      );
+      const conflicts = await mapAtOnce(found, REQUESTS_AT_ONCE, async (row) => {
+        const { detail } = await readScaler(row);
+        const steps = remediesOf(detail).map(({ text, snippet }) =>
+          snippet === null ? text : `${text}: ${snippet.text}`,
+        );
+        return [
+          `${row.namespace}/${row.name}`,
+          { message: row.conflictingWriter?.message ?? '', fix: steps.join('; ') },
+        ] as const;
+      });
+      return new Map(conflicts);
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error;
+    } finally {
+      client?.close();
+    }
+  }
+  return new Map();
 }
 
 /** Returns the scaler as the service uses it, or a string that says why the service does not have it. */

@@ -56,10 +56,11 @@ export function afterRead(given: WriterWatch, { replicas, managers, now }: Repli
 }
 
 export function conflictingWriterOf(watch: WriterWatch, now: Instant): ConflictingWriter | null {
-  const { since, managers } = watch;
-  if (since === null || isOver(watch, now)) return null;
+  const { since, managers, reversals } = watch;
+  const last = reversals.at(-1);
+  if (since === null || last === undefined || isOver(watch, now)) return null;
   const who = managers.length === 0 ? 'another client' : cleanText(managers.join(', '));
-  const message = `${who} changed spec.replicas after promscaler three times within ten minutes: allow only one client to set spec.replicas`;
+  const message = `${who} changed spec.replicas after promscaler three times within ten minutes, last at ${formatInstant(last)}: allow only one client to set spec.replicas`;
   return { managers, since: formatInstant(since), message };
 }
 

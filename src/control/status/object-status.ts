@@ -63,10 +63,11 @@ export function buildObjectStatus({
       : // With the stored generation, because `kubectl wait` takes a condition without one for a current one.
         { ...generationOf(before, condition), ...condition },
   );
+  const state = stateIn({ object, verdict, last, rejectedSince, now });
   const storedReady = before.find(({ type }) => type === 'Ready');
   const ready =
     isCurrent || storedReady === undefined
-      ? { ...readyOf(acceptance, decided, last), observedGeneration }
+      ? { ...readyOf(acceptance, decided, last, state.state), observedGeneration }
       : // The stored `Ready` is about the previous document: clients that wait for the new one keep waiting.
         withoutTime(storedReady);
   const own = [acceptance, ...about, ready];
@@ -75,7 +76,7 @@ export function buildObjectStatus({
   );
   return {
     observedGeneration,
-    ...stateIn({ object, verdict, last, rejectedSince, now }),
+    ...state,
     ...withoutEarlier(numbers, object),
     conditions: [
       ...own.map((condition) =>
@@ -250,18 +251,24 @@ function rejectedBecause(errors: readonly Problem[]): AcceptedReason {
   return errors.every(({ code }) => code === 'source-not-admitted') ? 'SourceNotAdmitted' : 'Invalid';
 }
 
+const NOT_READY: ReadonlySet<string> = new Set(['ConflictingScaler', 'NoAutoscaler', 'ScaleOverridden']);
+
 function readyOf(
   acceptance: NewCondition,
   decided: readonly NewCondition[],
   last: LedgerEntry | null,
+  state: StatusState['state'],
 ): NewCondition {
   const held = decided.find(({ type }) => type === 'Held');
   const able = decided.find(({ type }) => type === 'AbleToScale');
   const active = decided.find(({ type }) => type === 'ScalingActive');
   if (acceptance.status === 'False') return { ...acceptance, type: 'Ready' };
   // A user did not request these holds but has to end them, so the scaler is not ready.
-  if (held?.status === 'True' && (held.reason === 'ConflictingScaler' || held.reason === 'NoAutoscaler'))
+  if (held?.status === 'True' && NOT_READY.has(held.reason))
     return { ...held, type: 'Ready', status: 'False' };
+  const writer = state === 'Conflict' ? last?.record.conflictingWriter : undefined;
+  if (writer !== undefined)
+    return { type: 'Ready', status: 'False', reason: 'ConflictingWriter', message: writer.message };
   const failing = [able, active].find((condition) => condition !== undefined && isFailing(condition));
   if (failing !== undefined) return { ...failing, type: 'Ready' };
   if (able === undefined) {

@@ -130,7 +130,7 @@ function Cause({ row, rows, status }: CauseProps): VNode {
   // If a data source does not answer, the line below the header already counts its scalers.
   const isSourceDown = status?.dataSources.some(({ failingSince }) => failingSince !== null) === true;
   const ratio = ratioOf(metric);
-  const isCounted = isSourceDown && state.cause?.startsWith('Prometheus: ') === true;
+  const isCounted = isSourceDown && state.cause?.startsWith('Prometheus') === true;
   const others = isCounted ? 0 : rows.filter((one) => one.state.cause === state.cause).length - 1;
   return (
     <p class="start-cause">

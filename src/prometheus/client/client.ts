@@ -149,6 +149,6 @@ function inOrder(
 
 function summary(failures: readonly Failure[]): Answer {
   const message = failures.map((failure) => failure.message).join('; ');
-  const reason = failures.at(-1)?.reason ?? 'timeout';
-  return failed(reason, message === '' ? 'no time was left for the query' : message);
+  const last = failures.at(-1);
+  return last === undefined ? failed('timeout', 'no time was left for the query') : { ...last, message };
 }

@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../../units/clock.js';
 import { retryAfterSeconds } from '../../http/http-client.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
-import { CANCELED, failed, isServerFailure } from '../../units/failure.js';
+import { CANCELED, failureAt, isServerFailure } from '../../units/failure.js';
 import { createSemaphore } from '../../units/semaphore.js';
 import type { Instant } from '../../units/time.js';
 import { classifyRange, type RangeAnswer } from '../answers/classify.js';
@@ -59,14 +59,13 @@ export function createRangeClient(config: SourceConfig, clock: Clock, env: Envir
   ): Promise<Attempt> => {
     const parameters = { ...parametersOf(range, timeoutMs), ...flavor };
     const result = await send({ url, parameters, isQuery: true, timeoutMs, signal });
-    if (result.class === 'failed')
-      return { answer: failed(result.reason, `${host}: ${result.message}`), retryAfterSeconds: 0 };
+    if (result.class === 'failed') return { answer: failureAt(host, result), retryAfterSeconds: 0 };
     const time = { now: clock.now(), most: MAX_RETRY_AFTER_SECONDS };
     const seconds = retryAfterSeconds(result.retryAfter, time) ?? 0;
     const answer = classifyRange(result);
     if (answer.class === 'matrix') return { answer, retryAfterSeconds: seconds };
-    const message = `${host}: ${result.redact(answer.message)}`;
-    return { answer: { ...answer, message }, retryAfterSeconds: seconds };
+    const failure = { ...answer, message: result.redact(answer.message) };
+    return { answer: failureAt(host, failure), retryAfterSeconds: seconds };
   };
   const flavor = FLAVOR_PARAMETERS[config.flavor];
 

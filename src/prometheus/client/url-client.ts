@@ -1,7 +1,7 @@
 import { retryAfterSeconds } from '../../http/http-client.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 import type { Clock } from '../../units/clock.js';
-import { failed, type FailureReason, isServerFailure } from '../../units/failure.js';
+import { failed, failureAt, type FailureReason, isServerFailure } from '../../units/failure.js';
 import type { Instant } from '../../units/time.js';
 import { type Answer, answerLimits } from '../answers/answer.js';
 import { classifyAnswer, isWholeAnswer, whyAnswerPartial } from '../answers/classify.js';
@@ -73,18 +73,15 @@ export function createUrlClient(
   const queryUrl: UrlClient['queryUrl'] = async (text, { timeoutMs, signal, namespace }) => {
     const silent = silence.reasonFor(namespace);
     if (silent !== null)
-      return failed(
-        silent,
-        `${host}: the query was not sent, because the server asked for a later retry (Retry-After)`,
-      );
+      return failureAt(host, failed(silent, 'the server asked for a later retry (Retry-After)'));
     const ms = Math.ceil(timeoutMs);
     const flavor = FLAVOR_PARAMETERS[engine.config().flavor];
     const parameters = { query: text, timeout: `${ms}ms`, ...flavor };
     const result = await send({ url: base + QUERY_PATH, parameters, isQuery: true, timeoutMs: ms, signal });
     if (result.class === 'failed') {
-      const { reason, message } = result;
+      const { reason } = result;
       if (reason !== 'busy' && isServerFailure(reason)) nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
-      return failed(reason, `${host}: ${message}`);
+      return failureAt(host, result);
     }
     const answer = read(result, text);
     if (answer.class !== 'failed') {
@@ -94,13 +91,13 @@ export function createUrlClient(
     }
     const nowMs = clock.monotonicMs();
     if (isServerFailure(answer.reason)) nextTryMs = nowMs + DOUBTFUL_MS;
-    const message = `${host}: ${answer.message}`;
-    if (answer.reason !== 'rate_limited' && result.status !== 503) return failed(answer.reason, message);
+    const failure = failureAt(host, answer);
+    if (answer.reason !== 'rate_limited' && result.status !== 503) return failure;
     const time = { now: clock.now(), most: MAX_RETRY_AFTER_SECONDS };
     const seconds = retryAfterSeconds(result.retryAfter, time);
     const reason = answer.reason === 'server_error' && seconds !== null ? 'busy' : answer.reason;
     if (seconds !== null) silence.begin(namespace, { seconds, reason });
-    return failed(reason, message);
+    return { ...failure, reason };
   };
 
   const read = (result: HttpReply, text: string): Answer => {

@@ -1,7 +1,6 @@
 import { type Clock, sleep } from '../../units/clock.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 import { CANCELED, failed, type Failure, isServerFailure } from '../../units/failure.js';
-import { notSentMessage } from '../../units/not-sent.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 import type { PrometheusClient } from '../client/client.js';
 import type { SourceConfig } from '../data-source/source-config.js';
@@ -115,6 +114,7 @@ export function createQueryQueue(parts: {
   /** Counts the queries that have failed since the last answer. Queries of a round with any answer do not count. */
   let failures = 0;
   let last: Failure | null = null;
+  let failingSince: Instant | null = null;
   let current = -1;
   let isOpen = false;
   let probe: Promise<unknown> | null = null;
@@ -130,10 +130,12 @@ export function createQueryQueue(parts: {
     if (answer.class === 'failed' && isServerFailure(answer.reason)) {
       if (attempts === 0) tally.failures += 1;
       last = answer;
+      failingSince ??= clock.now();
       return;
     }
     tally.hasWorkingServer = true;
     failures = 0;
+    failingSince = null;
     isOpen = false;
     if (answer.class !== 'failed' && (fastest === null || seconds < fastest.seconds))
       fastest = { text, seconds };
@@ -152,8 +154,12 @@ export function createQueryQueue(parts: {
       tally.failures = 0;
     }
     underWay.delete(text);
-    resolve(answer);
+    resolve(answer.class === 'failed' && answer === last ? withSince(answer) : answer);
   };
+
+  /** While only one query is sent in each round, no scaler shows more than the failure of that query. */
+  const withSince = (failure: Failure): Failure =>
+    isOpen && failingSince !== null ? { ...failure, since: failingSince } : failure;
 
   const sendNow = async ({
     text,
@@ -267,7 +273,7 @@ export function createQueryQueue(parts: {
     await probing;
     if (!isOpen) return enqueue(text, options, tallyOf(options.round));
     underWay.delete(text);
-    return failed(last?.reason ?? 'connection', notSentMessage(failures, last?.message ?? null));
+    return withSince(last ?? failed('connection', 'the query was not sent'));
   };
 
   const send: QueryQueue['query'] = (text, options) => {

@@ -16,7 +16,7 @@ import type { Ledger, LedgerEntry } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import type { RejectedVersion } from '../../decision/rejection.js';
 import { timedState, type TimedState } from '../../telemetry/timed-state.js';
-import { describeFailure } from '../../units/failure.js';
+import { describeFailure, type Failure, isServerFailure, mayBeDown } from '../../units/failure.js';
 import { earliest, formatInstant, instantOrNull, type Instant } from '../../units/time.js';
 import type {
   DecisionEntry,
@@ -313,6 +313,11 @@ function columnsOf(
   return { ...empty, ...Object.fromEntries(columns) };
 }
 
+function viewNoAnswer(failure: Failure | null): Pick<MetricView, 'noAnswer'> {
+  if (failure?.source === undefined || !isServerFailure(failure.reason)) return {};
+  return { noAnswer: { host: failure.host ?? null, isDown: mayBeDown(failure) } };
+}
+
 export function metricUnit(spec: MetricSpec): MetricView['unit'] {
   return UNITS[spec.target.type];
 }
@@ -328,6 +333,7 @@ function viewMetrics({ scaler, record }: LedgerEntry): readonly MetricView[] {
       target: targetValue(spec, result),
       proposal: result?.proposal ?? null,
       error: result?.error == null ? null : describeFailure(result.error),
+      ...viewNoAnswer(result?.error ?? result?.fallback?.error ?? null),
       ...(result?.readAsZero === undefined ? {} : { readAsZero: describeFailure(result.readAsZero) }),
       partial: result?.partial ?? null,
     };

@@ -19,7 +19,7 @@ import {
 import type { Origin } from '../../../src/server/pages/scaler-pages.js';
 import type { CycleRecord, Outcome } from '../../../src/telemetry/cycle-record.js';
 import { createRecords } from '../../../src/telemetry/records.js';
-import { failed } from '../../../src/units/failure.js';
+import { failed, failureAt } from '../../../src/units/failure.js';
 import { addSeconds, type Instant, instantFromMs } from '../../../src/units/time.js';
 import { partsOf } from '../../server/app-parts.js';
 import { aSource, scalerOf } from '../../support/builders.js';
@@ -228,7 +228,10 @@ export function totalSample({ now }: Round, value: number): Sample {
 
 /** The data source does not accept connections. */
 export function refusedSample(source: string, host: string): Sample {
-  return { form: 'error', failure: { ...failed('connection', `${host}: connection refused`), source } };
+  return {
+    form: 'error',
+    failure: { ...failureAt(host, failed('connection', 'connection refused')), source },
+  };
 }
 
 /** Runs a page of the service without a server. */

@@ -134,7 +134,7 @@ export const TROUBLED_FLEETS: Readonly<Record<string, TroubledFleet>> = {
   }),
   'no data for hours': troubledFleet({
     worst: 'billing/payments',
-    cause: /^Prometheus: prometheus.billing:9090: connection refused for cpu and queue_depth$/,
+    cause: /^Prometheus: connection refused \(prometheus\.billing:9090\)$/,
     command: /^kubectl get -n billing pods$/,
     stories: {
       'billing/payments': down,

@@ -136,6 +136,32 @@ describe('doctor for one scaler', () => {
     expect(of('query')).toMatchObject({ status: 'failed' });
   });
 
+  it.each([
+    [{ managers: ['kubectl'], since: '2026-01-01T00:00:00Z', message: 'kubectl changed spec.replicas' }, 1],
+    [undefined, 0],
+  ])('reports a conflict with another client as the service does: %j', async (conflictingWriter, count) => {
+    const { ledger } = createRecords(new ManualClock());
+    ledger.add(recordOf(cpuSnapshot(60), { conflictingWriter }));
+    const service = await listen(appOf(ledger));
+
+    const { of } = await diagnosed({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: WEB },
+      config: `server: { port: ${new URL(service.url).port} }`,
+      args: ['shop/web'],
+    });
+    await service.close();
+
+    const found = of('replicas-writer');
+    expect(found).toHaveLength(count);
+    if (conflictingWriter === undefined) return;
+    expect(found).toMatchObject([{ status: 'failed', message: 'kubectl changed spec.replicas' }]);
+    expect(found[0]?.fix).toMatch(
+      /^If a person sets the count \(kubectl scale\), pause the scaler before, or .*; Keep /,
+    );
+  });
+
   it('says once that no version is in effect, without the errors that it has already printed', async () => {
     const problem: Problem = {
       code: 'unknown-field',

@@ -51,7 +51,9 @@ describe('three reversals', () => {
     const unnamed = conflictingWriterOf(reversedAt([0, 1, 2], 'promscaler'), at(2));
 
     expect(named?.managers).toEqual(['argocd-controller']);
-    expect(named?.message).toMatch(/^argocd-controller changed spec.replicas after promscaler/);
+    expect(named?.message).toBe(
+      'argocd-controller changed spec.replicas after promscaler three times within ten minutes, last at 2026-01-01T00:00:02Z: allow only one client to set spec.replicas',
+    );
     expect(unnamed?.message).toMatch(/^another client changed/);
   });
 });

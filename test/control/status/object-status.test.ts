@@ -228,6 +228,28 @@ describe('Accepted', () => {
 });
 
 describe('Ready', () => {
+  it('is False in a conflict with a client, with its name, and not in the pause in which a person sets the count', () => {
+    const conflictingWriter = { managers: ['kubectl'], since: '', message: 'kubectl changed spec.replicas' };
+    const annotated = { direction: 'both', until: null } as const;
+    const pause = { ...annotated, by: 'annotation', replicas: null, annotated, notes: [] } as const;
+    const found = status({ last: cycle({ conflictingWriter }) });
+
+    expect(found).toMatchObject({ state: 'Conflict' });
+    expect(shown(found, 'Ready')).toMatchObject({
+      status: 'False',
+      reason: 'ConflictingWriter',
+      message: conflictingWriter.message,
+    });
+    expect(brief(status({ last: cycle({ conflictingWriter, pause }) }), 'Ready')).toBe('True Ready');
+  });
+
+  it('is False while an admission webhook changes the count, as the state is Conflict', () => {
+    const held = condition({ type: 'Held', status: 'True', reason: 'ScaleOverridden', message: 'no' });
+    const found = status({ last: cycle({ conditions: [condition(), ACTIVE, held] }) });
+
+    expect([found.state, brief(found, 'Ready')]).toEqual(['Conflict', 'False ScaleOverridden']);
+  });
+
   it.each([
     ['ScalingActive', 'ScalingDisabled', 'True Ready'],
     ['ScalingActive', 'FailedGetResourceMetric', 'False FailedGetResourceMetric'],

@@ -128,7 +128,7 @@ describe('an answer that is an error', () => {
     expect(sample).toEqual({ form: 'error', failure: { ...answer, source: 'default' } });
     expect(metrics[0]?.error).toBe(sample.form === 'error' && sample.failure);
     expect(conditions.find(({ type }) => type === 'ScalingActive')?.message).toMatch(
-      /: Prometheus: \S+: HTTP 500 internal: why$/,
+      /: Prometheus: HTTP 500 internal: why \(\S+\)$/,
     );
   });
 

@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
-import { type FailureReason, isServerFailure } from '../../../src/units/failure.js';
+import {
+  describeFailure,
+  type Failure,
+  type FailureReason,
+  isServerFailure,
+} from '../../../src/units/failure.js';
+import { formatInstant } from '../../../src/units/time.js';
 import { createQueryQueue, type SendOptions } from '../../../src/prometheus/source/queue.js';
 import type { QueryOptions } from '../../../src/prometheus/client/request.js';
 import { aSource } from '../../support/builders.js';
@@ -8,7 +14,7 @@ import { ManualClock, settle } from '../../support/manual-clock.js';
 import { values } from '../fakes.js';
 
 const VALUE: Answer = values([{ labels: {}, value: 1 }]);
-const failure = (reason: FailureReason = 'connection'): Answer => ({
+const failure = (reason: FailureReason = 'connection'): Failure => ({
   class: 'failed',
   reason,
   message: 'h: gone',
@@ -106,19 +112,33 @@ describe('a source that fails', () => {
     expect(source.asked).toEqual(['q0', 'other0', 'other1', 'other2', 'other3']);
   });
 
-  it('passes the reason of the failure to queries that are not sent', async () => {
-    const { round } = setUp(failure('timeout'));
+  it('passes the failure to queries that are not sent, with the time of the first failure since an answer', async () => {
+    const { clock, round } = setUp(failure('timeout'));
+    const since = clock.now();
     await round(1, 5);
+    clock.advance(15_000);
 
     const [probe, other] = await round(2, 2);
 
-    expect(probe).toEqual(failure('timeout'));
-    expect(other).toEqual({
-      class: 'failed',
-      reason: 'timeout',
-      message:
-        'the query was not sent: after 6 failures in a row, only one query per round is sent to the data source (h: gone)',
-    });
+    expect(probe).toEqual({ ...failure('timeout'), since });
+    expect(other).toEqual(probe);
+    expect(describeFailure({ ...failure('timeout'), source: 'default', since })).toBe(
+      `Prometheus has not answered since ${formatInstant(since)}: h: gone`,
+    );
+  });
+
+  it('has no such time after an answer', async () => {
+    const { source, clock, round } = setUp(failure('timeout'));
+    await round(1, 6);
+    source.answer = VALUE;
+    await round(2, 2);
+    clock.advance(15_000);
+    source.answer = failure('timeout');
+    await round(3, 5);
+
+    const [probe] = await round(4, 1);
+
+    expect(probe).toEqual({ ...failure('timeout'), since: clock.now() });
   });
 
   it('misses no round when it recovers: the other queries wait for the first and are sent then, 3 at a time', async () => {

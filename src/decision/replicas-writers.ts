@@ -1,0 +1,59 @@
+import { OBJECTS_PATH } from '../scaler/problems/problem.js';
+import { kubectl, type Remedy, type TroubledScaler } from './snippet.js';
+
+/** Field managers of deployment tools that set `spec.replicas`, and how to make each tool ignore the field. */
+const TOOLS: readonly (readonly [RegExp, string])[] = [
+  [
+    /^argocd|^argo-cd/i,
+    'remove spec.replicas from the manifest, or configure Argo CD: ignoreDifferences: [{ group: apps, kind: Deployment, jsonPointers: [/spec/replicas] }] with syncOptions: [RespectIgnoreDifferences=true]',
+  ],
+  [
+    /^(?:kustomize-controller|flux|gotk)/i,
+    'remove spec.replicas from the manifest in the repository that Flux applies',
+  ],
+  [
+    /helm/i,
+    'remove replicas from the template of the chart (in most charts, autoscaling.enabled: true or replicaCount: null does this)',
+  ],
+  [
+    /^terraform|hashicorp/i,
+    'add lifecycle { ignore_changes = [spec[0].replicas] } to the Terraform resource',
+  ],
+  [/^pulumi/i, 'add ignoreChanges: ["spec.replicas"] to the Pulumi resource'],
+  [
+    /^kubectl-client-side-apply$|^before-first-apply$|apply/i,
+    'remove spec.replicas from the manifest that is applied',
+  ],
+];
+
+/** Returns how a deployment tool stops setting `spec.replicas`; null: the field manager is not known to be one. */
+export function fixOfTool(manager: string): string | null {
+  return TOOLS.find(([pattern]) => pattern.test(manager))?.[1] ?? null;
+}
+
+/**
+ * Returns how to stop clients that keep changing the replicas. `kubectl` may be a person with `kubectl scale` or a
+ * server-side apply, so both are named. `managedFields` are no help: they have the last writer, which is promscaler.
+ */
+export function stopWriters(
+  { namespace, name, generation }: TroubledScaler,
+  managers: readonly string[],
+): readonly Remedy[] {
+  const tools = managers.flatMap((manager): readonly Remedy[] => {
+    const fix = fixOfTool(manager);
+    return fix === null ? [] : [{ text: `Stop ${manager}: ${fix}`, snippet: null }];
+  });
+  if (tools.length > 0 && tools.length === managers.length) return tools;
+  const by = managers.length === 0 ? '' : `, with the field manager ${managers.join(', ')}`;
+  return [
+    ...tools,
+    {
+      text: 'If a person sets the count (kubectl scale), pause the scaler before, or change spec.minReplicas or spec.maxReplicas',
+      snippet: generation === null ? null : kubectl(namespace, 'edit', OBJECTS_PATH, name),
+    },
+    {
+      text: `If a tool applies a manifest, remove replicas from it, or configure the tool to ignore the field (Argo CD: ignoreDifferences). The audit log of the API server has the requests${by}`,
+      snippet: null,
+    },
+  ];
+}
