@@ -45,7 +45,7 @@ const REFUSED: Readonly<Record<string, readonly [Values, string]>> = {
     'serviceMonitor.enabled and service.scrapeAnnotations are both true',
   ],
   'alerts on metrics that nothing scrapes': [
-    { prometheusRule: { enabled: true } },
+    { prometheusRule: { enabled: true }, serviceMonitor: { enabled: false } },
     'prometheusRule.enabled needs serviceMonitor.enabled, or prometheusRule.job',
   ],
   'an Ingress without a host': [

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { format, resolveConfig } from 'prettier';
 import { parse } from 'yaml';
 import { serviceJsonSchema } from '../../src/cli/schema/json-schema.js';
+import { inGroups } from './verdicts.js';
 import { CHART, HELMS, HELM_TIMEOUT_MS, ROOT, at, isMapping, startHelm, template } from './helm.js';
 import type { Helm, Rendered, Values } from './helm.js';
 
@@ -151,8 +152,18 @@ describe('an invalid value', () => {
 
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toContain(sentence);
-    // An older helm has other messages.
-    for (const older of others) expect(template(older, values).code).toBe(1);
+  });
+
+  // It has other messages: `- image.tag: Invalid type`, `- (root): Additional property x is not allowed`.
+  it.each(inGroups(cases))('is rejected by an older helm, which reports each value: $names', ({ values }) => {
+    for (const older of others) {
+      const { code, stdout, stderr } = template(older, values);
+      const lines = stderr.matchAll(/^- (?:\(root\): (?:Additional property )?)?(\w+)/gm);
+      const reported = new Set([...lines].map(([, name = '']) => name));
+
+      expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+      expect([...reported].sort()).toEqual(Object.keys(values).sort());
+    }
   });
 });
 

@@ -188,6 +188,8 @@ function localTime(at: Instant, { timeZone }: Forecast): string {
   return formatLocal(at, timeZone);
 }
 
+const WEEKDAY = new Intl.DateTimeFormat('en-US', { weekday: 'long', timeZone: 'UTC' });
+
 /** Returns the days in words: `7 days and 3 Thursdays`. */
 function describeDays(
   seasons: readonly Season[],
@@ -199,9 +201,7 @@ function describeDays(
   const days = seasons.filter(isRecent).length;
   const weeks = seasons.length - days;
   const date = `${localTime(now, forecast).slice(0, 10)}T12:00Z`;
-  const weekday = new Intl.DateTimeFormat('en-US', { weekday: 'long', timeZone: 'UTC' }).format(
-    Date.parse(date),
-  );
+  const weekday = WEEKDAY.format(Date.parse(date));
   const parts = [days === 0 ? '' : countOf(days, 'day'), weeks === 0 ? '' : countOf(weeks, weekday)];
   return parts.filter((part) => part !== '').join(' and ');
 }

@@ -1,3 +1,4 @@
+import { serialize } from 'node:v8';
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { decide } from '../../../src/decision/decide.js';
@@ -91,8 +92,19 @@ function withForecast([snapshot, loadHistory, forecast]: Input, fields: object |
   };
 }
 
-/** Null: the document has no metric with a total load. */
+const decisions = new Map<string, Decision | null>();
+
+/** Null: the document has no metric with a total load. The properties have the same 500 inputs: each is decided once. */
 function decideWith(input: Input, fields: object | null): Decision | null {
+  const key = serialize([input, fields]).toString('latin1');
+  const known = decisions.get(key);
+  if (known !== undefined) return known;
+  const decision = decideNow(input, fields);
+  decisions.set(key, decision);
+  return decision;
+}
+
+function decideNow(input: Input, fields: object | null): Decision | null {
   try {
     return decide(parseSnapshot(withForecast(input, fields)));
   } catch {
