@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { folderOf, runCli } from '../fake-io.js';
 
-const CLI = join(import.meta.dirname, '../../../dist/cli/main.js');
+const CLI = join(import.meta.dirname, '../../../dist/bundle/main.js');
 
 /** A directory on the PATH with `promscaler`, and the working directory, with a file. */
 let folder: string;
