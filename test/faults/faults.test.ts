@@ -11,20 +11,23 @@ import { Simulation } from './simulation/simulation.js';
 
 const product = SOURCE_PRODUCT;
 const MINUTE_MS = 60_000;
-/** Builds one fault, 30 minutes after the start. */
-function from30(seconds: number, fault: { readonly [member: string]: unknown }): readonly Fault[] {
-  const startMs = 30 * MINUTE_MS;
+/** A fault begins 12 minutes after the start; 36 minutes follow it, in which everything must become correct again. */
+const START_MS = 12 * MINUTE_MS;
+const HOURS = 0.8;
+
+function faultOf(seconds: number, fault: { readonly [member: string]: unknown }): readonly Fault[] {
+  const startMs = START_MS;
   return [{ startMs, endMs: startMs + seconds * 1000, ...fault } as Fault];
 }
 
 const source = (mode: string, seconds: number) =>
-  from30(seconds, { kind: 'source', source: 'default', what: { mode } });
+  faultOf(seconds, { kind: 'source', source: 'default', what: { mode } });
 const clusterFault = (what: object, seconds: number) =>
-  from30(seconds, { kind: 'cluster', replica: 0, target: 'web', what });
+  faultOf(seconds, { kind: 'cluster', replica: 0, target: 'web', what });
 const lateSamples = (what: object) =>
-  ['default', 'queues'].flatMap((name) => from30(900, { kind: 'source', source: name, what }));
+  ['default', 'queues'].flatMap((name) => faultOf(900, { kind: 'source', source: name, what }));
 const patch = (mode: string, seconds: number) =>
-  from30(seconds, { kind: 'api', group: 'patch', replica: null, probability: 1, what: { mode } });
+  faultOf(seconds, { kind: 'api', group: 'patch', replica: null, probability: 1, what: { mode } });
 
 describe('a simulation', () => {
   it.each([1, 6])('of seed %d violates no invariant in 2 simulated hours', async (seed) => {
@@ -52,7 +55,7 @@ describe('a simulation', () => {
     ],
     [
       'PATCHes that the API server has no room for',
-      from30(900, {
+      faultOf(900, {
         kind: 'api',
         group: 'patch',
         replica: null,
@@ -61,7 +64,7 @@ describe('a simulation', () => {
       }),
     ],
   ])('with %s violates no invariant', async (_, faults) => {
-    const { violations, writes } = await runSeed({ seed: 3, hours: 1.1, product, faults });
+    const { violations, writes } = await runSeed({ seed: 3, hours: HOURS, product, faults });
 
     expect(violations).toEqual([]);
     expect(writes).toBeGreaterThan(0);
@@ -75,7 +78,7 @@ describe('a simulation', () => {
     ['missing because all scrapes fail', { mode: 'unscraped', percent: 100 }],
     ['missing because half of the scrapes fail', { mode: 'unscraped', percent: 50 }],
   ])('with samples %s violates no invariant', async (_, what) => {
-    const { violations } = await runSeed({ seed: 3, hours: 1.1, product, faults: lateSamples(what) });
+    const { violations } = await runSeed({ seed: 3, hours: HOURS, product, faults: lateSamples(what) });
 
     expect(violations).toEqual([]);
   });
@@ -84,7 +87,7 @@ describe('a simulation', () => {
     'with a hostile namespace whose queries are %s violates no invariant',
     async (way) => {
       const faults = clusterFault({ mode: 'hostile-tenant', way }, 600);
-      const { violations, writes } = await runSeed({ seed: 3, hours: 1.1, product, faults });
+      const { violations, writes } = await runSeed({ seed: 3, hours: HOURS, product, faults });
 
       expect(violations).toEqual([]);
       expect(writes).toBeGreaterThan(0);
@@ -95,16 +98,19 @@ describe('a simulation', () => {
     const [tenant] = clusterFault({ mode: 'hostile-tenant', way: 'many' }, 300);
     const [restart] = clusterFault({ mode: 'api-restart', forbiddenMs: 1000 }, 60);
     if (tenant === undefined || restart === undefined) throw new Error('there are two faults');
-    const faults = [{ ...tenant, startMs: 20 * MINUTE_MS, endMs: 25 * MINUTE_MS }, restart];
-    const { violations } = await runSeed({ seed: 3, hours: 1.1, product, faults });
+    const faults = [
+      { ...tenant, startMs: START_MS - 10 * MINUTE_MS, endMs: START_MS - 5 * MINUTE_MS },
+      restart,
+    ];
+    const { violations } = await runSeed({ seed: 3, hours: HOURS, product, faults });
 
     expect(violations).toEqual([]);
   });
 
   it('of a seed whose servers report no start time, with a store that is gone for ten minutes, violates no invariant', async () => {
     const store = { kind: 'source', what: { mode: 'store-lost', percent: 50 } };
-    const faults = ['default', 'queues'].flatMap((name) => from30(600, { ...store, source: name }));
-    const { violations, writes } = await runSeed({ seed: 5, hours: 1.1, product, faults });
+    const faults = ['default', 'queues'].flatMap((name) => faultOf(600, { ...store, source: name }));
+    const { violations, writes } = await runSeed({ seed: 5, hours: HOURS, product, faults });
 
     expect(violations).toEqual([]);
     expect(writes).toBeGreaterThan(0);
@@ -154,7 +160,7 @@ describe('the checker', () => {
     };
     const { violations } = await runSeed({
       seed: 2,
-      hours: 1.1,
+      hours: HOURS,
       product: unchecked,
       faults: lateSamples(what),
     });
@@ -173,7 +179,7 @@ describe('the checker', () => {
       return answer;
     });
     const faults = clusterFault({ mode: 'hostile-tenant', way: 'slow' }, 600);
-    const { violations } = await runSeed({ seed: 3, hours: 1.1, product: unfair, faults });
+    const { violations } = await runSeed({ seed: 3, hours: HOURS, product: unfair, faults });
 
     expect(violations.map(({ invariant }) => invariant)).toContain('I14');
   });
@@ -202,13 +208,13 @@ describe('the checker', () => {
         ? {
             class: 'value',
             series: [{ labels: {}, value: 0 }],
-            evaluatedAt: instantFromMs(Date.UTC(2026, 0, 5, 0, 31)),
+            evaluatedAt: instantFromMs(Date.UTC(2026, 0, 5, 0, 13)),
           }
         : answer;
     });
     const { violations } = await runSeed({
       seed: 3,
-      hours: 1,
+      hours: HOURS,
       product: buggy,
       faults: source('missing', 900),
     });
@@ -238,7 +244,7 @@ describe('the checker', () => {
         }),
     };
 
-    const { violations } = await runSeed({ seed: 3, hours: 1, product: buggy, faults: [] });
+    const { violations } = await runSeed({ seed: 3, hours: HOURS, product: buggy, faults: [] });
 
     expect(violations.map(({ invariant }) => invariant)).toContain('I9');
   });
