@@ -16,8 +16,7 @@ const START_MS = 12 * MINUTE_MS;
 const HOURS = 0.8;
 
 function faultOf(seconds: number, fault: { readonly [member: string]: unknown }): readonly Fault[] {
-  const startMs = START_MS;
-  return [{ startMs, endMs: startMs + seconds * 1000, ...fault } as Fault];
+  return [{ startMs: START_MS, endMs: START_MS + seconds * 1000, ...fault } as Fault];
 }
 
 const source = (mode: string, seconds: number) =>
