@@ -83,9 +83,11 @@ export function combineReplicasWriters(
     ...combined.map(({ result }) => result),
     ...results.map((result) => {
       if (!('tool' in result)) return result;
-      const { tool, workload: _, ...own } = result;
+      const { check, status, subject, message, fix, tool } = result;
       const isCombined = combined.some((one) => one.tool === tool);
-      return isCombined ? resultsOf('replicas-writer', result.subject).ok('') : own;
+      return isCombined
+        ? resultsOf('replicas-writer', subject).ok('')
+        : { check, status, subject, message, fix };
     }),
   ];
 }
