@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import { documentJsonSchema, serviceJsonSchema } from '../src/cli/schema/json-schema.js';
 import { HELM_TIMEOUT_MS, startHelm } from './chart/helm.js';
+import { STATES, STATE_NAMES } from '../src/decision/state.js';
 import { readScalers } from '../src/scaler/read/read-scalers.js';
 import { runCli } from './cli/fake-io.js';
 import { codeBlocksOf } from './docs/code-blocks.js';
@@ -81,6 +82,20 @@ describe('the equivalents of the HPA', () => {
 
   it('are those of every flag', () => {
     expect(tableRows(page, 'flag').map(([flag]) => flag)).toEqual(FLAGS);
+  });
+});
+
+describe('the alerts', () => {
+  const page = readPage('docs/guides/alerts.md');
+  const rows = tableRows(page, 'alert');
+
+  it('are listed with states that exist, and each state that cannot follow its load has an alert', () => {
+    const named = rows.flatMap(([, states = '']) => states.match(/\b[A-Z]\w+/g) ?? []);
+    const urgent = STATE_NAMES.filter((name) => STATES[name] === 'cannot-follow');
+
+    expect(named.filter((name) => !(name in STATES))).toEqual([]);
+    expect(urgent.filter((name) => !named.includes(name))).toEqual([]);
+    expect(rows.filter(([alert = '']) => !page.includes(`## ${alert}\n`))).toEqual([]);
   });
 });
 

@@ -67,6 +67,7 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
         api={api}
         detail={detail}
         at={moment.at}
+        shown={charts.zoom ?? { from: api.clock.now() / 1000 - charts.range.seconds, to: Infinity }}
       />
       {conditions.part === null ? null : <conditions.part.ConditionsSection api={api} detail={detail} />}
       {timeline.part === null ? null : (

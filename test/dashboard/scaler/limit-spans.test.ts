@@ -17,13 +17,24 @@ it('lasts from a decision to the next one, for the last limit that changed the r
   const entries = [at(5), at(4, 'policy', 'max_replicas'), at(2, 'stabilization'), at(0)];
 
   expect(limitSpans(entries, START + 360)).toEqual([
-    { from: START + 120, to: START + 240, limit: 'stabilization' },
-    { from: START + 240, to: START + 300, limit: 'max_replicas' },
+    { from: START + 120, to: START + 240, limit: 'stabilization', severity: 'ok' },
+    { from: START + 240, to: START + 300, limit: 'max_replicas', severity: 'ok' },
   ]);
 });
 
 it('is one for consecutive decisions with the same limit, and ends now', () => {
   const entries = [at(4, 'policy'), at(2, 'policy'), entry({ decision: null })];
 
-  expect(limitSpans(entries, START + 300)).toEqual([{ from: START + 120, to: START + 300, limit: 'policy' }]);
+  expect(limitSpans(entries, START + 300)).toEqual([
+    { from: START + 120, to: START + 300, limit: 'policy', severity: 'ok' },
+  ]);
+});
+
+it('has the color of its most urgent state', () => {
+  const state = { ...entry().state, name: 'AtMaximum', severity: 'cannot-follow' } as const;
+  const entries = [at(4, 'max_replicas'), { ...at(3, 'max_replicas'), state }, at(2, 'max_replicas')];
+
+  expect(limitSpans(entries, START + 300)).toEqual([
+    { from: START + 120, to: START + 300, limit: 'max_replicas', severity: 'cannot-follow' },
+  ]);
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { SnapshotAnswer } from '../../../src/api/answers.js';
 import { decideWith } from '../../../src/dashboard/scaler/what-if/decide-with.js';
 import { withValue } from '../../../src/dashboard/scaler/what-if/fields.js';
-import { compareDecisions } from '../../../src/dashboard/scaler/what-if/past-decisions.js';
+import { compareDecisions, inputsWithin } from '../../../src/dashboard/scaler/what-if/past-decisions.js';
 import type { PastInput } from '../../../src/dashboard/scaler/what-if/past-decisions.js';
 import { cpuSnapshot } from '../../cli/live-service.js';
 
@@ -29,6 +29,17 @@ describe('compareDecisions', () => {
       [6, 8],
       [7, 7],
     ]);
+  });
+
+  test('has the inputs of decisions that were in effect in the shown range', () => {
+    const from = Date.parse('2026-01-01T10:01:00Z') / 1000;
+    const within = (range: { readonly from: number; readonly to: number }) =>
+      inputsWithin(inputs, range).map(({ entry }) => entry.firstAt.slice(14, 16));
+
+    expect(within({ from, to: Infinity })).toEqual(['01', '02']);
+    expect(within({ from: from + 1, to: Infinity })).toEqual(['02']);
+    expect(within({ from: from - 60, to: from })).toEqual(['00', '01']);
+    expect(within({ from: from - 60, to: from - 1 })).toEqual(['00']);
   });
 
   test('names no decision that stays the same, and nothing for a document with an error', () => {

@@ -7,6 +7,7 @@ import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
 import { decisionsRequest } from '../../data/requests.js';
 import { isAbout } from '../../data/keep-fresh.js';
+import { SEVERITY_STYLES } from '../../ui/severities.js';
 import { useAnswer } from '../../data/use-answer.js';
 import { limitSpans } from '../model/limit-spans.js';
 import type { ChartLinks } from './chart-props.js';
@@ -44,10 +45,11 @@ export function LimitStrip({ api, detail: { namespace, name }, links, hover }: L
           onPick(window.from + (offsetX / currentTarget.clientWidth) * (window.to - window.from))
         }
       >
-        {spans.map(({ from, to, limit }) =>
+        {spans.map(({ from, to, limit, severity }) =>
           to <= window.from ? null : (
             <span
               key={from}
+              class={`tone-${SEVERITY_STYLES[severity].tone}`}
               title={LIMIT_LABELS[limit]}
               style={{ left: `${place(from)}%`, width: `${place(to) - place(from)}%` }}
             >

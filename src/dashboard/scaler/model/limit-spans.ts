@@ -1,4 +1,6 @@
 import type { LimitName } from '../../../decision/result/limit-names.js';
+import type { ScalerState } from '../../../api/answers.js';
+import { SEVERITIES } from '../../ui/severities.js';
 import type { DecisionEntry } from './answers.js';
 
 /** A time range (Unix seconds) in which the same limit determined the result. */
@@ -6,6 +8,8 @@ export interface LimitSpan {
   readonly from: number;
   readonly to: number;
   readonly limit: LimitName;
+  /** The most urgent severity of the states in the range. */
+  readonly severity: ScalerState['severity'];
 }
 
 /**
@@ -15,13 +19,15 @@ export interface LimitSpan {
 export function limitSpans(entries: readonly DecisionEntry[], now: number): readonly LimitSpan[] {
   const spans: LimitSpan[] = [];
   let to = now;
-  for (const { firstAt, decision } of entries) {
+  for (const { firstAt, decision, state } of entries) {
     const from = Date.parse(firstAt) / 1000;
     const limit = decision?.limits.at(-1)?.limit;
     const later = spans.at(-1);
     if (limit !== undefined) {
-      if (later?.limit === limit && later.from === to) spans[spans.length - 1] = { ...later, from };
-      else spans.push({ from, to, limit });
+      if (later?.limit === limit && later.from === to) {
+        const severity = SEVERITIES.find((one) => one === later.severity || one === state.severity);
+        spans[spans.length - 1] = { ...later, from, severity: severity ?? later.severity };
+      } else spans.push({ from, to, limit, severity: state.severity });
     }
     to = from;
   }

@@ -47,7 +47,17 @@ export function compareDecisions(inputs: readonly PastInput[], document: unknown
   };
 }
 
-const MOST = 40;
+/** Returns the inputs of decisions that were in effect within a time range in Unix seconds. */
+export function inputsWithin(
+  inputs: readonly PastInput[],
+  { from, to }: { readonly from: number; readonly to: number },
+): readonly PastInput[] {
+  return inputs.filter(
+    ({ entry: { firstAt, lastAt } }) => Date.parse(lastAt) >= from * 1000 && Date.parse(firstAt) <= to * 1000,
+  );
+}
+
+const MOST = 100;
 const AT_ONCE = 5;
 
 /** Reads the newest decisions at or before `at` (RFC 3339), with their snapshots as far as they are kept. */

@@ -7,7 +7,8 @@ import { scalerLink } from '../../ui/links.js';
 import { formatCount, plural } from '../../ui/numbers.js';
 import { Table } from '../../ui/table.jsx';
 import { Time } from '../../ui/time.jsx';
-import { compareDecisions, readPastInputs } from './past-decisions.js';
+import type { TimeWindow } from '../chart/chart-props.js';
+import { compareDecisions, inputsWithin, readPastInputs } from './past-decisions.js';
 import type { Comparison, OtherDecision, PastInput } from './past-decisions.js';
 
 interface PastSectionProps {
@@ -16,16 +17,17 @@ interface PastSectionProps {
   readonly document: unknown;
   /** Decisions up to this time are shown, in RFC 3339. */
   readonly at: string;
+  readonly shown: TimeWindow;
 }
 
 type Reading = readonly PastInput[] | 'closed' | 'loading' | { readonly error: string };
 
-/** Repeats the last decisions of the service with the changed document, in the browser. */
-export function PastSection({ api, detail, document, at }: PastSectionProps): VNode {
+/** Repeats the decisions of the shown time range with the changed document, in the browser. */
+export function PastSection({ api, detail, document, at, shown }: PastSectionProps): VNode {
   const [reading, setReading] = useState<Reading>('closed');
   const controller = useRef(new AbortController());
   useEffect(() => () => controller.current.abort(), []);
-  const read = async (): Promise<void> => {
+  const load = async (): Promise<void> => {
     const { signal } = controller.current;
     setReading('loading');
     try {
@@ -34,16 +36,18 @@ export function PastSection({ api, detail, document, at }: PastSectionProps): VN
       if (!signal.aborted) setReading({ error: apiErrorOf(error).message });
     }
   };
-  const inputs = typeof reading === 'string' || 'error' in reading ? null : reading;
+  const read = typeof reading === 'string' || 'error' in reading ? null : reading;
+  const { from, to } = shown;
+  const inputs = useMemo(() => read && inputsWithin(read, { from, to }), [read, from, to]);
   const comparison = useMemo(
     () => (inputs === null ? null : compareDecisions(inputs, document)),
     [inputs, document],
   );
   return (
     <div class="what-if-past">
-      <h3>Effect on the last decisions</h3>
+      <h3>Effect on the shown decisions</h3>
       {inputs === null ? (
-        <button type="button" disabled={reading === 'loading'} onClick={() => void read()}>
+        <button type="button" disabled={reading === 'loading'} onClick={() => void load()}>
           Repeat the decisions with the change
         </button>
       ) : (
@@ -65,7 +69,7 @@ const MOST_ROWS = 20;
 function Compared({ inputs, comparison, detail }: ComparedProps): VNode {
   const oldest = inputs.at(-1);
   if (comparison === null || oldest === undefined)
-    return <p class="hint">The service keeps no input of an earlier decision.</p>;
+    return <p class="hint">The service keeps no input of a decision in the range of the charts.</p>;
   const { different, was, other } = comparison;
   return (
     <>

@@ -7,6 +7,7 @@ import { formatCount } from '../../ui/numbers.js';
 import { PartMissing } from '../../ui/states.jsx';
 import { usePart } from '../../ui/use-part.js';
 import { WaterfallView } from '../decision/waterfall-view.jsx';
+import type { TimeWindow } from '../chart/chart-props.js';
 import type { PastDecision } from '../model/answers.js';
 import { buildWaterfall } from '../model/waterfall.js';
 import { Sentence } from '../text/sentence.jsx';
@@ -20,10 +21,11 @@ export interface WhatIfPanelProps {
   readonly api: Api;
   readonly snapshot: SnapshotAnswer;
   readonly detail: ScalerDetail;
+  readonly shown: TimeWindow;
 }
 
 /** Shows a form for the document, and compares the decision of the changed document with that of the service. */
-export function WhatIfPanel({ api, snapshot, detail }: WhatIfPanelProps): VNode {
+export function WhatIfPanel({ api, snapshot, detail, shown }: WhatIfPanelProps): VNode {
   const [base, setBase] = useState<unknown>(snapshot.scaler);
   const [document, setDocument] = useState<unknown>(snapshot.scaler);
   const real = useMemo(() => decideWith(snapshot, snapshot.scaler).decision, [snapshot]);
@@ -61,7 +63,7 @@ export function WhatIfPanel({ api, snapshot, detail }: WhatIfPanelProps): VNode 
           <apply.Apply detail={detail} before={snapshot.scaler} after={document} />
         )}
         {past === null || !isChanged || result.decision === null ? null : (
-          <past.PastSection api={api} detail={detail} document={document} at={snapshot.now} />
+          <past.PastSection api={api} detail={detail} document={document} at={snapshot.now} shown={shown} />
         )}
       </div>
     </div>

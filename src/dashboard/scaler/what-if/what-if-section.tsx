@@ -7,6 +7,7 @@ import { snapshotRequest } from '../../data/requests.js';
 import { Section } from '../../ui/section.jsx';
 import { ErrorView } from '../../ui/states.jsx';
 import { Time } from '../../ui/time.jsx';
+import type { TimeWindow } from '../chart/chart-props.js';
 import type { WhatIfPanelProps } from './what-if-panel.jsx';
 
 interface WhatIfSectionProps {
@@ -14,6 +15,8 @@ interface WhatIfSectionProps {
   readonly detail: ScalerDetail;
   /** Time of the decision in RFC 3339; null: the last decision. */
   readonly at: string | null;
+  /** The time range of the charts. */
+  readonly shown: TimeWindow;
 }
 
 type PanelState =
@@ -26,7 +29,7 @@ type PanelState =
     };
 
 /** Loads the code and the snapshot when the user asks for them. */
-export function WhatIfSection({ api, detail, at }: WhatIfSectionProps): VNode {
+export function WhatIfSection({ api, detail, at, shown }: WhatIfSectionProps): VNode {
   const [state, setState] = useState<PanelState>({ kind: 'closed' });
   const open = async (): Promise<void> => {
     setState({ kind: 'loading' });
@@ -59,7 +62,7 @@ export function WhatIfSection({ api, detail, at }: WhatIfSectionProps): VNode {
       }
     >
       {state.kind === 'open' ? (
-        <state.Panel api={api} snapshot={state.snapshot} detail={detail} />
+        <state.Panel api={api} snapshot={state.snapshot} detail={detail} shown={shown} />
       ) : (
         <p class="hint">
           Change a field and see the decision that promscaler would have made. Computed in this browser;
