@@ -1,5 +1,5 @@
 import { describeZero } from './failing.js';
-import { describeFallback, type Pick } from './proposals/propose.js';
+import { describeFallback, type PickedProposal } from './proposals/propose.js';
 import { describeFailure, type Failure } from '../units/failure.js';
 import { rememberByText } from '../units/recent-map.js';
 import { formatInstant } from '../units/time.js';
@@ -41,7 +41,10 @@ export const NOT_EVALUATED: readonly Condition[] = [
  * Returns `ScalingActive`. It is False if a metric has no value, and either `isTrusted` is false or no metric proposes
  * a count. It then contains the failure of the first such metric.
  */
-export function scalingActive(pick: Pick, { isTrusted }: { readonly isTrusted: boolean }): Condition {
+export function scalingActive(
+  pick: PickedProposal,
+  { isTrusted }: { readonly isTrusted: boolean },
+): Condition {
   const { winner, zero, firstFailing, firstReplaced } = pick;
   const failure = firstFailing?.result.error ?? null;
   if (firstFailing !== null && failure !== null && (!isTrusted || winner === null))
@@ -98,7 +101,7 @@ export function nameMetric({ type, identity }: MetricSpec): string {
 export function limitedConditions(
   context: LimitContext,
   limited: LimitedCount,
-  pick: Pick,
+  pick: PickedProposal,
 ): readonly Condition[] {
   const active = scalingActive(pick, { isTrusted: true });
   // For speed: nearly no decision has a limit.

@@ -1,7 +1,7 @@
 import {
   describeFallback,
   type JudgedMetric,
-  type Pick,
+  type PickedProposal,
   pickProposal,
   proposeAll,
 } from './proposals/propose.js';
@@ -143,7 +143,7 @@ function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, rea
 function holdUntrusted(
   snapshot: Snapshot,
   metrics: readonly JudgedMetric[],
-  { pick, activation }: { readonly pick: Pick; readonly activation: Activation | null },
+  { pick, activation }: { readonly pick: PickedProposal; readonly activation: Activation | null },
 ): Decision {
   const desired = snapshot.target.specReplicas;
   const why = whyUntrusted(metrics);
@@ -189,7 +189,7 @@ function decideWithinLimits(
     activated,
     bounds,
   }: {
-    readonly pick: Pick;
+    readonly pick: PickedProposal;
     /** Whether every proposal comes from a full value, or from a fallback that may lower the count. */
     readonly isTrusted: boolean;
     readonly activation: Activation | null;

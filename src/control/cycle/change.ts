@@ -37,12 +37,12 @@ export async function applyDecision(
   ports: CyclePorts,
   decided: Decided,
 ): Promise<Changed | null> {
-  const { observed, order, hold } = decided;
+  const { observed, toApply, hold } = decided;
   const { target, memory } = observed;
-  const { currentReplicas: from, desiredReplicas: to } = order;
+  const { currentReplicas: from, desiredReplicas: to } = toApply;
   const costs = ports.deletionCosts?.update(input, { target, from, to, isHeld: hold !== null });
   if (hold !== null) return null;
-  if (order.action === 'none') {
+  if (toApply.action === 'none') {
     const isUnchecked = memory.wasDryRun === true && input.leadership.mayWrite();
     return isUnchecked ? tryCurrentCount(input, ports, decided) : null;
   }
@@ -57,12 +57,12 @@ export async function applyDecision(
 async function tryCurrentCount(
   { signal }: CycleInput,
   ports: CyclePorts,
-  { observed: { target, memory }, order }: Decided,
+  { observed: { target, memory }, toApply }: Decided,
 ): Promise<Changed> {
   const { namespace, ref, uid, resourceVersion } = target;
   const freeSlot = await ports.takeSlot();
   try {
-    const count = { uid, resourceVersion, replicas: order.currentReplicas };
+    const count = { uid, resourceVersion, replicas: toApply.currentReplicas };
     await ports.cluster.tryScale?.(namespace, ref, count, signal);
     return { result: null, memory: { ...memory, wasDryRun: false } };
   } catch (error) {
@@ -76,7 +76,7 @@ async function tryCurrentCount(
 async function change(input: CycleInput, ports: CyclePorts, decided: Decided): Promise<Changed> {
   const { scaler, leadership, isCurrent } = input;
   const { clock, cluster } = ports;
-  const { observed, order } = decided;
+  const { observed, toApply } = decided;
   const { target } = observed;
   let { memory } = observed;
   const freeSlot = await ports.takeSlot();
@@ -93,8 +93,8 @@ async function change(input: CycleInput, ports: CyclePorts, decided: Decided): P
     };
     const wanted = {
       target,
-      from: order.currentReplicas,
-      to: order.desiredReplicas,
+      from: toApply.currentReplicas,
+      to: toApply.desiredReplicas,
       bounds: setsCount(observed.pause) ? null : widestBounds(scaler.spec),
       pending: memory.unresolved,
       isWanted: isCurrent,

@@ -11,7 +11,7 @@ import { countOf } from '../../units/format.js';
 export function whyHeld(
   { scaler: { namespace, spec }, sharesTargetWith }: CycleInput,
   { memory, otherScaler, noAutoscaler, isDryRun, pause, degraded }: Observed,
-  order: Decision,
+  toApply: Decision,
 ): Hold | null {
   const other = sharesTargetWith ?? otherScaler;
   // It is no conflict if a document in dry run has another autoscaler next to it, which it is meant to replace. Between
@@ -25,7 +25,7 @@ export function whyHeld(
     const message = `${nameOtherScaler(other)} scales the same target; promscaler patches nothing until that autoscaler is deleted${doubt}`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
-  if (pause !== null && stops(pause, order.action)) {
+  if (pause !== null && stops(pause, toApply.action)) {
     const also = isDryRun && other !== null ? besideDryRun(other) : '';
     return { reason: 'Paused', outcome: 'paused', message: `${pauseMessage(pause)}${also}` };
   }
@@ -39,10 +39,10 @@ export function whyHeld(
     const message = other === null ? why : `${why}; ${describeOther(other)}`;
     return { reason: 'DryRun', outcome: 'dry-run', message };
   }
-  if (degraded !== null && order.action === 'scale-down') {
+  if (degraded !== null && toApply.action === 'scale-down') {
     return { reason: 'StateDegraded', outcome: 'held', message: degradedMessage(degraded) };
   }
-  return heldByOverride(memory, order);
+  return heldByOverride(memory, toApply);
 }
 
 export function degradedMessage(why: string): string {
@@ -53,9 +53,9 @@ export function degradedMessage(why: string): string {
  * Holds a change after an admission webhook has set a different count: the same request would only fight the webhook. A
  * change from or to another count is sent, because the webhook may accept it.
  */
-function heldByOverride({ override }: Memory, order: Decision): Hold | null {
+function heldByOverride({ override }: Memory, toApply: Decision): Hold | null {
   if (override === null) return null;
-  if (order.desiredReplicas !== override.wanted || order.currentReplicas !== override.got) return null;
+  if (toApply.desiredReplicas !== override.wanted || toApply.currentReplicas !== override.got) return null;
   const message = `${overrideMessage(override)}; promscaler does not repeat the request`;
   return { reason: 'ScaleOverridden', outcome: 'held', message };
 }

@@ -33,31 +33,32 @@ export function nextMemory(settled: Settled, times: CycleTimes): Memory {
 }
 
 function memoryAfter(settled: Settled, times: CycleTimes): Memory {
-  const { observed, order, hold, result } = settled;
+  const { observed, toApply, hold, result } = settled;
   const { snapshot, memory } = observed;
   if (result?.kind === 'recreated') return forNewTarget(memory, times.now, null);
-  const unchanged = (): State => withoutChange(order.state, memory.state, order.currentReplicas);
+  const unchanged = (): State => withoutChange(toApply.state, memory.state, toApply.currentReplicas);
   const isKept =
-    order.desiredReplicas === memory.override?.wanted && snapshot.target.specReplicas === memory.override.got;
-  const override = overrideOf(order, result) ?? (isKept ? memory.override : null);
+    toApply.desiredReplicas === memory.override?.wanted &&
+    snapshot.target.specReplicas === memory.override.got;
+  const override = overrideOf(toApply, result) ?? (isKept ? memory.override : null);
   if (result?.kind === 'failed' && result.unresolved !== null) {
     return { ...memory, override, state: unchanged(), unresolved: result.unresolved };
   }
   if (result?.kind !== 'patched') {
     // If the decision is held, `zeroedBySelf` stays as it was, even if the target is already at 0.
-    const isInForce = order.action === 'none' && hold === null;
+    const isInForce = toApply.action === 'none' && hold === null;
     const next = copyMemory(memory);
     next.override = override;
-    next.state = isInForce ? order.state : unchanged();
+    next.state = isInForce ? toApply.state : unchanged();
     return next;
   }
   // An accepted PATCH resolves an earlier one with an unknown result. Both had the same resourceVersion, so the earlier
   // one was not applied.
   const writer = afterOwnWrite(memory.writer, result.replicas);
   const resolved = { ...memory, override, unresolved: null, writer };
-  if (result.replicas === order.desiredReplicas)
+  if (result.replicas === toApply.desiredReplicas)
     return { ...resolved, state: madeAt(settled, result.intendedAt, times) };
-  return { ...resolved, state: overridden(unchanged(), order, { ...result, ...times }) };
+  return { ...resolved, state: overridden(unchanged(), toApply, { ...result, ...times }) };
 }
 
 /** Adds the facts of the record that the next cycle compares with its own: pause, dry run and conditions. */
@@ -71,9 +72,9 @@ export function withRecord(memory: Memory, { pause, dryRun, conditions }: CycleR
   return isSame ? memory : { ...memory, wasPaused, wasDryRun, conditions };
 }
 
-export function overrideOf(order: Decision, result: ScaleResult | null): Memory['override'] {
-  if (result?.kind !== 'patched' || result.replicas === order.desiredReplicas) return null;
-  return { wanted: order.desiredReplicas, got: result.replicas };
+export function overrideOf(toApply: Decision, result: ScaleResult | null): Memory['override'] {
+  if (result?.kind !== 'patched' || result.replicas === toApply.desiredReplicas) return null;
+  return { wanted: toApply.desiredReplicas, got: result.replicas };
 }
 
 /**
@@ -81,12 +82,12 @@ export function overrideOf(order: Decision, result: ScaleResult | null): Memory[
  * slot.
  */
 function madeAt(
-  { order, observed: { snapshot } }: Settled,
+  { toApply, observed: { snapshot } }: Settled,
   intendedAt: Instant,
   { now, endedAt }: CycleTimes,
 ): State {
-  const { state } = order;
-  const change = order.desiredReplicas - snapshot.target.specReplicas;
+  const { state } = toApply;
+  const change = toApply.desiredReplicas - snapshot.target.specReplicas;
   const at = latest(now, endedAt);
   const scaleEvents = state.scaleEvents.map((event) =>
     event.at === now ? movedEvent({ ...event, at: intendedAt }, at) : event,
@@ -100,10 +101,10 @@ function madeAt(
  */
 function overridden(
   state: State,
-  order: Decision,
+  toApply: Decision,
   made: CycleTimes & { readonly replicas: number; readonly intendedAt: Instant },
 ): State {
-  const change = made.replicas - order.currentReplicas;
+  const change = made.replicas - toApply.currentReplicas;
   if (change === 0) return state;
   const at = latest(made.now, made.endedAt);
   const event = movedEvent({ at: made.intendedAt, change }, at);

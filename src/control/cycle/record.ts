@@ -79,9 +79,9 @@ export function buildUnreadRecord(
  * fixed count: `7 -> 3: paused by annotation, kept at 3 (9 recommended)`. For a change in the first cycle after a
  * pause: `resumed: ...`.
  */
-function changeReason({ decision, order, observed: { pause, memory } }: Settled): string | undefined {
-  const { currentReplicas: from, desiredReplicas: to } = order;
-  const text = orderText(decision, pause);
+function changeReason({ decision, toApply, observed: { pause, memory } }: Settled): string | undefined {
+  const { currentReplicas: from, desiredReplicas: to } = toApply;
+  const text = fixedCountText(decision, pause);
   if (text !== null) return `${countChange(from, to)}: ${text}`;
   return pause === null && memory.wasPaused === true && from !== to
     ? `resumed: ${decision.reason}`
@@ -91,12 +91,12 @@ function changeReason({ decision, order, observed: { pause, memory } }: Settled)
 /**
  * Returns why a pause sets the count, with the count that would apply without the pause; null: no pause sets the count.
  */
-export function orderText(decision: Decision, pause: Pause | null): string | null {
+export function fixedCountText(decision: Decision, pause: Pause | null): string | null {
   if (pause === null || pause.replicas === null) return null;
-  return `${pauseReason(pause)} (${withoutOrder(decision)})`;
+  return `${pauseReason(pause)} (${withoutPause(decision)})`;
 }
 
-function withoutOrder({ recommendedReplicas, desiredReplicas, metrics }: Decision): string {
+function withoutPause({ recommendedReplicas, desiredReplicas, metrics }: Decision): string {
   if (recommendedReplicas !== null) return `${recommendedReplicas} recommended`;
   return metrics.length === 0 ? `${desiredReplicas} without the pause` : 'no metric has a value';
 }
@@ -145,13 +145,13 @@ function whyDegraded(degraded: string | null, result: ScaleResult | null): strin
  * Returns the outcome of the cycle. If a pause with a fixed count prevents the decided change, the outcome names that
  * change.
  */
-function outcomeOf({ observed: { pause }, decision, order, hold, result }: Settled): Outcome {
-  const { currentReplicas: from, desiredReplicas: to } = order;
-  const text = orderText(decision, pause);
-  if (order.action === 'none' && text !== null && decision.action !== 'none') {
+function outcomeOf({ observed: { pause }, decision, toApply, hold, result }: Settled): Outcome {
+  const { currentReplicas: from, desiredReplicas: to } = toApply;
+  const text = fixedCountText(decision, pause);
+  if (toApply.action === 'none' && text !== null && decision.action !== 'none') {
     return { kind: 'paused', from, to: decision.desiredReplicas, message: text };
   }
-  if (order.action === 'none') return noChange(from);
+  if (toApply.action === 'none') return noChange(from);
   if (hold !== null) return { kind: hold.outcome, from, to, message: hold.message };
   if (result === null) return noChange(from);
   switch (result.kind) {
@@ -231,8 +231,8 @@ function failedQuery(
  * Returns the condition `Held`. A pause is reported in every cycle while it is in effect, even if it prevents nothing;
  * only another autoscaler of the target takes precedence.
  */
-function heldCondition({ observed: { pause, degraded }, order, hold, result }: Settled): Condition {
-  const override = overrideOf(order, result);
+function heldCondition({ observed: { pause, degraded }, toApply, hold, result }: Settled): Condition {
+  const override = overrideOf(toApply, result);
   const degradedNow = whyDegraded(degraded, result);
   if (pause !== null && hold?.reason !== 'ConflictingScaler') {
     if (hold?.reason === 'Paused') return buildCondition('Held', 'Paused', hold.message);

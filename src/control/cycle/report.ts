@@ -7,7 +7,7 @@ import type { TargetEvent } from '../../kubernetes/api/types.js';
 import { rescaleDirection } from '../../telemetry/cycle-record.js';
 import type { CycleRecord, OutcomeKind } from '../../telemetry/cycle-record.js';
 import { eventsOfCycle, isQuiet } from '../../telemetry/service-events.js';
-import { orderText } from './record.js';
+import { fixedCountText } from './record.js';
 import type { Log } from '../../units/log.js';
 import type { ChartPoints } from '../../telemetry/chart-points.js';
 import { logCycle } from '../../telemetry/cycle-log.js';
@@ -179,7 +179,7 @@ function rescaleEvents(
   if (decision === null || outcome.to === null) return [];
   const isResumed = pause === null && recordedReason !== undefined;
   const ownReason = `${isResumed ? 'resumed: ' : ''}${rescaleReason(scaler.spec.metrics, decision)}`;
-  const reason = orderText(decision, pause) ?? ownReason;
+  const reason = fixedCountText(decision, pause) ?? ownReason;
   if (rescaleDirection(outcome) !== null) {
     return [buildEvent('SuccessfulRescale', `New size: ${outcome.to}; reason: ${reason}`)];
   }

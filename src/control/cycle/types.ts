@@ -81,7 +81,7 @@ export interface Decided {
   readonly observed: Observed;
   readonly decision: Decision;
   /** The decision to apply. It differs from `decision` only in a pause with a fixed count. */
-  readonly order: Decision;
+  readonly toApply: Decision;
   readonly hold: Hold | null;
 }
 

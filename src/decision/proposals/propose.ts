@@ -52,7 +52,7 @@ export function proposeAll(snapshot: Snapshot, podFacts?: PodFacts): readonly Ju
   });
 }
 
-export interface Pick {
+export interface PickedProposal {
   /** The largest proposal; null: no metric has one. */
   readonly replicas: number | null;
   readonly winner: JudgedMetric | null;
@@ -68,7 +68,7 @@ export interface Pick {
   readonly isTrusted: boolean;
 }
 
-export function pickProposal(metrics: readonly JudgedMetric[]): Pick {
+export function pickProposal(metrics: readonly JudgedMetric[]): PickedProposal {
   let winner: JudgedMetric | null = null;
   for (const metric of metrics) {
     const { proposal } = metric.result;

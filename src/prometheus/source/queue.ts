@@ -53,14 +53,14 @@ export interface QueryReport {
 
 /** Counts the answers of a round until all of its queries are answered. */
 interface Tally {
-  open: number;
+  pending: number;
   failures: number;
   /** Whether a query of the round was answered, or failed for a reason that shows that the server works. */
   hasWorkingServer: boolean;
 }
 
 /** A query that has no answer yet. */
-interface OpenQuery extends SlotRequest {
+interface PendingQuery extends SlotRequest {
   readonly text: string;
   readonly options: SendOptions;
   readonly tally: Tally;
@@ -116,14 +116,15 @@ export function createQueryQueue(parts: {
   let last: Failure | null = null;
   let failingSince: Instant | null = null;
   let current = -1;
-  let isOpen = false;
+  /** Whether a round begins with one query, the probe, because no query was answered for a while. */
+  let isProbing = false;
   let probe: Promise<unknown> | null = null;
   const tallies = new Map<number, Tally>();
   /** The query that was answered fastest in this round (`fastest`), and in the last round with answers (`lately`). */
   let fastest: { readonly text: string; readonly seconds: number } | null = null;
   let lately: string | null = null;
 
-  const learn = ({ text, tally, options, attempts }: OpenQuery, answer: Answer, seconds: number): void => {
+  const learn = ({ text, tally, options, attempts }: PendingQuery, answer: Answer, seconds: number): void => {
     if (seconds > SLOW_SECONDS) slow.set(text, clock.monotonicMs() + SLOW_MS);
     else if (slow.size > 0 && answer.class !== 'failed') slow.delete(text);
     if (answer.class === 'failed' && answer.reason === 'canceled') return;
@@ -136,7 +137,7 @@ export function createQueryQueue(parts: {
     tally.hasWorkingServer = true;
     failures = 0;
     failingSince = null;
-    isOpen = false;
+    isProbing = false;
     if (answer.class !== 'failed' && (fastest === null || seconds < fastest.seconds))
       fastest = { text, seconds };
     if (answer.class !== 'failed' || answer.reason !== 'bad_query' || options.periodSeconds === undefined)
@@ -147,9 +148,9 @@ export function createQueryQueue(parts: {
     });
   };
 
-  const end = ({ text, tally, resolve }: OpenQuery, answer: Answer): void => {
-    tally.open -= 1;
-    if (tally.open === 0 && !tally.hasWorkingServer) {
+  const end = ({ text, tally, resolve }: PendingQuery, answer: Answer): void => {
+    tally.pending -= 1;
+    if (tally.pending === 0 && !tally.hasWorkingServer) {
       failures += tally.failures;
       tally.failures = 0;
     }
@@ -159,14 +160,14 @@ export function createQueryQueue(parts: {
 
   /** While only one query is sent in each round, no scaler shows more than the failure of that query. */
   const withSince = (failure: Failure): Failure =>
-    isOpen && failingSince !== null ? { ...failure, since: failingSince } : failure;
+    isProbing && failingSince !== null ? { ...failure, since: failingSince } : failure;
 
   const sendNow = async ({
     text,
     options,
     untilMs,
     owners,
-  }: OpenQuery): Promise<readonly [Answer, number]> => {
+  }: PendingQuery): Promise<readonly [Answer, number]> => {
     const { seconds, signal, onSeconds } = options;
     const startMs = clock.monotonicMs();
     const sentAt = clock.now();
@@ -184,36 +185,36 @@ export function createQueryQueue(parts: {
   };
 
   /** Never rejects: if it did, the caller would wait forever. After an internal error, the query fails. */
-  const runWithSlot = async (open: OpenQuery): Promise<void> => {
-    const { options, untilMs } = open;
+  const runWithSlot = async (pending: PendingQuery): Promise<void> => {
+    const { options, untilMs } = pending;
     try {
-      const overLimit = limits?.whyNoTime(open.owners) ?? null;
+      const overLimit = limits?.whyNoTime(pending.owners) ?? null;
       if (overLimit !== null) {
-        end(open, overLimit);
+        end(pending, overLimit);
         return;
       }
       if (options.signal.aborted) {
-        end(open, CANCELED);
+        end(pending, CANCELED);
         return;
       }
       if (untilMs - clock.monotonicMs() < LEAST_QUERY_MS) {
-        end(open, noSlot(open));
+        end(pending, noSlot(pending));
         return;
       }
-      const [answer, seconds] = await sendNow(open);
-      learn(open, answer, seconds);
-      open.attempts += 1;
-      const pauseMs = BUSY_MS * 2 ** (open.attempts - 1) * (0.5 + clock.random() / 2);
-      const mayWait = open.attempts < MOST_ATTEMPTS && clock.monotonicMs() + pauseMs < untilMs;
-      if (answer.class !== 'failed' || answer.reason !== 'busy' || !mayWait) end(open, answer);
-      else void sleep(clock, pauseMs, options.signal).then(() => slots.add(open));
+      const [answer, seconds] = await sendNow(pending);
+      learn(pending, answer, seconds);
+      pending.attempts += 1;
+      const pauseMs = BUSY_MS * 2 ** (pending.attempts - 1) * (0.5 + clock.random() / 2);
+      const mayWait = pending.attempts < MOST_ATTEMPTS && clock.monotonicMs() + pauseMs < untilMs;
+      if (answer.class !== 'failed' || answer.reason !== 'busy' || !mayWait) end(pending, answer);
+      else void sleep(clock, pauseMs, options.signal).then(() => slots.add(pending));
     } catch (error) {
       onFault(error);
-      end(open, INTERNAL_ERROR);
+      end(pending, INTERNAL_ERROR);
     }
   };
 
-  const noSlot = ({ isSlow }: OpenQuery): Answer => {
+  const noSlot = ({ isSlow }: PendingQuery): Answer => {
     const most = `maxConcurrentQueries is ${config.maxConcurrentQueries}`;
     const why = isSlow
       ? `${most}; queries that take more than ${SLOW_SECONDS} s may use only some of these slots`
@@ -221,11 +222,11 @@ export function createQueryQueue(parts: {
     return failed('busy', `the query was not sent, because the round had no free slot (${why})`);
   };
 
-  const slots = createFairSlots<OpenQuery>({
+  const slots = createFairSlots<PendingQuery>({
     most: config.maxConcurrentQueries,
     clock,
     runWithSlot,
-    expire: (open) => end(open, noSlot(open)),
+    expire: (pending) => end(pending, noSlot(pending)),
   });
 
   const limits = createQueryLimits({
@@ -237,7 +238,7 @@ export function createQueryQueue(parts: {
   const enqueue = (text: string, options: SendOptions, tally: Tally): Promise<Answer> => {
     const untilMs = options.untilMs ?? clock.monotonicMs() + options.seconds * 1000;
     const { owners = [] } = options;
-    tally.open += 1;
+    tally.pending += 1;
     const answer = new Promise<Answer>((resolve) =>
       slots.add({ text, options, tally, resolve, owners, untilMs, isSlow: slow.has(text), attempts: 0 }),
     );
@@ -247,11 +248,11 @@ export function createQueryQueue(parts: {
 
   const beginRound = (round: number): void => {
     current = round;
-    isOpen = failures >= MOST_FAILURES;
+    isProbing = failures >= MOST_FAILURES;
     probe = null;
     lately = fastest?.text ?? lately;
     fastest = null;
-    for (const [each, { open }] of tallies) if (open === 0) tallies.delete(each);
+    for (const [each, { pending }] of tallies) if (pending === 0) tallies.delete(each);
     const nowMs = clock.monotonicMs();
     if (nowMs < cleanMs) return;
     cleanMs = nowMs + CLEAN_MS;
@@ -261,7 +262,8 @@ export function createQueryQueue(parts: {
 
   const tallyOf = (round: number): Tally => {
     let tally = tallies.get(round);
-    if (tally === undefined) tallies.set(round, (tally = { open: 0, failures: 0, hasWorkingServer: false }));
+    if (tally === undefined)
+      tallies.set(round, (tally = { pending: 0, failures: 0, hasWorkingServer: false }));
     return tally;
   };
 
@@ -271,7 +273,7 @@ export function createQueryQueue(parts: {
     options: SendOptions,
   ): Promise<Answer> => {
     await probing;
-    if (!isOpen) return enqueue(text, options, tallyOf(options.round));
+    if (!isProbing) return enqueue(text, options, tallyOf(options.round));
     underWay.delete(text);
     return withSince(last ?? failed('connection', 'the query was not sent'));
   };
@@ -286,7 +288,7 @@ export function createQueryQueue(parts: {
     const overLimit = limits?.count(options.round, options.owners ?? []) ?? null;
     if (overLimit !== null) return Promise.resolve(overLimit);
     const tally = tallyOf(options.round);
-    if (!isOpen) return enqueue(text, options, tally);
+    if (!isProbing) return enqueue(text, options, tally);
     if (probe === null) {
       if (lately === null || lately === text) {
         const own = enqueue(text, options, tally);
