@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { stringify } from 'yaml';
 import { SYSTEM_CLOCK } from '../src/cli/system-clock.js';
-import { RESOURCE_QUERIES } from '../src/config/resource-queries.js';
+import { RESOURCE_QUERIES } from '../src/config/default-queries.js';
 import { substitute } from '../src/promql/variables.js';
 import { readScalers } from '../src/scaler/read/read-scalers.js';
 import { codeBlocksOf } from './docs/code-blocks.js';

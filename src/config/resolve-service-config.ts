@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import type { SourceConfig, SignInConfig } from '../prometheus/data-source/source-config.js';
 import { deepFreeze } from '../scaler/plain-json.js';
-import { resolveResourceQueries } from './resource-queries.js';
+import { resolveResourceQueries } from './default-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
 import type { ReceiverConfig } from '../notifications/notification.js';
 import type { ServiceInput, ReceiverInput } from './service-schema.js';

@@ -9,7 +9,7 @@ import { checkRules } from '../scaler/rules/check-rules.js';
 import type { DocumentInput, Loose } from '../scaler/schema/document-schema.js';
 import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import { listVariables } from '../promql/variables.js';
-import { RESOURCE_QUERIES } from './resource-queries.js';
+import { RESOURCE_QUERIES } from './default-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
 import type { ServiceInput, ReceiverInput } from './service-schema.js';
 import type { SourceInput } from './source-schema.js';

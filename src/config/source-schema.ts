@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { labelName, seconds } from '../scaler/schema/field-types.js';
 import { windowOfInterval } from '../units/bounds.js';
-import { RESOURCE_QUERIES } from './resource-queries.js';
+import { RESOURCE_QUERIES } from './default-queries.js';
 import { SERVICE_DEFAULTS } from './service-defaults.js';
 import { filePath, headerName, headerValue, url, word } from './service-field-types.js';
 

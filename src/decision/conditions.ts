@@ -10,7 +10,7 @@ import type { LimitName } from './result/limit-names.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from './limits/forbidden-window.js';
 import type { LimitContext } from './limits/limit.js';
 import { countAfter, isBoundOverHold, isHold, type LimitedCount } from './limits/limits.js';
-import { describeBound, describeFloor } from './limits/scheduled-bounds.js';
+import { describeBound, describeFloor } from './limits/bounds.js';
 
 export const ABLE_TO_GET_SCALE = able('SucceededGetScale', "the target's current scale was read");
 

@@ -22,7 +22,7 @@ import { ceilingOf } from './limits/ceiling.js';
 import type { LimitContext } from './limits/limit.js';
 import { applyLimits } from './limits/limits.js';
 import type { PodFacts } from './proposals/settled-pods.js';
-import { type Bounds, boundsInForce, describeFloor, highestCeiling } from './limits/scheduled-bounds.js';
+import { type Bounds, boundsInForce, describeFloor, highestCeiling } from './limits/bounds.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 import { describeFailure } from '../units/failure.js';
 import { countAre } from '../units/format.js';

@@ -1,4 +1,4 @@
-import { boundsInForce } from '../decision/limits/scheduled-bounds.js';
+import { boundsInForce } from '../decision/limits/bounds.js';
 import { type OtherAutoscaler, type Pause, pauseMessage } from '../decision/pause.js';
 import type { Condition } from '../decision/result/condition.js';
 import type { Decision } from '../decision/result/decision.js';

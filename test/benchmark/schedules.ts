@@ -1,4 +1,4 @@
-import { boundsInForce } from '../../src/decision/limits/scheduled-bounds.js';
+import { boundsInForce } from '../../src/decision/limits/bounds.js';
 import type { Schedule } from '../../src/schedules/schedule.js';
 import { addSeconds, instantFromMs } from '../../src/units/time.js';
 import { median, print } from './report.js';

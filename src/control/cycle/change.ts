@@ -1,4 +1,4 @@
-import { widestBounds } from '../../decision/limits/scheduled-bounds.js';
+import { widestBounds } from '../../decision/limits/bounds.js';
 import { KubernetesError, UNKNOWN_OUTCOME } from '../../kubernetes/api/types.js';
 import type { Cluster, Scale, ScaleTarget } from '../../kubernetes/api/types.js';
 import { rateLimitMs } from '../../kubernetes/requests/retry.js';

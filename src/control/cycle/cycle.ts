@@ -1,5 +1,5 @@
 import { decide } from '../../decision/decide.js';
-import { highestCeiling } from '../../decision/limits/scheduled-bounds.js';
+import { highestCeiling } from '../../decision/limits/bounds.js';
 import type { Decision } from '../../decision/result/decision.js';
 import type { Sample, Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { Instant } from '../../units/time.js';

@@ -1,7 +1,7 @@
 import type { ScalerSpec } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import type { Ceiling } from './ceiling.js';
-import type { Bounds } from './scheduled-bounds.js';
+import type { Bounds } from './bounds.js';
 import type { Recommendation, State } from '../snapshot/snapshot.js';
 
 export interface LimitContext {

@@ -6,7 +6,7 @@ import type { Limit, LimitContext, Limited } from './limit.js';
 import { applyPolicies, policyLimit } from './policy.js';
 import { stabilize } from './stabilization.js';
 import { limitStep, stepLimit } from './step-limit.js';
-import { describeBound, describeFloor } from './scheduled-bounds.js';
+import { describeBound, describeFloor } from './bounds.js';
 import { MAX_REPLICAS } from '../../units/bounds.js';
 
 /**

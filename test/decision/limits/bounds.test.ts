@@ -3,7 +3,7 @@ import {
   boundsInForce,
   highestCeiling,
   widestBounds,
-} from '../../../src/decision/limits/scheduled-bounds.js';
+} from '../../../src/decision/limits/bounds.js';
 import type { Schedule } from '../../../src/schedules/schedule.js';
 import { at, schedule } from '../../schedules/builders.js';
 
