@@ -1,9 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  boundsInForce,
-  highestCeiling,
-  widestBounds,
-} from '../../../src/decision/limits/bounds.js';
+import { boundsInForce, highestCeiling, widestBounds } from '../../../src/decision/limits/bounds.js';
 import type { Schedule } from '../../../src/schedules/schedule.js';
 import { at, schedule } from '../../schedules/builders.js';
 
