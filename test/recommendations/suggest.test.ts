@@ -160,7 +160,7 @@ describe('suggest', () => {
     const { changes, patch, saving, thetaU, reason } = await suggestFor(opening, {
       scaler: scalerOf({
         ...SPEC,
-        syncPeriodSeconds: 60,
+        syncPeriodSeconds: 120,
         metrics: [{ resource: { name: 'cpu', target: { averageUtilization: 80 } } }],
         forecast: {},
       }),

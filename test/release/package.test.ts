@@ -38,21 +38,27 @@ describe('the npm package', () => {
   const manifest = (): Manifest =>
     JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Manifest;
 
-  /** Runs `npx --no-install promscaler`. */
-  const run = (...args: readonly string[]): { code: number | null; stdout: string; stderr: string } => {
-    const npx = ['--no-install', '--offline', 'promscaler', ...args];
-    const { status, stdout, stderr } = spawnSync('npx', npx, { cwd: folder, encoding: 'utf8' });
+  /** Runs `promscaler`, or with npx. */
+  const run = (
+    args: readonly string[],
+    [file, ...first]: readonly [string, ...string[]] = ['node_modules/.bin/promscaler'],
+  ): { code: number | null; stdout: string; stderr: string } => {
+    const { status, stdout, stderr } = spawnSync(file, [...first, ...args], {
+      cwd: folder,
+      encoding: 'utf8',
+    });
     // npm may print notices about itself.
     return { code: status, stdout, stderr: stderr.replace(/^npm .*\n/gm, '') };
   };
 
   it('validates its examples, and prints its version', () => {
-    expect(run('validate', join(installed, 'config/scalers'))).toMatchObject({ code: 0, stderr: '' });
-    expect(run('version').stdout).toBe(`promscaler ${manifest().version}\n`);
+    const npx = ['npx', '--no-install', '--offline', 'promscaler'] as const;
+    expect(run(['validate', join(installed, 'config/scalers')], npx)).toMatchObject({ code: 0, stderr: '' });
+    expect(run(['version']).stdout).toBe(`promscaler ${manifest().version}\n`);
   });
 
   it('runs the demo', () => {
-    const { code, stdout } = run('demo', '--duration', '3', '--port', '0');
+    const { code, stdout } = run(['demo', '--duration', '3', '--port', '0']);
 
     expect(stdout).toContain('The demo ended: ');
     expect(stdout).toContain('promscaler status --kubeconfig');
