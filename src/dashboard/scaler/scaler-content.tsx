@@ -20,6 +20,7 @@ import { firstRange, secondsAhead, startOf } from './model/ranges.js';
 import type { Range } from './model/ranges.js';
 import { readTolerances } from './model/tolerance.js';
 import { useLongHistory, useRecentHistory, useMoment } from './model/use-history.js';
+import { Sentence } from './text/sentence.jsx';
 import { VerdictCard } from './verdict-card.jsx';
 import { WhatIfSection } from './what-if/what-if-section.jsx';
 import './scaler.css';
@@ -92,6 +93,8 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
   const hover = useMemo(() => createCell<number | null>(null), []);
   const now = useNow((nowMs) => Math.ceil(nowMs / STEP_MS) * (STEP_MS / 1000));
   const from = startOf(range, { now, oldest });
+  const isShort = oldest !== null && from > now - range.seconds + SHORT_SECONDS;
+  const begin = isShort ? new Date(oldest * 1000).toISOString() : null;
   const ahead = secondsAhead(now - from, detail.document);
   // Until the forecast is known, because it usually exists.
   const [hasForecast, setHasForecast] = useState(true);
@@ -114,8 +117,7 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
       hover={hover}
       range={range}
       isZoomed={zoom !== null}
-      begin={from > now - range.seconds + SHORT_SECONDS ? oldest : null}
-      note={note}
+      note={<Sentence text={begin === null ? note : `There are no points before ${begin}. ${note}`} />}
       onRange={(next) => {
         setRange(next);
         setZoom(null);
@@ -171,7 +173,8 @@ interface ChartState {
   readonly data: ChartData;
   /** The time of the oldest point of the range, in Unix seconds; null: it is not known yet. */
   readonly oldest: number | null;
-  readonly note: string | null;
+  /** Why a part of the range is empty; empty: nothing has failed. */
+  readonly note: string;
   readonly range: Range;
   readonly setRange: (range: Range) => void;
   readonly zoom: TimeWindow | null;
@@ -208,6 +211,6 @@ function useCharts(api: Api, detail: ScalerDetail): ChartState {
   const isLoading = long !== null && earlier.data === null && earlier.error === null;
   const oldest = isLoading ? null : (data.at[0] ?? null);
   const error = recent.error ?? earlier.error;
-  const note = error === null ? null : `${long === null ? '' : 'From memory only: '}${error.message}`;
+  const note = error === null ? '' : `${long === null ? '' : 'From memory only: '}${error.message}`;
   return { data, oldest, note, range, setRange, zoom, setZoom };
 }

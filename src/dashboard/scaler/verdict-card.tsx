@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import type { ScalerDetail } from '../../api/answers.js';
 import { formatCount } from '../ui/numbers.js';
 import { Icon } from '../ui/icon.jsx';
@@ -48,53 +48,33 @@ const loadAdvice = () => import('./text/recommendation.jsx');
 
 function Facts({ detail }: VerdictCardProps): VNode {
   const { target, currentReplicas, minReplicas, maxReplicas, at, lastScaleUp, lastScaleDown } = detail;
+  const ago = (time: string | null): VNode => <Time at={time} show="ago" />;
   return (
     <dl class="scaler-facts">
-      <div>
-        <dt>Target</dt>
-        <dd dir="auto">
-          {target.kind} {target.name}
-        </dd>
-      </div>
-      <div>
-        <dt>Replicas</dt>
-        <dd>
-          <b>{formatCount(currentReplicas)}</b>, bounds {formatCount(minReplicas)} to{' '}
-          {formatCount(maxReplicas)}
-        </dd>
-      </div>
-      <div>
-        <dt>Last decision</dt>
-        <dd>
-          <Time at={at} show="ago" />
-        </dd>
-      </div>
-      <div>
-        <dt>{detail.state.name} since</dt>
-        <dd>
-          <Time at={detail.state.since} show="ago" />
-        </dd>
-      </div>
-      <div>
-        <dt>Last scale-up</dt>
-        <dd>
-          <Time at={lastScaleUp} show="ago" />
-        </dd>
-      </div>
-      <div>
-        <dt>Last scale-down</dt>
-        <dd>
-          <Time at={lastScaleDown} show="ago" />
-        </dd>
-      </div>
+      <Fact name="Target">
+        {target.kind} {target.name}
+      </Fact>
+      <Fact name="Replicas">
+        <b>{formatCount(currentReplicas)}</b>, bounds {formatCount(minReplicas)} to {formatCount(maxReplicas)}
+      </Fact>
+      <Fact name="Last decision">{ago(at)}</Fact>
+      <Fact name={`${detail.state.name} since`}>{ago(detail.state.since)}</Fact>
+      <Fact name="Last scale-up">{ago(lastScaleUp)}</Fact>
+      <Fact name="Last scale-down">{ago(lastScaleDown)}</Fact>
       {detail.grafanaUrl === undefined ? null : (
-        <div>
-          <dt>Grafana</dt>
-          <dd>
-            <GraphLink url={detail.grafanaUrl} what="Grafana" />
-          </dd>
-        </div>
+        <Fact name="Grafana">
+          <GraphLink url={detail.grafanaUrl} what="Grafana" />
+        </Fact>
       )}
     </dl>
+  );
+}
+
+function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }): VNode {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd dir="auto">{children}</dd>
+    </div>
   );
 }

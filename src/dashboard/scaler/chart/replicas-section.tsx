@@ -4,7 +4,6 @@ import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
 import { formatCount, UNKNOWN } from '../../ui/numbers.js';
 import { formatLocal } from '../../ui/times.js';
-import { Time } from '../../ui/time.jsx';
 import { PartMissing } from '../../ui/states.jsx';
 import { usePart } from '../../ui/use-part.js';
 import { Section } from '../../ui/section.jsx';
@@ -25,10 +24,8 @@ interface ReplicasSectionProps {
   readonly hover: ReadableCell<number | null>;
   readonly range: Range;
   readonly isZoomed: boolean;
-  /** The time of the oldest point in Unix seconds, if the range starts earlier; otherwise null. */
-  readonly begin: number | null;
-  /** Why a part of the time range is empty; null: nothing has failed. */
-  readonly note: string | null;
+  /** Why a part of the time range is empty. */
+  readonly note: VNode;
   readonly onRange: (range: Range) => void;
   readonly onSelect: (second: number | null) => void;
   /** Further charts with the same time axis. */
@@ -46,7 +43,7 @@ const STYLES: readonly SeriesStyle[] = [
 
 /** Shows a chart of the replicas, and the controls for all charts. */
 export function ReplicasSection(props: ReplicasSectionProps): VNode {
-  const { data, links, range, isZoomed, begin, note, onRange, onSelect } = props;
+  const { data, links, range, isZoomed, note, onRange, onSelect } = props;
   const columns = useMemo(
     () => [
       data.at,
@@ -105,14 +102,7 @@ export function ReplicasSection(props: ReplicasSectionProps): VNode {
           </>
         ) : null}
         Click a point in time to see its decision. Drag or pinch to zoom.{' '}
-        <span class="keys-hint">The arrow keys move from change to change.</span>
-        {begin === null ? null : (
-          <>
-            {' There are no points before '}
-            <Time at={new Date(begin * 1000).toISOString()} />.
-          </>
-        )}
-        {note === null ? '' : ` ${note}`}
+        <span class="keys-hint">The arrow keys move from change to change.</span> {note}
       </p>
       <ChartTable data={data} window={links.window} />
     </Section>
@@ -223,11 +213,9 @@ function targetOf(
   switch (key) {
     case 'ArrowLeft':
     case 'ArrowDown':
-    case 'PageDown':
       return nextChange(changes, selected, -1)?.second;
     case 'ArrowRight':
     case 'ArrowUp':
-    case 'PageUp':
       return selected === null ? undefined : (nextChange(changes, selected, 1)?.second ?? null);
     case 'Home':
       return changes[0]?.second;
