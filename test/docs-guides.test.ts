@@ -193,7 +193,7 @@ describe('the page about Argo CD, Flux and Helm', () => {
   it.each([
     ' changed spec.replicas after promscaler three times within ten minutes, last at ',
     ' may reset the replica count',
-    'remove spec.replicas from the manifest that is applied',
+    'remove spec.replicas with kubectl apply edit-last-applied, then from the manifest. Without',
   ])('quotes the message %s', (message) => {
     expect(readPage('docs/guides/gitops.md')).toContain(message);
     expect(SOURCES).toContain(message);

@@ -1,6 +1,9 @@
 import { OBJECTS_PATH } from '../scaler/problems/problem.js';
 import { kubectl, type Remedy, type TroubledScaler } from './snippet.js';
 
+/** Removing the field from a manifest may reset a running workload once. */
+const MAY_RESET = '. See docs/guides/gitops.md before: the next run may set the count to 1';
+
 /** Field managers of deployment tools that set `spec.replicas`, and how to make each tool ignore the field. */
 const TOOLS: readonly (readonly [RegExp, string])[] = [
   [
@@ -9,11 +12,11 @@ const TOOLS: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /^(?:kustomize-controller|flux|gotk)/i,
-    'remove spec.replicas from the manifest in the repository that Flux applies',
+    `remove spec.replicas from the manifest in the repository that Flux applies${MAY_RESET}`,
   ],
   [
     /helm/i,
-    'remove replicas from the template of the chart (in most charts, autoscaling.enabled: true or replicaCount: null does this)',
+    `remove replicas from the template of the chart (in most charts, autoscaling.enabled: true or replicaCount: null does this)${MAY_RESET}`,
   ],
   [
     /^terraform|hashicorp/i,
@@ -21,9 +24,10 @@ const TOOLS: readonly (readonly [RegExp, string])[] = [
   ],
   [/^pulumi/i, 'add ignoreChanges: ["spec.replicas"] to the Pulumi resource'],
   [
-    /^kubectl-client-side-apply$|^before-first-apply$|apply/i,
-    'remove spec.replicas from the manifest that is applied',
+    /^kubectl-client-side-apply$|^before-first-apply$/,
+    'remove spec.replicas with kubectl apply edit-last-applied, then from the manifest. Without the first step, the next apply sets the count to 1',
   ],
+  [/apply/i, `remove spec.replicas from the manifest that is applied${MAY_RESET}`],
 ];
 
 /** Returns how a deployment tool stops setting `spec.replicas`; null: the field manager is not known to be one. */

@@ -2,7 +2,7 @@ import { type ExpectedLoad, expectLoad } from '../decision/forecast/propose-fore
 import { countReady } from '../decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { addSeconds, type Instant, instantFromMs } from '../units/time.js';
-import type { CycleRecord } from './cycle-record.js';
+import { type CycleRecord, desiredReplicasOf } from './cycle-record.js';
 import { bytesPerPoint, type Point, PointRing } from './point-ring.js';
 import { currentValue, targetValue } from './scaler-series.js';
 
@@ -229,9 +229,10 @@ function fillForecast(
 }
 
 /** Sets the counts in the order of `COUNT_COLUMNS`. There is no loop over the columns, because it is much slower. */
-function fillCounts(counts: (number | null)[], { decision, snapshot }: CycleRecord): void {
+function fillCounts(counts: (number | null)[], record: CycleRecord): void {
+  const { decision, snapshot } = record;
   counts[0] = decision === null ? null : decision.currentReplicas;
-  counts[1] = decision === null ? null : decision.desiredReplicas;
+  counts[1] = desiredReplicasOf(record);
   counts[2] = decision === null ? null : decision.recommendedReplicas;
   counts[3] = decision === null ? null : decision.minReplicas;
   counts[4] = decision === null ? null : decision.maxReplicas;

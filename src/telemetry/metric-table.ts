@@ -25,7 +25,10 @@ export const SCALER_METRICS = {
     'promscaler_current_replicas',
     'Replicas of the target when the last decision was taken.',
   ),
-  desiredReplicas: gauge('promscaler_desired_replicas', 'Desired replicas of the last decision.'),
+  desiredReplicas: gauge(
+    'promscaler_desired_replicas',
+    'Desired replicas of the last decision, or the count that a pause keeps.',
+  ),
   recommendedReplicas: gauge(
     'promscaler_recommended_replicas',
     'Largest proposal of the metrics, before any limit.',

@@ -6,6 +6,7 @@ import type { Pause } from '../decision/pause.js';
 import { countReady } from '../decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
+import { desiredReplicasOf } from './cycle-record.js';
 import type { LedgerEntry, Ledger } from './ledger.js';
 import { SCALER_METRICS, type MetricRow, type MetricsDetail, isInSummary } from './metric-table.js';
 
@@ -21,7 +22,7 @@ export const SCALER_SERIES: Readonly<
   Record<ScalerMetricKey, (status: LedgerEntry, write: WriteSeries) => void>
 > = {
   currentReplicas: ({ record }, write) => writeKnown(record.decision?.currentReplicas, write),
-  desiredReplicas: ({ record }, write) => writeKnown(record.decision?.desiredReplicas, write),
+  desiredReplicas: ({ record }, write) => writeKnown(desiredReplicasOf(record), write),
   recommendedReplicas: ({ record }, write) => writeKnown(record.decision?.recommendedReplicas, write),
   minReplicas: ({ record }, write) => writeKnown(record.decision?.minReplicas, write),
   maxReplicas: ({ record }, write) => writeKnown(record.decision?.maxReplicas, write),

@@ -7,9 +7,11 @@ import { STATES, STATE_NAMES } from '../../src/decision/state.js';
 import type { Problem } from '../../src/scaler/problems/problem.js';
 import { viewRow } from '../../src/server/overview/overview-rows.js';
 import { viewScaler } from '../../src/server/pages/views.js';
+import { createChartPoints } from '../../src/telemetry/chart-points.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { LedgerEntry } from '../../src/telemetry/ledger.js';
 import { createRecords } from '../../src/telemetry/records.js';
+import { SCALER_SERIES } from '../../src/telemetry/scaler-series.js';
 import { rejectionsOf } from '../../src/telemetry/timed-state.js';
 import { formatInstant, type Instant } from '../../src/units/time.js';
 import { runCli } from '../cli/fake-io.js';
@@ -132,10 +134,17 @@ describe('a state that nothing else of the scaler suggests', () => {
 
 it('has the count of a pause that keeps one as the desired count, not that of the decision', () => {
   const { pause } = paused({ replicas: 4 });
-  const { after } = createLedger().add({ ...decided({ percent: 83 })('web'), pause });
+  const kept = { ...decided({ percent: 83 })('web'), pause };
+  const { after } = createLedger().add(kept);
+  const chartPoints = createChartPoints();
+  const exposed: number[] = [];
 
   const written = buildObjectStatus({ object: object(), verdict: verdict(), last: after, now: T0 });
+  chartPoints.add(kept);
+  const chart = chartPoints.read(kept.scaler.key, { since: null, limit: 1, stepSeconds: null });
+  SCALER_SERIES.desiredReplicas(after, (_, value) => exposed.push(value));
 
+  expect([chart?.points[0]?.counts[1], ...exposed]).toEqual([4, 4]);
   expect([viewScaler(after, null).desiredReplicas, viewRow(after, null, { replicas: [] }).desired]).toEqual([
     4, 4,
   ]);

@@ -266,8 +266,7 @@ function reportedState({ pause, dryRun, otherScaler: other }: ScalerView): Pause
   return {
     isDryRun: dryRun,
     isPausedByDocument: pause?.by === 'document' || pause?.by === 'both',
-    // An HPA without a count scales nothing. Without dry run, neither of two documents with the same target scales. The other document is then not reported as
-    // scaling.
+    // An HPA without a count scales nothing, and without dry run neither of two documents with the same target does.
     other:
       other === null || other.whyNoCount !== undefined || (other.kind === 'Scaler' && !dryRun)
         ? null

@@ -70,7 +70,7 @@ describe('replicas-writer', () => {
     ['argocd-controller', 'ignoreDifferences'],
     ['kustomize-controller', 'Flux'],
     ['helm', 'autoscaling.enabled'],
-    ['kubectl-client-side-apply', 'remove spec.replicas from the manifest'],
+    ['kubectl-client-side-apply', 'edit-last-applied'],
     ['Terraform', 'ignore_changes'],
   ])('warns about %s, and prints how to remove the field from it', async (manager, fix) => {
     const [found] = (await setBy(manager)).of('replicas-writer' satisfies CheckName);
