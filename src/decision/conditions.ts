@@ -35,6 +35,25 @@ export const NOT_EVALUATED: readonly Condition[] = [
     'NotEvaluated',
     'no replica count was calculated for this version of the document yet',
   ),
+  buildCondition(
+    'TargetReached',
+    'NotEvaluated',
+    'the pods were not compared with spec.replicas for this version of the document yet',
+  ),
+];
+
+/**
+ * The conditions while the target does not exist. The last ones would be about a workload that is gone. If the target
+ * exists but cannot be read, the last ones stay, as in the HPA: its pods still run, and most failures are short.
+ */
+export const WITHOUT_TARGET: readonly Condition[] = [
+  buildCondition('ScalingActive', 'NotEvaluated', 'the target does not exist, so no metric is evaluated'),
+  buildCondition(
+    'ScalingLimited',
+    'NotEvaluated',
+    'the target does not exist, so no replica count is calculated',
+  ),
+  buildCondition('TargetReached', 'NotEvaluated', 'the target does not exist, so it has no pods'),
 ];
 
 /**

@@ -1,4 +1,4 @@
-import { guessIn } from '../scaler/problems/nearest.js';
+import { DELETED, guessIn, MISSING } from '../scaler/problems/nearest.js';
 import { valueAt } from '../scaler/plain-json.js';
 import { isOfObject, OBJECTS_PATH } from '../scaler/problems/problem.js';
 import { adoptedFrom, type Origin, OTHER_WORK } from '../scaler/spec.js';
@@ -114,13 +114,17 @@ function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
   // The workload may be of the other kind.
   const isApps = kind === 'deployment' || kind === 'statefulset';
   const text = `Correct the ${Object.keys(ref).join(' and ')} of the target`;
-  return [
-    ...(guess === null ? [] : [patch(scaler, text, { scaleTargetRef: ref }, correctedTarget(ref))]),
-    {
-      text: `Create the ${target.kind} ${target.name}, or correct spec.scaleTargetRef or the namespace`,
-      snippet: command(`kubectl get -A ${isApps ? 'deployment,statefulset' : quoteForShell(kind)}`),
-    },
-  ];
+  const create = `Create the ${target.kind} ${target.name}`;
+  const isDeleted = message.includes(DELETED);
+  const wanted = isDeleted
+    ? { text: `${create} again`, snippet: null }
+    : {
+        text: `${create}, or correct spec.scaleTargetRef or the namespace`,
+        snippet: command(`kubectl get -A ${isApps ? 'deployment,statefulset' : quoteForShell(kind)}`),
+      };
+  if (guess !== null) return [patch(scaler, text, { scaleTargetRef: ref }, correctedTarget(ref)), wanted];
+  const isGone = isDeleted || message.includes(MISSING);
+  return [wanted, ...(isGone ? [deleteThis(scaler, 'If the workload is no longer needed')] : [])];
 }
 
 /** Returns the field of `spec.scaleTargetRef` to set, or both of them. */
@@ -136,7 +140,9 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
     const isAdoptable = adopt(scaler, '') !== null;
     const compare = patch(scaler, 'Or first compare the two autoscalers in dry run', { dryRun: true });
     return [
-      ...(otherScaler.kind === 'Scaler' ? [deleteThis(scaler)] : []),
+      ...(otherScaler.kind === 'Scaler'
+        ? [deleteThis(scaler, 'Keep one of the two scalers. To keep the other')]
+        : []),
       deleteOther(otherScaler),
       ...(isAdoptable ? [compare] : []),
     ];
@@ -153,12 +159,12 @@ function endConflict(scaler: TroubledScaler): readonly Remedy[] {
   return [...stopWriters(scaler, conflictingWriter?.managers ?? []), ...keepReplicas(scaler)];
 }
 
-/** Only a person knows which of the two scalers should stay, so the text offers a choice. */
-function deleteThis(scaler: TroubledScaler): Remedy {
+/** Only a person knows whether the scaler is still needed, so `text` is a condition, such as a choice of two scalers. */
+function deleteThis(scaler: TroubledScaler, text: string): Remedy {
   const { generation, rejections } = scaler;
   const file = generation === null ? (scaler.file ?? 'its file') : null;
   const isAlsoObject = rejections.some(isUnusedObject);
-  return deleteScaler('Keep one of the two scalers. To keep the other', { ...scaler, file, isAlsoObject });
+  return deleteScaler(text, { ...scaler, file, isAlsoObject });
 }
 
 function deleteOther(other: OtherScaler): Remedy {

@@ -1,4 +1,4 @@
-import { didYouMean } from '../scaler/problems/nearest.js';
+import { didYouMean, MISSING } from '../scaler/problems/nearest.js';
 import { WATCHED_KINDS, type TargetRef } from '../scaler/spec.js';
 import { onAbort } from '../units/abort.js';
 import { withDeadline, type Clock } from '../units/clock.js';
@@ -210,7 +210,7 @@ function doesNotExist(
   const hint = near === '' ? sameName : near;
   return new KubernetesError(
     'not_found',
-    `reading ${nameTarget(namespace, ref)}: 404 Not Found: the object does not exist${hint}`,
+    `reading ${nameTarget(namespace, ref)}: 404 Not Found: ${MISSING}${hint}`,
     { status: 404 },
   );
 }

@@ -302,6 +302,32 @@ describe('what to do about the state of a scaler', () => {
     ]);
   });
 
+  it('is the workload again, or no scaler, for a target that was deleted, and no rename', async () => {
+    const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';
+    const target = { kind: 'Deployment', name: 'payments-v1' };
+    const withMessage = (message: string) => ({
+      conditions: [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }],
+      target,
+      name: 'pay',
+    });
+    const removal =
+      'If the workload is no longer needed, delete shop/pay: kubectl delete -n shop scalers.promscaler.dev pay';
+
+    expect(
+      await remediesFor(what, { ...withMessage('404 Not Found: the object was deleted'), generation: 1 }),
+    ).toEqual(['Create the Deployment payments-v1 again', removal]);
+    expect(
+      (
+        await remediesFor(what, { ...withMessage('404 Not Found: the object does not exist'), generation: 1 })
+      )[1],
+    ).toBe(removal);
+    expect((await remediesFor(what, withMessage('the object was deleted')))[1]).toMatch(
+      /^If the workload is no longer needed, remove shop\/pay from /,
+    );
+    // The target exists.
+    expect(await remediesFor(what, { ...withMessage('403 Forbidden'), generation: 1 })).toHaveLength(1);
+  });
+
   it('quotes for the shell what is not plain', async () => {
     const [line] = await remediesFor('no series', { name: "a'b" });
 

@@ -1,10 +1,11 @@
 import { countChange } from '../../decision/explain.js';
-import { metricFailed } from '../../decision/conditions.js';
+import { metricFailed, WITHOUT_TARGET } from '../../decision/conditions.js';
 import { worthRaising } from '../../decision/forecast/worth.js';
 import { type Pause, pauseMessage, pauseReason } from '../../decision/pause.js';
+import { DELETED, MISSING, withoutRename } from '../../scaler/problems/nearest.js';
 import { buildCondition, type Condition, conditionOf } from '../../decision/result/condition.js';
 import type { Decision } from '../../decision/result/decision.js';
-import type { KubernetesError, OtherScaler } from '../../kubernetes/api/types.js';
+import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { ignoredOfDocument, ignoredOfTarget, ignoredSentence } from '../../scaler/annotations.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -13,7 +14,7 @@ import type { CycleRecord, Outcome, Shadow } from '../../telemetry/cycle-record.
 import { failureOf } from '../../units/failure.js';
 import type { Instant } from '../../units/time.js';
 import { conflictingWriterOf } from '../memory/conflicting-writer.js';
-import { lastScales } from '../memory/memory.js';
+import { lastScales, type Memory } from '../memory/memory.js';
 import { shortfallOf, targetReached } from './target-reached.js';
 import { degradedMessage, overrideMessage } from './holds.js';
 import { endedPause } from './pause.js';
@@ -55,16 +56,23 @@ export function buildRecord(
 /** Returns the record of a cycle that could not read its target and so made no decision. */
 export function buildUnreadRecord(
   { scaler, memory, now, readings, sharesTargetWith }: CycleInput,
-  { failure, pause, isDryRun }: Unread,
+  { failure, target, pause, isDryRun }: Unread,
   observeSeconds: number,
 ): CycleRecord {
+  const failed = failedQuery(failure, scaler, readings);
+  const isMissing = failure.kind === 'not_found' && target === null;
+  const unknown = isMissing ? WITHOUT_TARGET : NO_CONDITIONS;
   return {
     scaler,
     at: now,
     snapshot: null,
     decision: null,
     outcome: noChange(null),
-    conditions: [cannotReadTarget(failure), ...failedQuery(failure, scaler, readings)],
+    conditions: [
+      cannotReadTarget(isMissing ? withoutWrongGuess(failure, scaler, memory) : failure),
+      ...failed,
+      ...unknown.filter(({ type }) => conditionOf(failed, type) === undefined),
+    ],
     pause,
     dryRun: isDryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
@@ -203,6 +211,32 @@ function updateCondition(result: ScaleResult | null): Condition | null {
     'SucceededRescale',
     `the target was set to ${countOf(result.replicas, 'replica')}`,
   );
+}
+
+/**
+ * Returns the failure for a target that does not exist, without another workload as a suggestion if the target has
+ * existed, or if the scaler has its name: a deleted workload is no typo, and a rename would scale the other workload.
+ * After a restart, only the uid of a target is known, which may be that of an earlier version of the document.
+ */
+function withoutWrongGuess(
+  failure: KubernetesError,
+  { name, spec }: Scaler,
+  memory: Memory,
+): KubernetesError {
+  const { scaleTargetRef: ref } = spec;
+  const read = memory.scaler?.spec.scaleTargetRef;
+  const wasRead = read?.name === ref.name && read.kind === ref.kind && read.apiVersion === ref.apiVersion;
+  const existed = wasRead || (read === undefined && memory.uid !== null);
+  if (!existed && name !== ref.name) return failure;
+  const message = withoutRename(failure.message, ref.name);
+  const isKindGone = message.startsWith('finding kind');
+  const text = !wasRead || isKindGone ? message : asDeleted(message);
+  return text === failure.message ? failure : new KubernetesError('not_found', text, { status: 404 });
+}
+
+/** For most kinds, the API server has written the message. */
+function asDeleted(message: string): string {
+  return message.includes(MISSING) ? message.replace(MISSING, DELETED) : `${message}; ${DELETED}`;
 }
 
 function cannotReadTarget({ kind, message }: KubernetesError): Condition {

@@ -66,6 +66,7 @@ export const CONDITION_REASONS = {
     RolloutPaused: 'False',
     Starting: 'False',
     NotReady: 'False',
+    NotEvaluated: 'Unknown',
   },
   MetricsUnique: {
     DuplicateSeries: 'False',

@@ -38,13 +38,25 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
   return guess === null ? '' : `; did you mean "${guess}"?`;
 }
 
+/** The ends of the messages for a target that does not exist, without and with knowledge of its past. */
+export const MISSING = 'the object does not exist';
+export const DELETED = 'the object was deleted';
+
+const GUESS = /; did you mean (?:(\w+) )?"([^"]+)"\?$/;
+
 /**
  * Returns the suggestion at the end of a message: the name in `didYouMean`, or another kind with the same name; null:
  * there is none.
  */
 export function guessIn(message: string): { readonly kind: string | null; readonly name: string } | null {
-  const [, kind = null, name] = /; did you mean (?:(\w+) )?"([^"]+)"\?$/.exec(message) ?? [];
+  const [, kind = null, name] = GUESS.exec(message) ?? [];
   return name === undefined ? null : { kind, name };
+}
+
+/** Returns a message without its suggestion of an object with another name than `name`. */
+export function withoutRename(message: string, name: string): string {
+  const guess = guessIn(message);
+  return guess === null || guess.name === name ? message : message.replace(GUESS, '');
 }
 
 function isSlip(word: string, candidate: string): boolean {

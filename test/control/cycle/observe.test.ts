@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ClusterPod, KubernetesErrorKind, OtherScaler } from '../../../src/kubernetes/api/types.js';
 import { UNKNOWN_AGE } from '../../../src/prometheus/source/age.js';
+import { WITHOUT_TARGET } from '../../../src/decision/conditions.js';
 import { freshMemory } from '../../../src/control/memory/memory.js';
 import { aPod } from '../../support/builders.js';
 import { failure } from '../fake-cluster.js';
@@ -30,6 +31,7 @@ describe('a target that cannot be read', () => {
           reason: 'FailedGetScale',
           message: `reading Deployment shop/web: ${kind}`,
         },
+        ...(kind === 'not_found' ? WITHOUT_TARGET : []),
       ]);
       expect(target).toBeNull();
       expect(fixture.cluster.arrived).toEqual([]);
