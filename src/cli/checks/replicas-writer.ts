@@ -27,10 +27,10 @@ export function checkReplicasWriter({
   scaler,
   cluster,
   isDryRun,
-  conflict,
+  reported,
 }: ScalerFacts): readonly (CheckResult | ToolWarning)[] {
   const make = resultsOf('replicas-writer', scalerKey(scaler));
-  if (conflict !== null) return [make.failed(conflict.message, conflict.fix)];
+  if (reported?.state === 'Conflict') return [make.failed(reported.message, reported.fix)];
   if (cluster === null) return [make.skipped('the API server does not answer')];
   const { target } = cluster;
   if (target instanceof KubernetesError) return [make.skipped('the target cannot be read')];

@@ -39,7 +39,7 @@ import {
 } from './context.js';
 import { suggestPrometheus } from './suggest-prometheus.js';
 import { createRecognizedClient, openDataSource } from './open-data-source.js';
-import { readClusterFacts, type ReportedConflict, type ScalerFacts } from './scaler-facts.js';
+import { readClusterFacts, type ReportedState, type ScalerFacts } from './scaler-facts.js';
 
 type CheckResults = readonly CheckResult[] | Promise<readonly CheckResult[]>;
 type Check<Facts> = readonly [CheckName, (facts: Facts) => CheckResults];
@@ -85,8 +85,10 @@ interface ChecksInput extends Omit<DoctorContext, 'signal'> {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly home: string | null;
   readonly includesServiceChecks: boolean;
-  /** The conflicts that the service reports, by key of the scaler; unset: the service is not read. */
-  readonly conflicts?: Promise<ReadonlyMap<string, ReportedConflict>>;
+  /** What the service reports, by key of the scaler; unset: the service is not read. */
+  readonly reported?: Promise<ReadonlyMap<string, ReportedState>>;
+  /** The keys of the Scaler objects whose targets were scaled at a known time; unset: none is known. */
+  readonly scaled?: ReadonlySet<string>;
 }
 
 const WHOLE_MS = 55_000;
@@ -211,10 +213,10 @@ async function checkScaler(
       subject: key,
       why: `the time limit of ${WHOLE_MS / 1000} s was exceeded; check this scaler only: promscaler doctor ${key}`,
     });
-  const [known, facts, conflicts] = await Promise.all([
+  const [known, facts, reported] = await Promise.all([
     answers,
     cluster === null ? null : readClusterFacts(cluster, scaler),
-    input.conflicts,
+    input.reported,
   ]);
   const scalerFacts: ScalerFacts = {
     scaler,
@@ -225,7 +227,8 @@ async function checkScaler(
     allScalers: input.allScalers,
     sharesTargetWith: shared.get(key) ?? null,
     isDryRun: scaler.spec.dryRun || input.isDryRun === true,
-    conflict: conflicts?.get(key) ?? null,
+    reported: reported?.get(key) ?? null,
+    wasScaled: input.scaled?.has(key) ?? false,
   };
   const results = await runAll(SCALER_CHECKS, scalerFacts);
   return [...results, ...(await checkDecision(scalerFacts, results))];

@@ -55,11 +55,15 @@ export interface ScalerFacts {
   /** Another document with the same target; null: there is none. */
   readonly sharesTargetWith: OtherScaler | null;
   readonly isDryRun: boolean;
-  /** The conflict with another client that the service reports; null: none, or the service was not read. */
-  readonly conflict: ReportedConflict | null;
+  /** What the service reports; null: neither a conflict nor a deleted target, or the service was not read. */
+  readonly reported: ReportedState | null;
+  /** Whether the status of the Scaler object has a time at which its target was scaled. */
+  readonly wasScaled: boolean;
 }
 
-export interface ReportedConflict {
+/** A conflict with another client, or a target that was deleted, with the advice of `explain`. */
+export interface ReportedState {
+  readonly state: 'Conflict' | 'NoTarget';
   readonly message: string;
   readonly fix: string;
 }

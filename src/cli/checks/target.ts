@@ -21,6 +21,7 @@ import {
   ignoredSentence,
 } from '../../scaler/annotations.js';
 import { nearest } from '../../scaler/problems/nearest.js';
+import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler, type TargetRef } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf, orNull } from './check-result.js';
 import type { ClusterContext } from './context.js';
@@ -210,15 +211,29 @@ async function explainMissingTarget(
   const scalerOf = scalersOf(await listOthers(facts, context));
   const isFree = (one: Target): boolean => scalerOf(one) === null;
   const message = `${nameTarget(namespace, ref)} does not exist`;
+  const { reported, wasScaled, scaler } = facts;
+  if (reported?.state === 'NoTarget') return [reported.message, reported.fix];
   const here = await listTargets(context, kind, { namespace, ref });
   const free = (here ?? []).filter(isFree);
   const near = nearestOf(ref.name, free);
-  if (near !== null) return [message, correctedTarget({ name: near.ref.name })];
+  const isSameName = scaler.name === ref.name;
+  if (near !== null && !wasScaled && !isSameName) return [message, correctedTarget({ name: near.ref.name })];
   const otherKind = await findOtherKind(context, { namespace, ref });
   if (otherKind !== null && isFree(otherKind))
     return [
       `${message}, but a ${otherKind.ref.kind} of the same name exists`,
       correctedTarget({ kind: otherKind.ref.kind, name: ref.name }),
+    ];
+  // A similar workload is another one: this target was scaled, or the scaler has its name.
+  if (wasScaled)
+    return [
+      `${message}, but promscaler has scaled it`,
+      `create ${nameTarget(namespace, ref)} again, or: ${kubectl(namespace, 'delete', OBJECTS_PATH, scaler.name).text}`,
+    ];
+  if (near !== null)
+    return [
+      `${message}, but ${nameTarget(namespace, near.ref)} has a similar name`,
+      `create ${nameTarget(namespace, ref)}, correct spec.scaleTargetRef, or delete this document`,
     ];
   const everywhere = await listTargets(context, kind, { namespace: null, ref });
   const sameName = (everywhere ?? []).filter((one) => one.ref.name === ref.name);

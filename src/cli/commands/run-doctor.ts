@@ -24,10 +24,13 @@ import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { type CheckResult, resultsOf } from '../checks/check-result.js';
 import { checkConfig, DOCUMENTS_FIX } from '../checks/config.js';
+import { textIn } from '../../kubernetes/api/json.js';
+import type { ScalerStore } from '../../kubernetes/scaler-objects.js';
+import { DELETED } from '../../scaler/problems/nearest.js';
 import { listScalerObjects } from '../checks/list-scaler-objects.js';
 import { makeReport, writeReport } from '../checks/report.js';
 import { runChecks } from '../checks/run-checks.js';
-import type { ReportedConflict } from '../checks/scaler-facts.js';
+import type { ReportedState } from '../checks/scaler-facts.js';
 import { localTimes } from '../output/lines.js';
 import { mapAtOnce } from '../../units/semaphore.js';
 
@@ -77,7 +80,8 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
     allScalers: loaded.scalers,
     isDryRun: options.dryRun ?? false,
     includesServiceChecks: true,
-    conflicts: readConflicts(key, config, io),
+    reported: readReported(key, config, io),
+    scaled: scaledBefore(objects),
   });
   const ofConfig = checkConfig({
     configFile: options.config,
@@ -127,34 +131,40 @@ function waysTo(config: ServiceConfig): readonly ReachOptions[] {
 }
 
 /**
- * Returns the conflicts with other clients that the service reports, with the advice of `explain`. Only the service has
- * seen the earlier writes: `managedFields` has the last writer. Empty: there are none, or no service answers.
+ * Returns the conflicts with other clients and the deleted targets that the service reports, with the advice of
+ * `explain`. Only the service has seen the earlier writes (`managedFields` has the last writer) and the targets before
+ * they were deleted. Empty: there are none, or no service answers.
  */
-async function readConflicts(
+async function readReported(
   key: string | undefined,
   config: ServiceConfig,
   io: CommandIo,
-): Promise<ReadonlyMap<string, ReportedConflict>> {
+): Promise<ReadonlyMap<string, ReportedState>> {
   for (const way of waysTo(config)) {
     let client: ServiceClient | null = null;
     try {
       client = await createServiceClient(way, io);
       const { readScaler } = client;
       const { rows } = await client.listScalers(key?.split('/', 1)[0] ?? null);
-      const found = rows.filter(
-        ({ state, conflictingWriter }) => state.name === 'Conflict' && conflictingWriter !== null,
-      );
-      const conflicts = await mapAtOnce(found, REQUESTS_AT_ONCE, async (row) => {
+      const found = rows.flatMap((row) => {
+        const message = reportedMessage(row);
+        return message === null ? [] : [{ row, message }];
+      });
+      const reported = await mapAtOnce(found, REQUESTS_AT_ONCE, async ({ row, message }) => {
         const { detail } = await readScaler(row);
         const steps = remediesOf(detail).map(({ text, snippet }) =>
           snippet === null ? text : `${text}: ${snippet.text}`,
         );
         return [
           `${row.namespace}/${row.name}`,
-          { message: row.conflictingWriter?.message ?? '', fix: steps.join('; ') },
+          {
+            state: row.conflictingWriter === null ? 'NoTarget' : 'Conflict',
+            message,
+            fix: steps.join('; '),
+          } satisfies ReportedState,
         ] as const;
       });
-      return new Map(conflicts);
+      return new Map(reported);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
     } finally {
@@ -162,6 +172,26 @@ async function readConflicts(
     }
   }
   return new Map();
+}
+
+/** Returns the message of a state that only the service knows; null: another state. */
+function reportedMessage({
+  state: { name, cause },
+  conflictingWriter: writer,
+}: {
+  readonly state: { readonly name: string; readonly cause: string | null };
+  readonly conflictingWriter: { readonly message: string } | null;
+}): string | null {
+  if (name === 'Conflict') return writer?.message ?? null;
+  return name === 'NoTarget' && writer === null && cause?.includes(DELETED) === true ? cause : null;
+}
+
+/** Returns the keys of the objects whose targets were scaled. */
+function scaledBefore(objects: ScalerStore | null): ReadonlySet<string> {
+  const scaled = [...(objects?.list() ?? [])].filter(
+    ({ status }) => textIn(status, 'lastScaleTime') !== null,
+  );
+  return new Set(scaled.map(scalerKey));
 }
 
 /** Returns the scaler as the service uses it, or a string that says why the service does not have it. */

@@ -110,6 +110,26 @@ describe('doctor, with documents in the cluster', () => {
     }
   });
 
+  it('does not rename the target of an object that has scaled it, although a similar one exists', async () => {
+    define();
+    simulator.addObject({
+      apiVersion: 'promscaler.dev/v1',
+      kind: 'Scaler',
+      metadata: { name: 'pay', namespace: 'shop' },
+      spec: { scaleTargetRef: { name: 'web-2' }, maxReplicas: 3 },
+      status: { lastScaleTime: '2026-01-01T00:00:00Z' },
+    });
+
+    const report = await diagnosed({ prometheus: url, kubernetes: simulator.url, config: ON });
+
+    expect(report.of('target')).toMatchObject([
+      {
+        message: 'deployment shop/web-2 does not exist, but promscaler has scaled it',
+        fix: 'create deployment shop/web-2 again, or: kubectl delete -n shop scalers.promscaler.dev pay',
+      },
+    ]);
+  });
+
   it('says to delete one of an object and a file with the same name', async () => {
     define();
     const spec = { scaleTargetRef: { name: 'web' }, maxReplicas: 3 };

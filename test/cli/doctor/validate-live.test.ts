@@ -51,7 +51,7 @@ describe('validate --live', () => {
     expect(live?.results.find(({ status }) => status === 'failed')).toMatchObject({
       subject: 'shop/wbe',
       check: 'target',
-      fix: 'spec.scaleTargetRef.name: web',
+      fix: 'create deployment shop/wbe, correct spec.scaleTargetRef, or delete this document',
     });
   });
 

@@ -24,7 +24,17 @@ describe('target', () => {
   }
 
   it.each([
-    [document('chekcout'), 'deployment shop/chekcout does not exist', 'spec.scaleTargetRef.name: checkout'],
+    [
+      document('web', '  scaleTargetRef: { name: chekcout }\n'),
+      'deployment shop/chekcout does not exist',
+      'spec.scaleTargetRef.name: checkout',
+    ],
+    // The scaler has the name of its target, so the similar name may be that of another workload.
+    [
+      document('checkout-2'),
+      'deployment shop/checkout-2 does not exist, but deployment shop/checkout has a similar name',
+      'create deployment shop/checkout-2, correct spec.scaleTargetRef, or delete this document',
+    ],
     [
       document('db'),
       'deployment shop/db does not exist, but a StatefulSet of the same name exists',
