@@ -197,7 +197,7 @@ export const BUGS: readonly Bug[] = [
   bug(
     'patches-the-current-count',
     { by: ['I8'], when: [] },
-    edit('control/cycle/change.js', `if (order.action === 'none') {`, 'if (false) {'),
+    edit('control/cycle/change.js', `if (toApply.action === 'none') {`, 'if (false) {'),
   ),
   bug(
     'other-autoscaler-fought',
