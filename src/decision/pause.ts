@@ -54,12 +54,16 @@ export interface OtherAutoscaler {
   readonly whyNoCount?: string | undefined;
 }
 
+export function nameOtherScaler({ kind, namespace, name }: OtherAutoscaler): string {
+  return `${kind} ${namespace}/${name}`;
+}
+
 /** Returns what another autoscaler does while the scaler is in dry run. */
-export function describeOther({ kind, namespace, name, whyNoCount }: OtherAutoscaler): string {
-  const other = `${kind} ${namespace}/${name}`;
-  return whyNoCount === undefined
-    ? `${other} scales the target`
-    : `${other} has the same target, but no desired replicas: ${whyNoCount}`;
+export function describeOther(other: OtherAutoscaler): string {
+  const who = nameOtherScaler(other);
+  return other.whyNoCount === undefined
+    ? `${who} scales the target`
+    : `${who} has the same target, but no desired replicas: ${other.whyNoCount}`;
 }
 
 function byAnnotation({ until }: NonNullable<Pause['annotated']>): string {

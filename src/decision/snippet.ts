@@ -231,6 +231,13 @@ export function takeOver({
   return [{ text, snippet }, switchOver];
 }
 
+/** Returns a step in one line, as `doctor` prints it: `Run doctor: promscaler doctor`. */
+export function remedyText({ text, snippet }: Remedy): string {
+  return snippet === null ? text : `${text}: ${snippet.text}`;
+}
+
+const KIND_FIELDS = 'apiVersion and kind of spec.scaleTargetRef to';
+
 /**
  * Returns what to do about a kind that cannot be a target: the cluster does not serve the kind, or the kind has no scale
  * subresource. `message`: that of the failed discovery; null: it is about something else.
@@ -238,18 +245,17 @@ export function takeOver({
 export function fixForKind(message: string): Remedy | null {
   const [found, group] = /^finding kind [^ :]+(?: in API group "([^"]*)"|:)/.exec(message) ?? [];
   if (found === undefined) return null;
-  const set = 'et apiVersion and kind of spec.scaleTargetRef to those of';
   // The name of the group of a CRD has a dot, so no CRD can add a kind to a group such as `batch`.
   if (group?.includes('.') !== true)
     return {
-      text: `S${set} a workload that has replicas, such as a Deployment or StatefulSet (apps/v1)`,
+      text: `Set ${KIND_FIELDS} those of a workload that has replicas, such as a Deployment or StatefulSet (apps/v1)`,
       snippet: command('kubectl get -A deployment,statefulset'),
     };
   const isServed = !message.includes('does not serve this API group');
   return {
     text: isServed
-      ? `S${set} a workload of the API group ${group}, or of another one`
-      : `Install the CRDs of ${group}, or s${set} the workload`,
+      ? `Set ${KIND_FIELDS} those of a workload of the API group ${group}, or of another one`
+      : `Install the CRDs of ${group}, or set ${KIND_FIELDS} those of the workload`,
     snippet: command(`kubectl api-resources${isServed ? ` --api-group=${quoteForShell(group)}` : ''}`),
   };
 }

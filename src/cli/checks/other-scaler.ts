@@ -1,4 +1,5 @@
-import { atReplicas, nameOtherScaler, whyNotScaling } from '../../control/cycle/shared-targets.js';
+import { atReplicas, whyNotScaling } from '../../control/cycle/shared-targets.js';
+import { nameOtherScaler } from '../../decision/pause.js';
 import { takeOver } from '../../decision/snippet.js';
 import { meansNoHpas } from '../../kubernetes/hpa.js';
 import { nameTarget, targetKey } from '../../kubernetes/targets.js';

@@ -1,7 +1,8 @@
 import { endedPause } from '../../control/cycle/pause.js';
-import { asOtherScaler, findOtherScaler, nameOtherScaler } from '../../control/cycle/shared-targets.js';
+import { asOtherScaler, findOtherScaler } from '../../control/cycle/shared-targets.js';
+import { nameOtherScaler } from '../../decision/pause.js';
 import { correctedTarget } from '../../decision/remedies.js';
-import { fixForKind, kubectl } from '../../decision/snippet.js';
+import { fixForKind, kubectl, remedyText } from '../../decision/snippet.js';
 import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/api/json.js';
 import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../kubernetes/api/types.js';
 import { listHpas } from '../../kubernetes/hpa.js';
@@ -93,8 +94,8 @@ function fixForInvalid(object: JsonObject | null, { message }: KubernetesError):
 function fixOfKind(message: string): string | null {
   const fix = fixForKind(message);
   if (fix === null) return null;
-  const text = `${fix.text.charAt(0).toLowerCase()}${fix.text.slice(1)}`;
-  return fix.snippet === null ? text : `${text}: ${fix.snippet.text}`;
+  const text = remedyText(fix);
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 }
 
 /** Returns the annotations without effect. promscaler reads annotations only from workloads that it watches. */

@@ -5,6 +5,7 @@ import { objectFile } from '../../config/read-objects.js';
 import { createScalerFiles, type LoadedScalers } from '../../config/scaler-files.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { remediesOf } from '../../decision/remedies.js';
+import { remedyText } from '../../decision/snippet.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';
 import {
@@ -147,22 +148,12 @@ async function readReported(
       const { readScaler } = client;
       const { rows } = await client.listScalers(key?.split('/', 1)[0] ?? null);
       const found = rows.flatMap((row) => {
-        const message = reportedMessage(row);
-        return message === null ? [] : [{ row, message }];
+        const known = reportedOf(row);
+        return known === null ? [] : [{ row, known }];
       });
-      const reported = await mapAtOnce(found, REQUESTS_AT_ONCE, async ({ row, message }) => {
+      const reported = await mapAtOnce(found, REQUESTS_AT_ONCE, async ({ row, known }) => {
         const { detail } = await readScaler(row);
-        const steps = remediesOf(detail).map(({ text, snippet }) =>
-          snippet === null ? text : `${text}: ${snippet.text}`,
-        );
-        return [
-          `${row.namespace}/${row.name}`,
-          {
-            state: row.conflictingWriter === null ? 'NoTarget' : 'Conflict',
-            message,
-            fix: steps.join('; '),
-          } satisfies ReportedState,
-        ] as const;
+        return [scalerKey(row), { ...known, fix: remediesOf(detail).map(remedyText).join('; ') }] as const;
       });
       return new Map(reported);
     } catch (error) {
@@ -174,16 +165,17 @@ async function readReported(
   return new Map();
 }
 
-/** Returns the message of a state that only the service knows; null: another state. */
-function reportedMessage({
-  state: { name, cause },
-  conflictingWriter: writer,
-}: {
+/** Returns a state that only the service knows, with its message; null: another state. */
+function reportedOf({ state, conflictingWriter: writer }: ReportedRow): Omit<ReportedState, 'fix'> | null {
+  if (state.name === 'Conflict')
+    return writer === null ? null : { state: 'Conflict', message: writer.message };
+  const message = state.name === 'NoTarget' && writer === null ? state.cause : null;
+  return message?.includes(DELETED) === true ? { state: 'NoTarget', message } : null;
+}
+
+interface ReportedRow {
   readonly state: { readonly name: string; readonly cause: string | null };
   readonly conflictingWriter: { readonly message: string } | null;
-}): string | null {
-  if (name === 'Conflict') return writer?.message ?? null;
-  return name === 'NoTarget' && writer === null && cause?.includes(DELETED) === true ? cause : null;
 }
 
 /** Returns the keys of the objects whose targets were scaled. */

@@ -1,5 +1,5 @@
 import { readPause } from '../../control/cycle/pause.js';
-import { nameOtherScaler } from '../../control/cycle/shared-targets.js';
+import { nameOtherScaler } from '../../decision/pause.js';
 import { PAUSE_ANNOTATIONS, type TargetRef } from '../../scaler/spec.js';
 import { APPS_ROOT, nameTarget, watchedPlural } from '../../kubernetes/targets.js';
 import { countOf, formatSeconds } from '../../units/format.js';

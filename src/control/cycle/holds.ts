@@ -1,9 +1,8 @@
 import type { Decision } from '../../decision/result/decision.js';
-import { besideDryRun, describeOther, pauseMessage } from '../../decision/pause.js';
+import { besideDryRun, describeOther, nameOtherScaler, pauseMessage } from '../../decision/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import type { Memory } from '../memory/memory.js';
 import { stops } from './pause.js';
-import { nameOtherScaler } from './shared-targets.js';
 import type { CycleInput, Hold, Observed } from './types.js';
 import { countOf } from '../../units/format.js';
 

@@ -1,7 +1,7 @@
 import { countChange } from '../../decision/explain.js';
 import { metricFailed, WITHOUT_TARGET } from '../../decision/conditions.js';
 import { worthRaising } from '../../decision/forecast/worth.js';
-import { type Pause, pauseMessage, pauseReason } from '../../decision/pause.js';
+import { nameOtherScaler, type Pause, pauseMessage, pauseReason } from '../../decision/pause.js';
 import { DELETED, MISSING, withoutRename } from '../../scaler/problems/nearest.js';
 import { buildCondition, type Condition, conditionOf } from '../../decision/result/condition.js';
 import type { Decision } from '../../decision/result/decision.js';
@@ -19,7 +19,6 @@ import { shortfallOf, targetReached } from './target-reached.js';
 import { degradedMessage, overrideMessage } from './holds.js';
 import { endedPause } from './pause.js';
 import { overrideOf } from './next-memory.js';
-import { nameOtherScaler } from './shared-targets.js';
 import type { CycleInput, Hold, Observed, ScaleResult, Settled, Unread } from './types.js';
 import { countOf } from '../../units/format.js';
 

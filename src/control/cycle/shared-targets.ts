@@ -1,4 +1,5 @@
 import type { OtherScaler } from '../../kubernetes/api/types.js';
+import { nameOtherScaler } from '../../decision/pause.js';
 import { targetKey } from '../../kubernetes/targets.js';
 import type { Scaler, TargetRef } from '../../scaler/spec.js';
 
@@ -59,8 +60,4 @@ export function whyNotScaling(other: Omit<OtherScaler, 'target'>): string {
   if (other.whyNoCount !== undefined)
     return `${isScaledObject ? `the HPA of ${name}` : name} has no desired replicas: ${other.whyNoCount}`;
   return isScaledObject ? `${name} does not exist or has no HPA` : `${name} no longer scales it`;
-}
-
-export function nameOtherScaler({ kind, namespace, name }: Omit<OtherScaler, 'target'>): string {
-  return `${kind} ${namespace}/${name}`;
 }

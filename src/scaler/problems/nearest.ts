@@ -34,8 +34,12 @@ export function nearest(word: string, candidates: readonly string[]): string | n
 
 /** Returns the end of a message: `; did you mean "x"?`. Empty: no candidate is near enough. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
-  const guess = nearest(word, candidates);
-  return guess === null ? '' : `; did you mean "${guess}"?`;
+  return suggest(nearest(word, candidates));
+}
+
+/** Returns the end of a message that suggests a name: `; did you mean "x"?`. Empty: `name` is null. */
+export function suggest(name: string | null): string {
+  return name === null ? '' : `; did you mean "${name}"?`;
 }
 
 /** The ends of the messages for a target that does not exist, without and with knowledge of its past. */

@@ -8,7 +8,7 @@ import {
   MAX_FINDINGS,
   type Path,
 } from '../problems/finding.js';
-import { didYouMean, guessIn } from '../problems/nearest.js';
+import { didYouMean, nearest, suggest } from '../problems/nearest.js';
 import { boundOf, isOfSeconds, numberHint, objectHint, quantityHint, unwrap } from './value-hint.js';
 import { isPlainObject, valueAt, without } from '../plain-json.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
@@ -155,7 +155,9 @@ function unknownField(
 ): Finding {
   const key = String(path.at(-1));
   const parent = path.slice(0, -1);
-  const guess = key === '<<' ? '; merge keys are not supported' : didYouMean(key, knownKeys(schema, parent));
+  const isMerge = key === '<<';
+  const name = isMerge ? null : nearest(key, knownKeys(schema, parent));
+  const guess = isMerge ? '; merge keys are not supported' : suggest(name);
   const hint = specific ?? (guess === '' ? misplaced(schema, key) : guess);
   const found: Finding = {
     code: 'unknown-field',
@@ -164,8 +166,7 @@ function unknownField(
     at: 'key',
     offset: null,
   };
-  const name = guessIn(guess)?.name;
-  if (specific !== undefined || name === undefined) return found;
+  if (specific !== undefined || name === null) return found;
   const meant = [...parent, name];
   return valueAt(value, meant) === undefined ? { ...found, meant } : found;
 }

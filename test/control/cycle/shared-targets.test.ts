@@ -1,9 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import {
-  findOtherScaler,
-  findSharedTargets,
-  nameOtherScaler,
-} from '../../../src/control/cycle/shared-targets.js';
+import { findOtherScaler, findSharedTargets } from '../../../src/control/cycle/shared-targets.js';
+import { nameOtherScaler } from '../../../src/decision/pause.js';
 import { targetKey } from '../../../src/kubernetes/targets.js';
 import { buildScaler } from '../fixture.js';
 
