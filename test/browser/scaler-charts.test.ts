@@ -27,6 +27,11 @@ async function open(story: Story): Promise<Opened> {
   return { page, read };
 }
 
+/** Waits until the charts start with the oldest point. Before the answer with the points, their range is another one. */
+async function waitForOldest(page: Page, { at: [oldest = ''] }: HistoryAnswer): Promise<void> {
+  await page.locator(`[role="slider"][aria-valuemin="${Date.parse(oldest) / 1000}"]`).waitFor();
+}
+
 describe('the charts', () => {
   test('show 91 ready pods of 100 in the legend, and to a screen reader', async () => {
     const { page, read } = await open(LARGE);
@@ -43,12 +48,10 @@ describe('the charts', () => {
 
   test('of 7 days start with the oldest of 100 minutes of points, and say so', async () => {
     const { page, read } = await open(HEALTHY);
-    const [oldest = ''] = (read('/history') as HistoryAnswer).at;
     await page.getByRole('button', { name: '7 d' }).click();
     await page.getByText(/There are no points before \d\d:\d\d:\d\d\./).waitFor();
 
-    const slider = page.getByRole('slider', { name: 'Moment' });
-    expect(Number(await slider.getAttribute('aria-valuemin'))).toBe(Date.parse(oldest) / 1000);
+    await waitForOldest(page, read('/history') as HistoryAnswer);
   });
 
   test('the limit strip has only labels that fit', async () => {
@@ -114,6 +117,7 @@ describe('a change in the charts', () => {
     const changes = (read('/decisions?changes=true&limit=100') as DecisionList).items;
     const at = changes[3]?.firstAt ?? '';
     const slider = page.getByRole('slider', { name: 'Moment' });
+    await waitForOldest(page, read('/history') as HistoryAnswer);
     const [from, to] = await Promise.all(
       ['aria-valuemin', 'aria-valuemax'].map(async (name) => Number(await slider.getAttribute(name))),
     );
