@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, jest } from '@jest/globals';
 import { documentJsonSchema, serviceJsonSchema } from '../src/cli/schema/json-schema.js';
 import { HELM_TIMEOUT_MS, startHelm } from './chart/helm.js';
+import { ALERT_OF } from './chart/state-alerts.js';
 import { STATES, STATE_NAMES } from '../src/decision/state.js';
 import { readScalers } from '../src/scaler/read/read-scalers.js';
 import { runCli } from './cli/fake-io.js';
@@ -89,12 +90,21 @@ describe('the alerts', () => {
   const page = readPage('docs/guides/alerts.md');
   const rows = tableRows(page, 'alert');
 
-  it('are listed with states that exist, and each state that cannot follow its load has an alert', () => {
-    const named = rows.flatMap(([, states = '']) => states.match(/\b[A-Z]\w+/g) ?? []);
-    const urgent = STATE_NAMES.filter((name) => STATES[name] === 'cannot-follow');
+  it('are listed with the states for which the rules of the chart fire', () => {
+    const statesOf = new Map(
+      rows.map(([alert = '', states = '']): [string, readonly string[]] => [
+        alert,
+        states.match(/\b[A-Z]\w+/g) ?? [],
+      ]),
+    );
+    const named = [...statesOf.values()].flat();
 
     expect(named.filter((name) => !(name in STATES))).toEqual([]);
-    expect(urgent.filter((name) => !named.includes(name))).toEqual([]);
+    for (const state of STATE_NAMES) {
+      const alert = ALERT_OF[state];
+      expect([state, alert === null || statesOf.get(alert)?.includes(state)]).toEqual([state, true]);
+      expect([state, named.includes(state)]).toEqual([state, alert !== null]);
+    }
     expect(rows.filter(([alert = '']) => !page.includes(`## ${alert}\n`))).toEqual([]);
   });
 });

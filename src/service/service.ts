@@ -15,7 +15,7 @@ import type { ScalerStore } from '../kubernetes/scaler-objects.js';
 import { FAILURE_REASONS } from '../units/failure.js';
 import { createMetricSource, type MetricSourceOptions } from '../prometheus/metric-source.js';
 import { shownQueries } from '../prometheus/queries/compile-queries.js';
-import { rejectionsOf } from '../telemetry/timed-state.js';
+import { invalidScalers, rejectionsOf } from '../telemetry/timed-state.js';
 import { countErrors, type Problem } from '../scaler/problems/problem.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Facts, Log } from '../units/log.js';
@@ -31,6 +31,7 @@ import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
 import { createCustomResources } from './custom-resources.js';
 import { type HttpOptions, openHttp } from './open-http.js';
+import type { InvalidScaler } from '../telemetry/scaler-series.js';
 import { bucketOfKey, openShards } from './open-shards.js';
 import type { OwnObjects } from './own-objects.js';
 import { runTerm } from './term.js';
@@ -106,6 +107,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const sources = new Map(Object.entries(config.prometheus));
   const metrics = createMetrics(createRegistry({ process: serves }), {
     ledger,
+    invalid: () => (shards.isLeading() ? invalid.filter((one) => shards.serves(bucketOf(one))) : []),
     detail: config.metrics.detail,
     version,
     clock,
@@ -165,6 +167,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   const slots = createChangeSlots(() => shards.untilSteady());
   let scalers: readonly Scaler[] = [];
+  let invalid: readonly InvalidScaler[] = [];
   let address: string | null = null;
   const setOwnScalers = (): void => {
     const own = scalers.filter((scaler) => shards.serves(bucketOf(scaler)));
@@ -312,7 +315,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     setScalers: (next, problems, verdicts) => {
       scalers = next;
       documentProblems = problems;
-      ledger.setRejections(rejectionsOf(problems), clock.now());
+      const rejections = rejectionsOf(problems);
+      ledger.setRejections(rejections, clock.now());
+      invalid = invalidScalers(rejections, new Set(next.map(({ key }) => key)));
       const errors = countErrors(problems);
       resources.setVerdicts(verdicts ?? new Map());
       state.setKnown(scalers);

@@ -37,9 +37,11 @@ export interface LedgerEntry {
   /** The state, for that version of the document that the cycle used. */
   readonly state: ScalerState;
   /**
-   * When the state that outputs show last began, in this process or in an earlier process that has stored the time.
-   * That state is `Rejected` while the newest version of the document is rejected and no other state takes precedence.
+   * The state that outputs show: `Rejected` while the newest version of the document is rejected and no other state
+   * takes precedence, otherwise `state`.
    */
+  readonly shownState: ScalerState;
+  /** When `shownState` last began, in this process or in an earlier process that has stored the time. */
   readonly stateSince: Instant;
   /**
    * Why each metric has no value, by `TYPE/IDENTITY`; null: it has one. A cycle without queries keeps the previous
@@ -125,8 +127,9 @@ export function createLedger(options: LedgerOptions = {}): Ledger {
       for (const key of new Set([...rejections.keys(), ...next.keys()])) {
         const status = statuses.get(key);
         if (status === undefined) continue;
-        const before = stateWith(status, rejections.get(key) ?? null);
-        if (stateWith(status, next.get(key) ?? null).name !== before.name) status.stateSince = at;
+        const before = status.shownState.name;
+        status.shownState = stateWith(status, next.get(key) ?? null);
+        if (status.shownState.name !== before) status.stateSince = at;
       }
       rejections = next;
       const since = (key: string): Instant => rejectedAt.get(key) ?? rejectedBefore(earlierTimes(key)) ?? at;
@@ -165,6 +168,7 @@ class Status implements LedgerEntry, LastOfRun {
   readonly record: CycleRecord;
   readonly conditions: readonly TimedCondition[];
   readonly state: ScalerState;
+  shownState: ScalerState;
   stateSince: Instant;
   readonly metricErrors: LedgerEntry['metricErrors'];
   readonly hasErrors: boolean;
@@ -202,10 +206,11 @@ class Status implements LedgerEntry, LastOfRun {
         ? before.conditions
         : mergeConditions(results, record);
     this.state = stateOf({ ...record, conditions: this.conditions }, null);
-    const { name } = stateWith(this, rejection);
+    this.shownState = stateWith(this, rejection);
+    const { name } = this.shownState;
     const since = before === null && earlier?.state === name ? earlier.stateSince : record.at;
-    const isSameState = before !== null && stateWith(before, rejection).name === name;
-    this.stateSince = isSameState ? before.stateSince : earliest(since, record.at);
+    this.stateSince =
+      before?.shownState.name === name ? before.stateSince : earliest(since, record.at);
     this.metricErrors = metricErrorsAfter(before, record, isNewSpec);
     this.hasErrors =
       before?.metricErrors === this.metricErrors ? before.hasErrors : hasError(this.metricErrors);

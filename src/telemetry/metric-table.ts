@@ -21,6 +21,11 @@ const ROUND_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as 
 
 /** Metrics of scalers. At each scrape, they are read from the last record of each scaler. */
 export const SCALER_METRICS = {
+  state: gauge(
+    'promscaler_scaler_state',
+    'Current state of a scaler and its severity (1; a scaler has one series).',
+    [...SCALER, 'state', 'severity'],
+  ),
   currentReplicas: gauge(
     'promscaler_current_replicas',
     'Replicas of the target when the last decision was taken.',
@@ -114,14 +119,6 @@ export const SCALER_METRICS = {
   paused: gauge(
     'promscaler_paused',
     'Whether scaling is paused by the document or by an annotation of the target.',
-  ),
-  scaleUpPaused: gauge(
-    'promscaler_scale_up_paused',
-    'Whether scale-ups are paused (1 while they are): by a pause of both directions or of scale-ups, or at a fixed count.',
-  ),
-  conflictingWriter: gauge(
-    'promscaler_conflicting_writer',
-    'Whether another client keeps replacing the replicas that promscaler sets (1 while it does).',
   ),
   dryRun: gauge(
     'promscaler_dry_run',

@@ -3,7 +3,7 @@ import { type Clock, periodicYield } from '../units/clock.js';
 import type { Failure } from '../units/failure.js';
 import type { Ledger } from './ledger.js';
 import { type MetricRow, type MetricsDetail, SERVICE_METRICS } from './metric-table.js';
-import { writeScalerMetrics } from './scaler-series.js';
+import { type InvalidScaler, writeScalerMetrics } from './scaler-series.js';
 
 /** A query to a data source that has ended. `failure` null: it succeeded. */
 interface QueryObservation {
@@ -64,6 +64,8 @@ export interface Metrics {
 interface MetricsOptions {
   /** The ledger, which is read at each scrape for the series of scalers. */
   readonly ledger: Ledger;
+  /** Returns the scalers of this replica that have no entry in the ledger, because no version is valid. Default: none. */
+  readonly invalid?: () => Iterable<InvalidScaler>;
   /** Which series of scalers are exposed. Default: full. */
   readonly detail?: MetricsDetail;
   readonly version: string;
@@ -154,7 +156,7 @@ const PART_BYTES = 256 * 1024;
 /** Writes the page in parts, because the more than 100,000 lines of 10,000 scalers must not block rounds and probes. */
 async function render(
   registry: Registry,
-  { ledger, clock, detail = 'full' }: MetricsOptions,
+  { ledger, clock, detail = 'full', invalid = () => [] }: MetricsOptions,
   signal: AbortSignal | undefined,
 ): Promise<readonly Buffer[]> {
   const parts: Buffer[] = [];
@@ -175,7 +177,7 @@ async function render(
     await yieldIfDue();
     signal?.throwIfAborted();
   };
-  for (const piece of writeScalerMetrics(ledger, detail)) {
+  for (const piece of writeScalerMetrics(ledger, detail, invalid())) {
     add(piece);
     await yieldUnlessEnded();
   }

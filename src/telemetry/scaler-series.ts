@@ -2,8 +2,8 @@ import { whyNoCeiling } from '../decision/limits/ceiling.js';
 import { sumOfParts } from '../decision/forecast/budget.js';
 import type { Condition } from '../decision/result/condition.js';
 import type { Decision, MetricResult } from '../decision/result/decision.js';
-import type { Pause } from '../decision/pause.js';
 import { countReady } from '../decision/snapshot/snapshot.js';
+import type { ScalerState } from '../decision/state.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
 import { desiredReplicasOf } from './cycle-record.js';
@@ -21,6 +21,7 @@ export type ScalerMetricKey = keyof typeof SCALER_METRICS;
 export const SCALER_SERIES: Readonly<
   Record<ScalerMetricKey, (status: LedgerEntry, write: WriteSeries) => void>
 > = {
+  state: ({ shownState }, write) => write(labelsOfState(shownState), 1),
   currentReplicas: ({ record }, write) => writeKnown(record.decision?.currentReplicas, write),
   desiredReplicas: ({ record }, write) => writeKnown(desiredReplicasOf(record), write),
   recommendedReplicas: ({ record }, write) => writeKnown(record.decision?.recommendedReplicas, write),
@@ -59,12 +60,6 @@ export const SCALER_SERIES: Readonly<
   },
   lastRescale: writeLastRescale,
   paused: ({ record }, write) => write('', Number(record.pause !== null)),
-  scaleUpPaused: ({ record: { pause } }, write) => {
-    if (pause !== null && pausesScaleUp(pause)) write('', 1);
-  },
-  conflictingWriter: ({ record }, write) => {
-    if (record.conflictingWriter !== undefined) write('', 1);
-  },
   dryRun: ({ record }, write) => write('', Number(record.dryRun)),
   forecastReplicas: ({ record }, write) => writeKnown(record.decision?.forecast?.replicas, write),
   reactiveReplicas: ({ record }, write) => writeKnown(record.decision?.forecast?.reactive, write),
@@ -77,6 +72,10 @@ export const SCALER_SERIES: Readonly<
   },
   shadowDifference: ({ record }, write) => writeKnown(record.shadow?.difference, write),
 };
+
+function labelsOfState({ name, severity }: ScalerState): string {
+  return `,state="${name}",severity="${severity}"`;
+}
 
 const UP = ',direction="up"';
 const DOWN = ',direction="down"';
@@ -92,11 +91,6 @@ function writePodSeconds(
 ): void {
   const state = decision?.forecast === undefined ? undefined : decision.state.forecast;
   if (state !== undefined) write('', Math.round(sumOfParts(state.spent)[part]));
-}
-
-/** Returns whether a pause prevents scale-ups. A fixed count prevents both directions. */
-function pausesScaleUp({ direction, replicas }: Pause): boolean {
-  return direction !== 'scale-down' || replicas !== null;
 }
 
 function writeLimitEnds({ record }: LedgerEntry, write: WriteSeries): void {
@@ -182,6 +176,13 @@ function writePods(decision: Decision | null, write: WriteSeries): void {
   }
 }
 
+/** A scaler without a valid version of its document, which therefore has no entry in the ledger. */
+export interface InvalidScaler extends ScalerName {
+  readonly state: ScalerState;
+}
+
+type ScalerName = Pick<Scaler, 'namespace' | 'name'>;
+
 /** Number of scalers in a part of the page. Writing a part takes about 1 ms. */
 const SCALERS_AT_ONCE = 250;
 
@@ -193,6 +194,7 @@ const SCALERS_AT_ONCE = 250;
 export function* writeScalerMetrics(
   ledger: Pick<Ledger, 'list'>,
   detail: MetricsDetail,
+  invalid: Iterable<InvalidScaler> = [],
 ): Generator<string, void> {
   const labels = new PageLabels();
   for (const key of Object.keys(SCALER_METRICS)) {
@@ -209,6 +211,10 @@ export function* writeScalerMetrics(
       scalers += 1;
       if (scalers % SCALERS_AT_ONCE === 0) yield page.take();
     }
+    for (const scaler of key === 'state' ? invalid : []) {
+      page.begin(scaler);
+      page.write(labelsOfState(scaler.state), 1);
+    }
     yield `${page.take()}\n`;
   }
 }
@@ -219,9 +225,9 @@ function isScalerMetric(key: string): key is ScalerMetricKey {
 
 /** The labels of scalers. They are built once per page, because a page has 19 lines per scaler. */
 class PageLabels {
-  readonly #known = new Map<Scaler, string>();
+  readonly #known = new Map<ScalerName, string>();
 
-  of(scaler: Scaler): string {
+  of(scaler: ScalerName): string {
     const known = this.#known.get(scaler);
     if (known !== undefined) return known;
     const { namespace, name } = scaler;
@@ -235,7 +241,7 @@ function createPiece(
   name: string,
   labels: PageLabels,
 ): {
-  readonly begin: (scaler: Scaler) => void;
+  readonly begin: (scaler: ScalerName) => void;
   readonly write: WriteSeries;
   readonly take: () => string;
 } {

@@ -1,7 +1,8 @@
 import { rejectionOf, type RejectedVersion, type Rejecting } from '../decision/rejection.js';
-import type { ScalerState } from '../decision/state.js';
+import { type ScalerState, stateOf } from '../decision/state.js';
 import type { Instant } from '../units/time.js';
 import { type LedgerEntry, stateWith } from './ledger.js';
+import type { InvalidScaler } from './scaler-series.js';
 
 export interface TimedState extends ScalerState {
   /** When the state last began; null: unknown. */
@@ -26,4 +27,15 @@ export function rejectionsOf(problems: readonly Rejecting[]): ReadonlyMap<string
       return rejection === null ? [] : [[key, rejection] as const];
     }),
   );
+}
+
+/** Returns the scalers with a rejection that are not `inEffect` (`NAMESPACE/NAME`) with an earlier version. */
+export function invalidScalers(
+  rejections: ReadonlyMap<string, RejectedVersion>,
+  inEffect: ReadonlySet<string>,
+): readonly InvalidScaler[] {
+  return [...rejections].flatMap(([key, rejection]) => {
+    const [namespace = '', name = ''] = key.split('/');
+    return inEffect.has(key) ? [] : [{ namespace, name, state: stateOf(null, rejection) }];
+  });
 }

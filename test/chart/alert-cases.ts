@@ -1,8 +1,12 @@
+import { STATES, type StateName } from '../../src/decision/state.js';
+
 /** Metrics of the service have the scraped namespace `ops`, metrics of a scaler have its own. */
-export const service = (name: string, more = ''): string =>
-  `${name}{job="rel-promscaler",namespace="ops"${more}}`;
-export const condition = (type: string, status: string, reason: string, scaler = 'web'): string =>
+const service = (name: string, more = ''): string => `${name}{job="rel-promscaler",namespace="ops"${more}}`;
+const condition = (type: string, status: string, reason: string, scaler = 'web'): string =>
   `promscaler_condition{job="rel-promscaler",namespace="shop",scaler="${scaler}",type="${type}",status="${status}",reason="${reason}"}`;
+
+const inState = (state: StateName): string =>
+  `promscaler_scaler_state{job="rel-promscaler",namespace="shop",scaler="web",state="${state}",severity="${STATES[state]}"}`;
 
 export interface Case {
   /** Selector -> values, one per minute, in the notation of promtool. */
@@ -21,9 +25,6 @@ const during = (selector: string, minute: string, fires: Case['fires'] = null): 
 });
 const of = (name: string): string => `${name}{job="rel-promscaler",namespace="shop",scaler="web"}`;
 const on = (pod: string, series: string): string => series.replace('}', `,pod="${pod}"}`);
-const NO_METRIC = condition('ScalingActive', 'False', 'FailedGetResourceMetric');
-const dryRun = of('promscaler_dry_run');
-const upPaused = of('promscaler_scale_up_paused');
 /** `selector` would fire, but another series says that it must not. */
 const quietly = (selector: string, silencer: string): Case => ({
   series: { [selector]: '1x60', [silencer]: '1x60' },
@@ -31,25 +32,37 @@ const quietly = (selector: string, silencer: string): Case => ({
   fires: null,
 });
 
-/** Bounds 2 and 10 unless set. `more` is a further series of 1. */
-function counts(
-  values: { readonly recommended: number; readonly current: number; readonly min?: number },
+const patchFails = condition('AbleToScale', 'False', 'FailedUpdateScale');
+const drift = of('promscaler_metric_capacity_drift_ratio').replace('}', ',metric="rps"}');
+const ceilingFails = of('promscaler_max_replicas_from_failing');
+
+/** A scaler in a state for an hour. */
+export function counts(
+  state: StateName,
+  { recommended, current }: { readonly recommended: number; readonly current: number },
   minute: string,
   fires: Case['fires'] = null,
-  more?: string,
 ): Case {
-  const { recommended, current, min = 2 } = values;
-  const all = { recommended, current, min, max: 10 };
-  const series = Object.entries(all).map(([name, value]): [string, string] => [
-    of(`promscaler_${name}_replicas`),
-    `${value}x60`,
-  ]);
   return {
-    series: { ...Object.fromEntries(series), ...(more === undefined ? {} : { [more]: '1x60' }) },
+    series: {
+      [of('promscaler_recommended_replicas')]: `${recommended}x60`,
+      [of('promscaler_current_replicas')]: `${current}x60`,
+      [inState(state)]: '1x60',
+    },
     at: minute,
     fires,
   };
 }
+
+/** Two states that take turns, each for 5 minutes. A scrape without the series of a state marks it as stale. */
+const inTurn = (one: StateName, other: StateName, minute: string, fires: Case['fires'] = null): Case => ({
+  series: {
+    [inState(one)]: '1x4 stale _x4 1x4 stale _x4 1x4 stale',
+    [inState(other)]: '_x5 1x4 stale _x4 1x4 stale _x4 1x4',
+  },
+  at: minute,
+  fires,
+});
 
 const leader = service('promscaler_leader', ',pod="a"');
 const standby = service('promscaler_leader', ',pod="b"');
@@ -88,34 +101,11 @@ export const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     },
   },
   PromscalerWithoutMetrics: {
-    'no value for 10 minutes': during(
-      condition('ScalingActive', 'False', 'FailedGetResourceMetric'),
-      '10m',
-      WEB,
-    ),
-    'no value for 9 minutes': during(condition('ScalingActive', 'False', 'FailedGetResourceMetric'), '9m'),
-    'one reason after the other': {
-      series: {
-        [condition('ScalingActive', 'False', 'FailedGetResourceMetric')]: '1x5 _x60',
-        [condition('ScalingActive', 'False', 'FailedGetPodsMetric')]: '_x6 1x60',
-      },
-      at: '10m',
-      fires: WEB,
-    },
-    'a fallback in use': during(condition('ScalingActive', 'True', 'FallbackActive'), '10m', WEB),
-    'a workload that a person has set to 0': during(
-      condition('ScalingActive', 'False', 'ScalingDisabled'),
-      '30m',
-    ),
-    'a value': during(condition('ScalingActive', 'True', 'ValidMetricFound'), '30m'),
-    'a scaler in dry run': quietly(NO_METRIC, dryRun),
-    'a pause of both directions': quietly(NO_METRIC, upPaused),
-    'a pause of scale-downs': { ...quietly(NO_METRIC, of('promscaler_paused')), at: '10m', fires: WEB },
+    'no value for 10 minutes': during(inState('NoData'), '10m', WEB),
+    'no value for 9 minutes': during(inState('NoData'), '9m'),
+    'a pause of both directions': during(inState('Paused'), '30m'),
     'a value that came back after 8 minutes': {
-      series: {
-        [condition('ScalingActive', 'False', 'FailedGetResourceMetric')]: '1x8 _x60',
-        [condition('ScalingActive', 'True', 'ValidMetricFound')]: '_x9 1x60',
-      },
+      series: { [inState('NoData')]: '1x8 stale', [inState('OK')]: '_x9 1x60' },
       at: '30m',
       fires: null,
     },
@@ -133,127 +123,118 @@ export const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
       fires: null,
     },
   },
-  PromscalerCannotScale: {
-    'a target that is gone': during(condition('AbleToScale', 'False', 'FailedGetScale'), '10m', WEB),
-    'a patch that is refused': during(condition('AbleToScale', 'False', 'FailedUpdateScale'), '10m', WEB),
-    'a scaler in dry run': quietly(condition('AbleToScale', 'False', 'FailedGetScale'), dryRun),
-    'a pause of both directions': quietly(condition('AbleToScale', 'False', 'FailedGetScale'), upPaused),
-    'a forbidden window': during(condition('AbleToScale', 'False', 'BackoffDownscale'), '30m'),
-    'a dry run that outlived its HPA': {
-      ...quietly(condition('Held', 'True', 'NoAutoscaler'), dryRun),
-      fires: WEB,
-    },
-    'a dry run': during(condition('Held', 'True', 'DryRun'), '30m'),
-    'a target that is gone for 9 minutes': during(condition('AbleToScale', 'False', 'FailedGetScale'), '9m'),
-    'a scaler that is removed': {
-      series: { [condition('AbleToScale', 'False', 'FailedGetScale')]: '1x20 stale' },
-      at: '21m',
+  PromscalerCannotFollow: {
+    'pods that crash, then no value, in turn': inTurn('PodsNotReady', 'NoData', '20m', WEB),
+    'the same for a minute less': inTurn('PodsNotReady', 'NoData', '19m'),
+    'no value, then OK, in turn': inTurn('NoData', 'OK', '29m'),
+    'no value': during(inState('NoData'), '30m'),
+    'no value for 20 minutes, then the maximum': {
+      series: { [inState('NoData')]: '1x20 stale', [inState('AtMaximum')]: '_x21 1x60' },
+      at: '36m',
       fires: null,
     },
+    'a scaler that is removed': {
+      series: {
+        [inState('NoData')]: '1x4 stale _x4 1x4 stale _x4 1x4 stale',
+        [inState('PodsNotReady')]: '_x5 1x4 stale _x4 1x4 stale',
+      },
+      at: '25m',
+      fires: null,
+    },
+  },
+  PromscalerCannotScale: {
+    'a target that is gone': during(inState('NoTarget'), '10m', WEB),
+    'a target that is gone for 9 minutes': during(inState('NoTarget'), '9m'),
+    'a document that was never valid': during(inState('Invalid'), '10m', WEB),
+    'a dry run that outlived its HPA': during(inState('NoAutoscaler'), '10m', WEB),
+    'a patch that is refused': {
+      series: { [inState('WriteFailed')]: '1x60', [patchFails]: '1x60' },
+      at: '10m',
+      fires: WEB,
+    },
+    'state that cannot be stored': during(inState('WriteFailed'), '30m'),
+    'a target that is gone, then a document that is invalid, in turn': inTurn(
+      'NoTarget',
+      'Invalid',
+      '10m',
+      WEB,
+    ),
+    'a dry run': during(inState('DryRun'), '30m'),
+    'a forbidden window': during(inState('Backoff'), '30m'),
+    'a scaler that is removed': { series: { [inState('NoTarget')]: '1x20 stale' }, at: '21m', fires: null },
     'a leader that hands over meanwhile': {
       series: {
-        [on('a', condition('AbleToScale', 'False', 'FailedGetScale'))]: '1x5 stale',
-        [on('b', condition('AbleToScale', 'False', 'FailedGetScale'))]: '_x5 1x60',
+        [on('a', inState('NoTarget'))]: '1x5 stale',
+        [on('b', inState('NoTarget'))]: '_x5 1x60',
       },
       at: '10m',
       fires: WEB,
     },
   },
   PromscalerConflict: {
-    'another autoscaler': during(condition('Held', 'True', 'ConflictingScaler'), '10m', WEB),
-    'a webhook that changes it': during(condition('Held', 'True', 'ScaleOverridden'), '10m', WEB),
-    'another client that sets the replicas': during(of('promscaler_conflicting_writer'), '10m', WEB),
-    'another autoscaler for 9 minutes': during(condition('Held', 'True', 'ConflictingScaler'), '9m'),
-    'a dry run next to an HPA': during(condition('Held', 'True', 'DryRun'), '30m'),
-    'a second document in dry run': quietly(condition('Held', 'True', 'ConflictingScaler'), dryRun),
+    'another autoscaler, webhook or client': during(inState('Conflict'), '10m', WEB),
+    'the same for 9 minutes': during(inState('Conflict'), '9m'),
+    'a dry run next to an HPA': during(inState('DryRun'), '30m'),
   },
   PromscalerAtMaximum: {
-    'a recommendation above the maximum': counts({ recommended: 12, current: 10 }, '15m', WEB),
-    'the same for 14 minutes': counts({ recommended: 12, current: 10 }, '14m'),
-    'a workload that needs exactly its maximum': counts({ recommended: 10, current: 10 }, '30m'),
-    'a workload that waits at its maximum for a scale-down': counts({ recommended: 4, current: 10 }, '30m'),
-    'equal bounds': counts({ recommended: 12, current: 10, min: 10 }, '30m'),
-    'a dry run': counts({ recommended: 12, current: 10 }, '30m', null, dryRun),
-    'a pause': counts({ recommended: 12, current: 10 }, '30m', null, upPaused),
+    'a recommendation above the maximum': counts('AtMaximum', { recommended: 12, current: 10 }, '15m', WEB),
+    'the same for 14 minutes': counts('AtMaximum', { recommended: 12, current: 10 }, '14m'),
+    'a workload that needs exactly its maximum': counts('OK', { recommended: 10, current: 10 }, '30m'),
+    'equal bounds': counts('Fixed', { recommended: 12, current: 10 }, '30m'),
+    'a pause': counts('Paused', { recommended: 12, current: 10 }, '30m'),
     'a load that exceeds it now and then': {
       series: {
-        ...counts({ recommended: 12, current: 10 }, '').series,
-        [of('promscaler_recommended_replicas')]: '12x9 10 12x9 10 12x9 10',
+        ...counts('AtMaximum', { recommended: 12, current: 10 }, '').series,
+        [inState('AtMaximum')]: '1x8 stale 1x8 stale 1x8',
+        [inState('OK')]: '_x9 1 stale _x8 1 stale',
       },
-      at: '30m',
+      at: '29m',
       fires: null,
     },
     'a scaler that is removed': {
       series: Object.fromEntries(
-        Object.entries(counts({ recommended: 12, current: 10 }, '').series).map(([name, values]) => [
-          name,
-          values.replace('x60', 'x20 stale'),
-        ]),
+        Object.entries(counts('AtMaximum', { recommended: 12, current: 10 }, '').series).map(
+          ([name, values]) => [name, values.replace('x60', 'x20 stale')],
+        ),
       ),
       at: '21m',
       fires: null,
     },
   },
   PromscalerScaleUpHeld: {
-    'a recommendation above the current count': counts({ recommended: 8, current: 5 }, '15m', WEB),
-    'the same for 14 minutes': counts({ recommended: 8, current: 5 }, '14m'),
-    'a scale-up that follows': {
-      series: {
-        ...counts({ recommended: 8, current: 5 }, '').series,
-        [of('promscaler_current_replicas')]: '5x9 8x60',
-      },
-      at: '30m',
-      fires: null,
-    },
-    'a scale-down that waits': counts({ recommended: 2, current: 5 }, '30m'),
-    'a workload at its maximum': counts({ recommended: 12, current: 10 }, '30m'),
-    'a dry run': counts({ recommended: 8, current: 5 }, '30m', null, dryRun),
-    'a pause of scale-ups': counts({ recommended: 8, current: 5 }, '30m', null, upPaused),
-    'a pause of scale-downs': counts({ recommended: 8, current: 5 }, '15m', WEB, of('promscaler_paused')),
+    'a pause, and a load that needs more': counts('Paused', { recommended: 8, current: 5 }, '15m', WEB),
+    'the same for 14 minutes': counts('Paused', { recommended: 8, current: 5 }, '14m'),
+    'equal bounds, and a load that needs more': counts('Fixed', { recommended: 8, current: 5 }, '15m', WEB),
+    'a pause, and a load that needs less': counts('Paused', { recommended: 2, current: 5 }, '30m'),
+    'a pause without a recommendation': during(inState('Paused'), '30m'),
+    'a policy': counts('RateLimited', { recommended: 8, current: 5 }, '30m'),
+    'a workload at its maximum': counts('AtMaximum', { recommended: 12, current: 10 }, '30m'),
+    'a dry run': counts('DryRun', { recommended: 8, current: 5 }, '30m'),
   },
   PromscalerCeilingUnknown: {
-    'a query without a value': {
-      series: { [of('promscaler_max_replicas_from_failing')]: '1x60' },
-      at: '10m',
-      fires: WEB,
-    },
-    'the same for 9 minutes': {
-      series: { [of('promscaler_max_replicas_from_failing')]: '1x60' },
-      at: '9m',
-      fires: null,
-    },
-    'a query with a value': {
-      series: { [of('promscaler_max_replicas_from_failing')]: '0x60' },
-      at: '30m',
-      fires: null,
-    },
+    'a query without a value': during(ceilingFails, '10m', WEB),
+    'the same for 9 minutes': during(ceilingFails, '9m'),
+    'a query with a value': { series: { [ceilingFails]: '0x60' }, at: '30m', fires: null },
+    'a pause': quietly(ceilingFails, inState('Paused')),
+    'a dry run': quietly(ceilingFails, inState('DryRun')),
   },
   PromscalerCapacityChanged: {
-    'a pod that carries 80 %': {
-      series: { [of('promscaler_metric_capacity_drift_ratio').replace('}', ',metric="rps"}')]: '0.8x60' },
-      at: '5m',
-      fires: { ...WEB, metric: 'rps' },
-    },
-    'the same for 4 minutes': {
-      series: { [of('promscaler_metric_capacity_drift_ratio').replace('}', ',metric="rps"}')]: '0.8x60' },
-      at: '4m',
-      fires: null,
-    },
+    'a pod that carries 80 %': { series: { [drift]: '0.8x60' }, at: '5m', fires: { ...WEB, metric: 'rps' } },
+    'the same for 4 minutes': { series: { [drift]: '0.8x60' }, at: '4m', fires: null },
     'no drift': { series: { [of('promscaler_metric_measured_capacity')]: '5x60' }, at: '30m', fires: null },
+    'a dry run': quietly(drift, inState('DryRun')),
   },
   PromscalerStateDegraded: {
-    'state that cannot be stored': during(condition('Held', 'True', 'StateDegraded'), '5m', WEB),
-    'for 4 minutes': during(condition('Held', 'True', 'StateDegraded'), '4m'),
-    'a pause': during(condition('Held', 'True', 'Paused'), '30m'),
+    'state that cannot be stored': during(inState('WriteFailed'), '5m', WEB),
+    'for 4 minutes': during(inState('WriteFailed'), '4m'),
+    'a patch that is refused': quietly(inState('WriteFailed'), patchFails),
+    'a pause': during(inState('Paused'), '30m'),
   },
   PromscalerTargetNotReached: {
-    'pods without a node': during(condition('TargetReached', 'False', 'Unschedulable'), '15m', WEB),
-    'for 14 minutes': during(condition('TargetReached', 'False', 'Unschedulable'), '14m'),
-    'pods that crash': during(condition('TargetReached', 'False', 'NotReady'), '15m', WEB),
-    'pods that start': during(condition('TargetReached', 'False', 'Starting'), '30m'),
-    'a rollout that a person has paused': during(condition('TargetReached', 'False', 'RolloutPaused'), '30m'),
-    'a dry run': quietly(condition('TargetReached', 'False', 'NotReady'), dryRun),
-    'all pods ready': during(condition('TargetReached', 'True', 'Reached'), '30m'),
+    'pods without a node': during(inState('PodsNotReady'), '15m', WEB),
+    'for 14 minutes': during(inState('PodsNotReady'), '14m'),
+    'pods that start': during(inState('Starting'), '30m'),
+    'a rollout that a person has paused': during(inState('Paused'), '30m'),
   },
   PromscalerConfigProblems: {
     'one problem': during(service('promscaler_config_problems'), '5m', OPS),
@@ -333,8 +314,32 @@ export const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     'receivers that accept them': { series: healthy, at: '30m', fires: null },
   },
   PromscalerPaused: {
-    'a pause of a day': { series: { [of('promscaler_paused')]: '1x1500' }, at: '24h', fires: WEB },
-    'a pause of 23 hours': { series: { [of('promscaler_paused')]: '1x1500' }, at: '23h', fires: null },
-    'no pause': { series: { [of('promscaler_paused')]: '0x1500' }, at: '25h', fires: null },
+    'a pause of a day': { series: { [inState('Paused')]: '1x1500' }, at: '24h', fires: WEB },
+    'a pause of 23 hours': { series: { [inState('Paused')]: '1x1500' }, at: '23h', fires: null },
+    'a pause of scale-downs, which the maximum interrupts': {
+      series: {
+        [of('promscaler_paused')]: '1x1500',
+        [inState('Paused')]: '1x700 stale _x98 1x800',
+        [inState('AtMaximum')]: '_x701 1x98 stale',
+      },
+      at: '24h',
+      fires: WEB,
+    },
+    'no pause': {
+      series: { [of('promscaler_paused')]: '0x1500', [inState('OK')]: '1x1500' },
+      at: '25h',
+      fires: null,
+    },
+  },
+  PromscalerHeld: {
+    'a dry run of a day': { series: { [inState('DryRun')]: '1x1500' }, at: '24h', fires: WEB },
+    'a dry run of 23 hours': { series: { [inState('DryRun')]: '1x1500' }, at: '23h', fires: null },
+    'equal bounds, then a rejected version': {
+      series: { [inState('Fixed')]: '1x700 stale', [inState('Rejected')]: '_x701 1x800' },
+      at: '24h',
+      fires: WEB,
+    },
+    'a pause': { series: { [inState('Paused')]: '1x1500' }, at: '25h', fires: null },
+    'a workload at its minimum': { series: { [inState('AtMinimum')]: '1x1500' }, at: '25h', fires: null },
   },
 };

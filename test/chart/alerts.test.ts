@@ -19,8 +19,11 @@ import {
   startHelm,
   textAt,
 } from './helm.js';
-import { CASES, WEB, condition } from './alert-cases.js';
+import { type Case, CASES, WEB, counts } from './alert-cases.js';
 import type { Rendered } from './helm.js';
+import { STATES, STATE_NAMES } from '../../src/decision/state.js';
+import { ALERT_OF, alertsOfStates } from './state-alerts.js';
+import { STATE_CASES } from '../telemetry/state-cases.js';
 
 jest.setTimeout(HELM_TIMEOUT_MS);
 
@@ -81,6 +84,9 @@ function writeTests(alert: string): string {
   return `${alert}.test.yaml`;
 }
 
+const inputOf = (series: Case['series']): readonly Rendered[] =>
+  Object.entries(series).map(([name, values]) => ({ series: name, values }));
+
 function ruleTest([, alertname, what, { series, at: eval_time, fires }]: (typeof ALL)[number]): Rendered {
   const recommended = Object.entries(series).find(([name]) => name.includes('_recommended_'));
   const value = recommended?.[1].split('x')[0] ?? '';
@@ -88,9 +94,37 @@ function ruleTest([, alertname, what, { series, at: eval_time, fires }]: (typeof
   return {
     name: nameOf(alertname, what),
     interval: '1m',
-    input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+    input_series: inputOf(series),
     alert_rule_test: [{ eval_time, alertname, exp_alerts }],
   };
+}
+
+/** Alerts with a cause that no state has, and that may fire next to the alert of a state. */
+const BESIDE_STATES = ['PromscalerCeilingUnknown', 'PromscalerCapacityChanged'];
+
+const ALERTS_OF_SCALERS = Object.keys(CASES).filter((alert) =>
+  Object.values(CASES[alert] ?? {}).some(({ fires }) => fires !== null && 'scaler' in fires),
+);
+
+/** Runs the rules about scalers for a day on the metrics of `STATE_CASES`. */
+async function runOnStates(): Promise<ReturnType<typeof run>> {
+  const { series, fires } = await alertsOfStates();
+  const alert_rule_test = ALERTS_OF_SCALERS.filter((alert) => !BESIDE_STATES.includes(alert)).map(
+    (alertname) => ({
+      eval_time: '24h',
+      alertname,
+      exp_alerts: fires
+        .filter(({ alert }) => alert === alertname)
+        .map(({ scaler, recommended }) => expected(alertname, { namespace: 'shop', scaler }, recommended)),
+    }),
+  );
+  const file = {
+    rule_files: ['rules.yaml'],
+    evaluation_interval: '5m',
+    tests: [{ interval: '5m', input_series: inputOf(series), alert_rule_test }],
+  };
+  writeFileSync(join(directory, 'states.test.yaml'), stringify(file));
+  return run('test', 'rules', 'states.test.yaml');
 }
 
 describe('the alerts of the chart', () => {
@@ -126,6 +160,18 @@ describe('the alerts of the chart', () => {
 
       expect(difference.split('\n    name: ')[0]).toBe('');
     });
+  });
+
+  it(`are exactly one for each of ${STATE_CASES.length} scalers that cannot follow or are held, by its state`, async () => {
+    const severityOf = new Map(
+      rendered().map((rule) => [at(rule, 'alert'), at(rule, 'labels', 'severity')] as const),
+    );
+    for (const state of STATE_NAMES) {
+      const severity = { 'cannot-follow': 'warning', held: 'info', waiting: null, idle: null, ok: null };
+      expect([state, severityOf.get(ALERT_OF[state]) ?? null]).toEqual([state, severity[STATES[state]]]);
+    }
+
+    expect(await runOnStates()).toEqual({ status: 0, said: expect.stringContaining('SUCCESS') });
   });
 
   it('use only metrics, types and labels that the service has', () => {
@@ -204,6 +250,17 @@ describe('the alerts of the chart', () => {
     expect(rules).toHaveLength(Object.keys(CASES).length - 1);
   });
 
+  it('are valid if each fires at once', async () => {
+    const alerts = Object.fromEntries(Object.keys(CASES).map((alert) => [alert, { for: '0s' }]));
+    const { spec } = pick(
+      render(await startHelm(), { prometheusRule: { enabled: true, job: 'x', alerts } }),
+      'PrometheusRule',
+    );
+    writeFileSync(join(directory, 'at-once.yaml'), stringify(spec));
+
+    expect(run('check', 'rules', 'at-once.yaml').status).toBe(0);
+  });
+
   it('are for the configured job, in PromQL that is still valid', async () => {
     const values = { prometheusRule: { enabled: true, job: 'a "b" #c: d' } };
     const { spec } = pick(render(await startHelm(), values), 'PrometheusRule');
@@ -251,20 +308,21 @@ describe('rules in the documentation', () => {
   });
 
   it.each([
-    ['fires after 10 minutes without a node', '10m', 'Unschedulable', true],
-    ['keeps quiet for 9', '9m', 'Unschedulable', false],
-    ['keeps quiet while pods start', '30m', 'Starting', false],
-  ])('WorkloadShortOfPods %s', (_, eval_time, reason, fires) => {
+    ['WorkloadCannotFollow fires', '10m', 'WorkloadCannotFollow', 'NoData', 'does not follow its load'],
+    ['WorkloadCannotFollow keeps quiet for 9 minutes', '9m', 'WorkloadCannotFollow', 'NoData', null],
+    ['WorkloadCannotFollow keeps quiet in another severity', '30m', 'WorkloadCannotFollow', 'Starting', null],
+    ['ScaleUpDelayed fires', '30m', 'ScaleUpDelayed', 'Backoff', 'has had fewer than 8 replicas for 30m'],
+    ['ScaleUpDelayed keeps quiet for 29 minutes', '29m', 'ScaleUpDelayed', 'Backoff', null],
+    ['ScaleUpDelayed keeps quiet in another severity', '40m', 'ScaleUpDelayed', 'AtMaximum', null],
+  ] as const)('%s', (_, eval_time, alertname, state, what) => {
     const [, text = ''] = PAGES_WITH_RULES.find(([page]) => page === 'docs/guides/monitoring.md, 1') ?? [];
     writeFileSync(join(directory, 'manual.yaml'), text);
-    const alert = {
-      exp_labels: { ...WEB, job: 'rel-promscaler', type: 'TargetReached', status: 'False', reason },
-      exp_annotations: { summary: 'shop/web lacks pods: Unschedulable' },
-    };
+    const alert = { exp_labels: WEB, exp_annotations: { summary: `shop/web ${what}` } };
+    const { series } = counts(state, { recommended: 8, current: 5 }, eval_time);
     const test = {
       interval: '1m',
-      input_series: [{ series: condition('TargetReached', 'False', reason), values: '1x60' }],
-      alert_rule_test: [{ eval_time, alertname: 'WorkloadShortOfPods', exp_alerts: fires ? [alert] : [] }],
+      input_series: inputOf(series),
+      alert_rule_test: [{ eval_time, alertname, exp_alerts: what === null ? [] : [alert] }],
     };
     writeFileSync(
       join(directory, 'manual-test.yaml'),

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { checkSyntax } from '../../src/promql/syntax.js';
 import { vectorSelectors } from '../../src/promql/vector-selectors.js';
+import { STATES } from '../../src/decision/state.js';
 import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
 import { readDashboards, substitute } from '../support/dashboards.js';
 import { HELM_TIMEOUT_MS, at, isMapping, pick, render, startHelm } from './helm.js';
@@ -17,6 +18,8 @@ const TARGETS = DASHBOARDS.flatMap(({ file, panels, annotations }) => [
     ({ name, expr }) => [`${file}, annotation ${name}`, { expr, legendFormat: '' }] as const,
   ),
 ]);
+/** The values of the labels `state` and `severity`. */
+const WORDS = new Set<string>(Object.entries(STATES).flat());
 /** Paths of links to a dashboard, with the uid. */
 const LINK = /"\/d\/([\w-]+)\?/g;
 const VALUES = { job: '.*', namespace: 'shop', scaler: 'web', metric: '.*', __rate_interval: '1m' };
@@ -90,6 +93,8 @@ describe('the queries of the dashboards', () => {
       const asked = matchers.map(({ label }) => label);
       expect(asked).toContain('job');
       expect(asked.filter((label) => ![...(labels ?? []), 'job'].includes(label))).toEqual([]);
+      const states = matchers.filter(({ label }) => label === 'state' || label === 'severity');
+      expect(states.flatMap(({ value }) => value.split('|')).filter((word) => !WORDS.has(word))).toEqual([]);
     }
     for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g)) expect(query).toContain(label);
   });

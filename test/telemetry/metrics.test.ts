@@ -9,6 +9,7 @@ import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
 import { createRegistry } from '../../src/telemetry/metrics.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
 import { createRecords } from '../../src/telemetry/records.js';
+import { invalidScalers, rejectionsOf } from '../../src/telemetry/timed-state.js';
 import { createRecorder } from '../../src/control/cycle/report.js';
 import {
   CPU,
@@ -22,6 +23,8 @@ import {
   record,
   scaler,
 } from './record-builder.js';
+import { problem } from '../control/status/status-builder.js';
+import { decided } from './state-records.js';
 
 describe('createMetrics', () => {
   it('exposes every row of the table with help and type before any cycle', async () => {
@@ -79,6 +82,7 @@ describe('createMetrics', () => {
 
     expect(await lines(metrics, /shop/)).toEqual(
       [
+        'promscaler_scaler_state{OWNER,state="DryRun",severity="held"} 1',
         'promscaler_current_replicas{OWNER} 3',
         'promscaler_desired_replicas{OWNER} 5',
         'promscaler_recommended_replicas{OWNER} 7',
@@ -169,36 +173,6 @@ describe('createMetrics', () => {
     expect(await lines(metrics, /_replicas|_pods/)).toEqual([]);
   });
 
-  it.each([
-    ['of both directions', { direction: 'both' }, true],
-    ['of scale-ups', { direction: 'scale-up' }, true],
-    ['of scale-downs', { direction: 'scale-down' }, false],
-    ['of scale-downs at a fixed count', { direction: 'scale-down', replicas: 3 }, true],
-  ] as const)('a pause %s: whether scale-ups are paused', async (_, of, isPaused) => {
-    const ledger = createLedger();
-    ledger.add(
-      record({ pause: { by: 'annotation', until: null, replicas: null, annotated: null, notes: [], ...of } }),
-    );
-
-    const page = String(Buffer.concat([...(await metricsOf(ledger).render())]));
-
-    expect(page).toContain('promscaler_paused{namespace="shop",scaler="web"} 1');
-    expect(page.includes('promscaler_scale_up_paused{namespace="shop",scaler="web"} 1')).toBe(isPaused);
-  });
-
-  it('has a series of a conflicting writer only while there is one', async () => {
-    const ledger = createLedger();
-    const series = 'promscaler_conflicting_writer{namespace="shop",scaler="web"} 1';
-    ledger.add(record({ conflictingWriter: { managers: ['kubectl'], since: '', message: '' } }));
-    expect(String(Buffer.concat([...(await metricsOf(ledger).render())]))).toContain(series);
-
-    ledger.add(record());
-
-    expect(String(Buffer.concat([...(await metricsOf(ledger).render())]))).not.toContain(
-      'promscaler_conflicting_writer{',
-    );
-  });
-
   it('drops limit and condition of the previous cycle', async () => {
     const { ledger, metrics } = build();
     ledger.add(record({ decision: decision({ limits: [limitStep({ until: at(300) })] }) }));
@@ -208,6 +182,40 @@ describe('createMetrics', () => {
     expect(await lines(metrics, /limit|condition\{/)).toEqual([
       'promscaler_condition{namespace="shop",scaler="web",type="AbleToScale",status="True",reason="SucceededRescale"} 1',
     ]);
+  });
+
+  it('has one state of each scaler: the current one, also of documents that were never valid', async () => {
+    const ledger = createLedger();
+    const rejected = [problem({ scaler: 'shop/web', message: 'unknown field', path: '' })];
+    const rejections = rejectionsOf([...rejected, { ...problem({}), scaler: 'shop/typo' }]);
+    const invalid = invalidScalers(rejections, new Set(['shop/web']));
+    const states = (): Promise<readonly string[]> =>
+      lines(metricsOf(ledger, { invalid: () => invalid }), /_state\{/);
+    const typo = seriesOfState('typo', 'Invalid', 'cannot-follow');
+    for (const name of ['web', 'api']) ledger.add(decided({})(name));
+    const [web, api] = ['web', 'api'].map((name) => seriesOfState(name, 'OK', 'ok'));
+    expect(await states()).toEqual([web, api, typo]);
+
+    ledger.setRejections(rejections, at(7));
+    expect(await states()).toEqual([seriesOfState('web', 'Rejected', 'held'), api, typo]);
+
+    ledger.add({ ...decided({ percent: 90, spec: { maxReplicas: 4 } })('web'), at: at(15) });
+    expect(await states()).toEqual([seriesOfState('web', 'AtMaximum', 'cannot-follow'), api, typo]);
+
+    ledger.setRejections(new Map(), at(20));
+    ledger.add({ ...decided({})('web'), at: at(30) });
+    ledger.remove('shop/api');
+    expect(await states()).toEqual([web, typo]);
+  });
+
+  it('has 1,000 states of 1,000 scalers in 100 bytes each', async () => {
+    const ledger = createLedger();
+    for (let index = 0; index < 1000; index += 1) ledger.add(decided({})(`web-${1000 + index}`));
+
+    const states = await lines(metricsOf(ledger), /_state\{/);
+
+    expect(states).toHaveLength(1000);
+    expect(Math.max(...states.map(({ length }) => length + 1))).toBeLessThanOrEqual(100);
   });
 
   it('keeps no series of a removed scaler', async () => {
@@ -318,6 +326,10 @@ describe('METRIC_TABLE', () => {
     }
   });
 });
+
+function seriesOfState(name: string, state: string, severity: string): string {
+  return `promscaler_scaler_state{namespace="shop",scaler="${name}",state="${state}",severity="${severity}"} 1`;
+}
 
 function build(): { readonly ledger: Ledger; readonly metrics: Metrics } {
   const ledger = createLedger();

@@ -8,6 +8,7 @@ import { noChange } from '../../src/telemetry/cycle-record.js';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
 import type { MetricsDetail } from '../../src/telemetry/metric-table.js';
+import type { InvalidScaler } from '../../src/telemetry/scaler-series.js';
 import { createMetrics, createRegistry } from '../../src/telemetry/metrics.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
 import { aScaler, at, cpuMetric, externalMetric } from '../support/builders.js';
@@ -113,14 +114,20 @@ export function record(
   };
 }
 
+interface MetricsChoice {
+  readonly process?: boolean;
+  readonly detail?: MetricsDetail;
+  readonly invalid?: () => readonly InvalidScaler[];
+}
+
 /** Metrics of a ledger: one data source, whose queries fail for two reasons. */
 export function metricsOf(
   ledger: Ledger,
-  { process = false, detail = 'full' }: { readonly process?: boolean; readonly detail?: MetricsDetail } = {},
+  { process = false, ...others }: MetricsChoice = {},
 ): Metrics {
   return createMetrics(createRegistry({ process }), {
     ledger,
-    detail,
+    ...others,
     version: '1.2.3',
     clock: SYSTEM_CLOCK,
     sources: ['default'],

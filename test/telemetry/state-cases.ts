@@ -326,7 +326,11 @@ export const STATE_CASES: readonly StateCase[] = [
     'a rejected change',
     'WriteFailed',
     'exceeded quota',
-    decided({ percent: 83, record: outcome('failed', 6, 'exceeded quota') }),
+    decided({
+      percent: 83,
+      conditions: [buildCondition('AbleToScale', 'FailedUpdateScale', 'exceeded quota')],
+      record: outcome('failed', 6, 'exceeded quota'),
+    }),
   ],
   [
     'no place for its state',

@@ -20,7 +20,7 @@ import type { Listening } from '../cli/live-service.js';
 import { object, problem, verdict } from '../control/status/status-builder.js';
 import { at, T0 } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { record } from './record-builder.js';
+import { metricsOf, record } from './record-builder.js';
 import { STATE_CASES } from './state-cases.js';
 import { decided, paused, type RecordOf } from './state-records.js';
 
@@ -45,6 +45,7 @@ describe(`the state of ${NAMED.length} scalers`, () => {
   const records = createRecords(new ManualClock());
   let service: Listening;
   let table: ReadonlyMap<string, readonly string[]>;
+  let exposed: readonly string[];
 
   const read = async <T>(path: string): Promise<T> =>
     (await (await fetch(`${service.url}/api/v1/${path}`)).json()) as T;
@@ -52,6 +53,9 @@ describe(`the state of ${NAMED.length} scalers`, () => {
   beforeAll(async () => {
     for (const { name, make } of NAMED) records.ledger.add(make(name));
     const problems = NAMED.flatMap(problemsOf);
+    records.ledger.setRejections(rejectionsOf(problems), T0);
+    const page = String(Buffer.concat([...(await metricsOf(records.ledger).render())]));
+    exposed = page.split('\n').filter((line) => line.startsWith('promscaler_scaler_state{'));
     service = await listen(appOf(records.ledger, records, { problems: () => problems }));
     const { stdout } = await runCli(['status', '--url', service.url], { clock: new ManualClock() });
     const rows = stdout.split('\n').map((line) => line.split(/ {2,}/));
@@ -60,7 +64,7 @@ describe(`the state of ${NAMED.length} scalers`, () => {
 
   afterAll(() => service.close());
 
-  it.each(NAMED)('$what: $state in the API, the CLI, the page and the status', async (one) => {
+  it.each(NAMED)('$what: $state in the API, the CLI, the page, the status and the metric', async (one) => {
     const { name, state, cause, until = null } = one;
 
     const detail = await read<Detail>(`scalers/shop/${name}`);
@@ -85,6 +89,9 @@ describe(`the state of ${NAMED.length} scalers`, () => {
     expect(table.get(name)?.[6] ?? '').toContain(cause ?? '');
     expect(verdictOf(detail.state, detail.decision, detail.outcome, null).name).toBe(state);
     expect(isSeverity(detail.state.severity)).toBe(true);
+    expect(exposed.filter((line) => line.includes(`scaler="${name}"`))).toEqual([
+      `promscaler_scaler_state{namespace="shop",scaler="${name}",state="${state}",severity="${STATES[state]}"} 1`,
+    ]);
     if (detail.decision !== null) expect(explained.stdout).toMatch(new RegExp(`^state: ${state}\\b`, 'm'));
   });
 

@@ -5,10 +5,11 @@
 PromscalerNotWorking: { severity: critical, for: 5m }
 PromscalerWithoutMetrics: { severity: warning, for: 10m }
 PromscalerSourceFailing: { severity: warning, for: 10m, threshold: 0.5 }
+PromscalerCannotFollow: { severity: warning, for: 15m }
 PromscalerCannotScale: { severity: warning, for: 10m }
 PromscalerConflict: { severity: warning, for: 10m }
 PromscalerAtMaximum: { severity: warning, for: 15m }
-PromscalerScaleUpHeld: { severity: warning, for: 15m }
+PromscalerScaleUpHeld: { severity: info, for: 15m }
 PromscalerCeilingUnknown: { severity: warning, for: 10m }
 PromscalerCapacityChanged: { severity: warning, for: 5m }
 PromscalerStateDegraded: { severity: warning, for: 5m }
@@ -18,12 +19,21 @@ PromscalerLate: { severity: warning, for: 10m, threshold: 5 }
 PromscalerRecordFailing: { severity: warning, for: 10m }
 PromscalerNotificationsFailing: { severity: warning, for: 5m }
 PromscalerPaused: { severity: info, for: 24h }
+PromscalerHeld: { severity: info, for: 24h }
 {{- end -}}
 
 {{/*
-The enabled alerts as YAML. Expressions about scalers use only instant selectors: the series of a removed scaler, and
-those of a replica that no longer leads, disappear at once, and a range would keep their alerts for its length. `max by`
-ignores the pod, so that an alert survives a change of the leader.
+The state of scalers, as labels `namespace` and `scaler`. Takes a list of the label `job` and of the matchers of the state.
+`max by` ignores the pod and the state, so that `for` does not restart with the leader, or with another state that matches.
+*/}}
+{{- define "promscaler.inState" -}}
+{{- printf "max by (namespace, scaler) (promscaler_scaler_state{%s, %s})" (index . 0) (index . 1) -}}
+{{- end -}}
+
+{{/*
+The enabled alerts as YAML. An alert about a scaler selects its state, which every output shows: each state of severity
+cannot-follow has one alert. Such an expression has an instant selector of the scaler: the series of a removed scaler,
+and those of a replica that no longer leads, disappear at once, and a range alone would keep their alerts for its length.
 */}}
 {{- define "promscaler.alerts" -}}
 {{- $job := default (include "promscaler.fullname" .) .Values.prometheusRule.job -}}
@@ -31,10 +41,13 @@ ignores the pod, so that an alert survives a change of the leader.
 {{- /* Metrics of a scaler have its namespace, metrics of the service have that of the release. */ -}}
 {{- $scaler := printf "job=%q" $job -}}
 {{- $service := printf "job=%q, namespace=%q" $job $release -}}
-{{- $inDryRun := printf "max by (namespace, scaler) (promscaler_dry_run{%s}) == 1" $scaler -}}
-{{- $inactive := printf "(%s or max by (namespace, scaler) (promscaler_scale_up_paused{%s}) == 1)" $inDryRun $scaler -}}
+{{- $inactive := include "promscaler.inState" (list $scaler `state=~"Paused|DryRun"`) -}}
+{{- $recommended := printf "max by (namespace, scaler) (promscaler_recommended_replicas{%s})" $scaler -}}
+{{- $patchFails := printf "max by (namespace, scaler) (promscaler_condition{%s, type=\"AbleToScale\", reason=\"FailedUpdateScale\"})" $scaler -}}
 {{- $name := "{{ $labels.namespace }}/{{ $labels.scaler }}" -}}
 {{- $set := mustMergeOverwrite (fromYaml (include "promscaler.alertDefaults" .)) (deepCopy (default dict .Values.prometheusRule.alerts)) -}}
+{{- /* PromQL rejects the range 0s. */ -}}
+{{- $range := ternary $set.PromscalerCannotFollow.for "15m" (regexMatch "[1-9]" $set.PromscalerCannotFollow.for) }}
 - alert: PromscalerNotWorking
   expr: >-
     absent(promscaler_leader{ {{- $service -}} } == 1)
@@ -45,13 +58,8 @@ ignores the pod, so that an alert survives a change of the leader.
     their logs:
     kubectl get pods -n {{ $release }}, kubectl logs -n {{ $release }} deployment/{{ include "promscaler.fullname" . }}
 - alert: PromscalerWithoutMetrics
-  # Without the reason, which may change meanwhile. A workload scaled to 0 by a person is not an alert.
   expr: >-
-    max by (namespace, scaler) (
-    promscaler_condition{ {{- $scaler }}, type="ScalingActive", status="False", reason!="ScalingDisabled"}
-    or promscaler_condition{ {{- $scaler }}, type="ScalingActive", reason="FallbackActive"}
-    ) == 1
-    unless {{ $inactive }}
+    {{ include "promscaler.inState" (list $scaler `state="NoData"`) }}
   summary: {{ printf "%s has had no metrics for %s." $name $set.PromscalerWithoutMetrics.for | quote }}
   description: >-
     The replica count is held, or the fallback sets the count. promscaler explain {{ $name }}
@@ -64,53 +72,51 @@ ignores the pod, so that an alert survives a change of the leader.
   description: >-
     Scalers that use this data source are held. The label reason of promscaler_query_errors_total shows how queries fail; promscaler doctor
     finds the cause: address, credentials, certificate, network.
-- alert: PromscalerCannotScale
+- alert: PromscalerCannotFollow
+  # While one state lasts, its own alert fires. The state before it leaves the range before `for` has passed.
   expr: >-
-    max by (namespace, scaler) (
-    promscaler_condition{ {{- $scaler }}, type="AbleToScale", status="False", reason=~"FailedGetScale|FailedUpdateScale"}
-    ) == 1
-    unless {{ $inactive }}
-    or max by (namespace, scaler) (
-    promscaler_condition{ {{- $scaler }}, type="Held", reason="NoAutoscaler"}
-    ) == 1
+    {{ include "promscaler.inState" (list $scaler `severity="cannot-follow"`) }}
+    and on (namespace, scaler) count by (namespace, scaler) (max by (namespace, scaler, state) (
+    last_over_time(promscaler_scaler_state{ {{- $scaler }}, severity="cannot-follow"}[{{ $range }}])
+    )) > 1
+  summary: {{ printf "%s has not followed its load for %s." $name $set.PromscalerCannotFollow.for | quote }}
+  description: >-
+    The cause changes, so that no other alert about the scaler fires for long. promscaler explain {{ $name }} shows the current
+    cause, and the page of the scaler the states before it.
+- alert: PromscalerCannotScale
+  # Selects the severity, so that a new state has an alert.
+  expr: >-
+    {{ include "promscaler.inState" (list $scaler `severity="cannot-follow", state!~"Conflict|WriteFailed|PodsNotReady|NoData|AtMaximum"`) }}
+    or {{ include "promscaler.inState" (list $scaler `state="WriteFailed"`) }} and {{ $patchFails }}
   summary: {{ printf "%s cannot be scaled." $name | quote }}
   description: >-
-    The target cannot be read, the API server rejects the PATCH, or nothing scales the target: the scaler is in dry run,
-    and its HPA has no desired replicas or is gone. The conditions AbleToScale and Held of promscaler explain {{ $name }} have the reason.
+    The document is invalid, the target cannot be read, the API server rejects the PATCH, or nothing scales the target: the scaler is
+    in dry run, and its HPA has no desired replicas or is gone. promscaler status {{ $name }} shows the cause.
 - alert: PromscalerConflict
   expr: >-
-    max by (namespace, scaler) (
-    promscaler_condition{ {{- $scaler }}, type="Held", reason=~"ConflictingScaler|ScaleOverridden"}
-    or promscaler_conflicting_writer{ {{- $scaler -}} }
-    ) == 1
-    unless {{ $inDryRun }}
+    {{ include "promscaler.inState" (list $scaler `state="Conflict"`) }}
   summary: {{ printf "Another client sets the replicas of %s." $name | quote }}
   description: >-
     Another autoscaler scales the target, an admission webhook changes its replicas, or another client replaces them. The
     condition Held and the Events of promscaler explain {{ $name }} name that client.
 - alert: PromscalerAtMaximum
-  # A scaler whose bounds are equal has been fixed on purpose. One that is at its maximum and needs no more is fine.
   expr: >-
-    max by (namespace, scaler) (promscaler_recommended_replicas{ {{- $scaler -}} })
-    > max by (namespace, scaler) (promscaler_max_replicas{ {{- $scaler -}} })
-    and max by (namespace, scaler) (promscaler_max_replicas{ {{- $scaler -}} })
-    > max by (namespace, scaler) (promscaler_min_replicas{ {{- $scaler -}} })
-    unless {{ $inactive }}
+    {{ $recommended }}
+    and {{ include "promscaler.inState" (list $scaler `state="AtMaximum"`) }}
   summary: {{ printf "%s has needed more than its maximum of replicas for %s." $name $set.PromscalerAtMaximum.for | quote }}
   description: >-
-    The metrics recommend {{ "{{ $value }}" }} replicas, more than the maximum in effect, which the document or a schedule sets.
+    The metrics recommend {{ "{{ $value }}" }} replicas, more than the maximum in effect, which the document, a schedule or the query
+    of maxReplicasFrom sets.
     Raise the maximum if the load is real and the cluster has capacity.
 - alert: PromscalerScaleUpHeld
   expr: >-
-    max by (namespace, scaler) (promscaler_recommended_replicas{ {{- $scaler -}} })
+    {{ $recommended }}
     > max by (namespace, scaler) (promscaler_current_replicas{ {{- $scaler -}} })
-    and max by (namespace, scaler) (promscaler_current_replicas{ {{- $scaler -}} })
-    < max by (namespace, scaler) (promscaler_max_replicas{ {{- $scaler -}} })
-    unless {{ $inactive }}
-  summary: {{ printf "%s has had fewer replicas than its load needs for %s." $name $set.PromscalerScaleUpHeld.for | quote }}
+    and {{ include "promscaler.inState" (list $scaler `state=~"Paused|Fixed"`) }}
+  summary: {{ printf "%s has been held with fewer replicas than its load needs for %s." $name $set.PromscalerScaleUpHeld.for | quote }}
   description: >-
-    The metrics recommend {{ "{{ $value }}" }} replicas and the maximum allows more, but a limit or a hold delays the scale-up.
-    promscaler explain {{ $name }} names the limit or hold.
+    The metrics recommend {{ "{{ $value }}" }} replicas, but the scaler is paused, or its bounds are equal.
+    promscaler explain {{ $name }} shows who paused it and why.
 - alert: PromscalerCeilingUnknown
   expr: >-
     max by (namespace, scaler) (promscaler_max_replicas_from_failing{ {{- $scaler -}} }) == 1
@@ -123,24 +129,21 @@ ignores the pod, so that an alert survives a change of the leader.
   # The series exists only while the capacity differs by more than 10 percent from that of the days before.
   expr: >-
     max by (namespace, scaler, metric) (promscaler_metric_capacity_drift_ratio{ {{- $scaler -}} })
-    unless on (namespace, scaler) {{ $inDryRun }}
+    unless on (namespace, scaler) {{ $inactive }}
   summary: {{ printf "The load that a pod of %s carries has changed." $name | quote }}
   description: >-
     The capacity that capacity.auto measures for {{ "{{ $labels.metric }}" }} has changed, most often by a release.
     promscaler explain {{ $name }} has the values and the start of the oldest pod.
 - alert: PromscalerStateDegraded
   expr: >-
-    max by (namespace, scaler) (promscaler_condition{ {{- $scaler }}, type="Held", reason="StateDegraded"}) == 1
+    {{ include "promscaler.inState" (list $scaler `state="WriteFailed"`) }} unless {{ $patchFails }}
   summary: {{ printf "The state of %s cannot be stored: no scale-down." $name | quote }}
   description: >-
     promscaler doctor shows which of the ConfigMaps promscaler-state-00 to -15 is missing, forbidden or damaged, and prints
     the fix.
 - alert: PromscalerTargetNotReached
   expr: >-
-    max by (namespace, scaler) (
-    promscaler_condition{ {{- $scaler }}, type="TargetReached", status="False", reason!~"Starting|RolloutPaused"}
-    ) == 1
-    unless {{ $inDryRun }}
+    {{ include "promscaler.inState" (list $scaler `state="PodsNotReady"`) }}
   summary: {{ printf "%s has had fewer ready pods than replicas for %s." $name $set.PromscalerTargetNotReached.for | quote }}
   description: >-
     Pods have no node, crash, or do not become ready: more replicas do not help. The condition TargetReached of
@@ -186,12 +189,21 @@ ignores the pod, so that an alert survives a change of the leader.
     Scaling continues. The receiver rejects notifications, cannot be reached, or is too slow. The log has the kind of failure;
     promscaler doctor checks whether the receiver can be reached.
 - alert: PromscalerPaused
+  # Other states may interrupt the state Paused: a pause of scale-downs does not hide them.
   expr: >-
     max by (namespace, scaler) (promscaler_paused{ {{- $scaler -}} }) == 1
+    or {{ include "promscaler.inState" (list $scaler `state="Paused"`) }}
   summary: {{ printf "%s has been paused for %s." $name $set.PromscalerPaused.for | quote }}
   description: >-
     The pause may be forgotten. The condition Held of promscaler explain {{ $name }} shows who paused it and why;
     promscaler resume {{ $name }} ends a pause by annotations.
+- alert: PromscalerHeld
+  expr: >-
+    {{ include "promscaler.inState" (list $scaler `severity="held", state!="Paused"`) }}
+  summary: {{ printf "%s has been held for %s." $name $set.PromscalerHeld.for | quote }}
+  description: >-
+    A dry run, equal bounds, a target at 0 replicas, a rejected version of the document or a metric without series may be forgotten.
+    promscaler explain {{ $name }} shows which, and what ends it.
 {{- end -}}
 
 {{/* URL of the page with a section for each alert. */}}

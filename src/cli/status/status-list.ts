@@ -1,7 +1,6 @@
 import type { ScalerView, ServiceStatus } from '../../api/answers.js';
-import { STATES } from '../../decision/state.js';
 import type { JsonObject } from '../../kubernetes/api/json.js';
-import { rejectionsOf } from '../../telemetry/timed-state.js';
+import { invalidScalers, rejectionsOf } from '../../telemetry/timed-state.js';
 import { cleanText } from '../../units/clean-text.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
@@ -103,15 +102,14 @@ export function tableRows(
   { namespace, name }: Selection,
 ): readonly ListedScaler[] {
   const keys = new Set(rows.map((row) => `${row.namespace}/${row.name}`));
-  const invalid = [...rejectionsOf(problems)].flatMap(([key, { cause }]): ListedScaler[] => {
-    const [itsNamespace = '', itsName = ''] = key.split('/');
-    const isSelected =
-      (namespace === null || itsNamespace === namespace) && (name === null || itsName === name);
-    if (keys.has(key) || !isSelected) return [];
-    const since = problems.find(({ scaler }) => scaler === key)?.since ?? null;
-    const state = { name: 'Invalid', severity: STATES.Invalid, cause, since };
-    return [{ namespace: itsNamespace, name: itsName, state }];
-  });
+  const invalid = invalidScalers(rejectionsOf(problems), keys)
+    .filter((one) => namespace === null || one.namespace === namespace)
+    .filter((one) => name === null || one.name === name)
+    .map((one): ListedScaler => {
+      const key = `${one.namespace}/${one.name}`;
+      const since = problems.find(({ scaler }) => scaler === key)?.since ?? null;
+      return { ...one, state: { ...one.state, since } };
+    });
   return sorted([...rows, ...invalid]);
 }
 

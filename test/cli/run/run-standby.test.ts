@@ -32,7 +32,12 @@ leaderElection: { enabled: true, leaseDurationSeconds: 4, renewDeadlineSeconds: 
 `;
   const document = scalerYaml({ maxReplicas: 5, metrics: [EXTERNAL_METRIC] });
   const env = { POD_NAMESPACE: 'monitoring', POD_NAME: name, POD_IP: '127.0.0.1' };
-  const files = { 'promscaler.yaml': config, 'scalers/web.yaml': document, 'peer-key': 'k'.repeat(32) };
+  const files = {
+    'promscaler.yaml': config,
+    'scalers/web.yaml': document,
+    'scalers/broken.yaml': document.replace('name: web', 'name: broken').replace('maxReplicas', 'mostReplicas'),
+    'peer-key': 'k'.repeat(32),
+  };
   return startRun(files, env, { ...fastClock(5), random: SYSTEM_CLOCK.random });
 }
 
@@ -41,8 +46,13 @@ async function read(replica: StartedRun, path: string): Promise<{ status: number
   return { status: response.status, body: await response.json() };
 }
 
+async function statesOf(replica: StartedRun): Promise<readonly string[]> {
+  const page = await (await fetch(`${replica.url()}/metrics`)).text();
+  return Array.from(page.matchAll(/^promscaler_scaler_state(\{.*)$/gm), ([, series = '']) => series);
+}
+
 describe('a standby', () => {
-  it('answers with the scalers, decisions and events of the leader', async () => {
+  it('answers with the scalers, decisions and events of the leader, and exposes no states', async () => {
     const leader = start('promscaler-0');
     await eventually(() => leader.written.stderr.includes('"leading"'), 'a leader');
     const standby = start('promscaler-1');
@@ -64,6 +74,12 @@ describe('a standby', () => {
       replicas: [{ scalers: 0 }, { scalers: 1, isReachable: true }],
       rounds: { last: { scalers: 1 } },
     });
+
+    expect(await statesOf(leader)).toEqual([
+      '{namespace="shop",scaler="web",state="NoData",severity="cannot-follow"} 1',
+      '{namespace="shop",scaler="broken",state="Invalid",severity="cannot-follow"} 1',
+    ]);
+    expect(await statesOf(standby)).toEqual([]);
 
     const stream = new AbortController();
     const { body } = await fetch(`${standby.url()}/api/v1/events`, { signal: stream.signal });
