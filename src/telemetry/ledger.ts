@@ -209,8 +209,7 @@ class Status implements LedgerEntry, LastOfRun {
     this.shownState = stateWith(this, rejection);
     const { name } = this.shownState;
     const since = before === null && earlier?.state === name ? earlier.stateSince : record.at;
-    this.stateSince =
-      before?.shownState.name === name ? before.stateSince : earliest(since, record.at);
+    this.stateSince = before?.shownState.name === name ? before.stateSince : earliest(since, record.at);
     this.metricErrors = metricErrorsAfter(before, record, isNewSpec);
     this.hasErrors =
       before?.metricErrors === this.metricErrors ? before.hasErrors : hasError(this.metricErrors);

@@ -121,10 +121,7 @@ interface MetricsChoice {
 }
 
 /** Metrics of a ledger: one data source, whose queries fail for two reasons. */
-export function metricsOf(
-  ledger: Ledger,
-  { process = false, ...others }: MetricsChoice = {},
-): Metrics {
+export function metricsOf(ledger: Ledger, { process = false, ...others }: MetricsChoice = {}): Metrics {
   return createMetrics(createRegistry({ process }), {
     ledger,
     ...others,

@@ -35,7 +35,9 @@ leaderElection: { enabled: true, leaseDurationSeconds: 4, renewDeadlineSeconds: 
   const files = {
     'promscaler.yaml': config,
     'scalers/web.yaml': document,
-    'scalers/broken.yaml': document.replace('name: web', 'name: broken').replace('maxReplicas', 'mostReplicas'),
+    'scalers/broken.yaml': document
+      .replace('name: web', 'name: broken')
+      .replace('maxReplicas', 'mostReplicas'),
     'peer-key': 'k'.repeat(32),
   };
   return startRun(files, env, { ...fastClock(5), random: SYSTEM_CLOCK.random });
