@@ -57,6 +57,9 @@ const KEPT_MS = 60_000;
  */
 const OLD_KEPT_MS = 30_000;
 
+const MAYBE_OLD =
+  'the value may be based on old samples: the samples were old at the last check, and newer ones have arrived since';
+
 /**
  * If more than `APART` workloads of a namespace are checked within `AT_ONCE_MS`, one query reads all pods of the
  * namespace, which costs Prometheus less than a query for each workload.
@@ -144,7 +147,8 @@ export function createSampleAges(clock: Clock): SampleAges {
       try {
         const why = await checkNow(checked, ask);
         kept.set(key, { atMs: startMs, why }, clock.now());
-        return why;
+        // Late samples have the time of their scrape: the server does not say whether they arrived before the value.
+        return why ?? (last !== undefined && last.why !== null ? MAYBE_OLD : null);
       } catch (error) {
         if (error instanceof Unanswered) return `the age of its samples is unknown: ${error.message}`;
         throw error;

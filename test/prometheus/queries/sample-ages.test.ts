@@ -4,6 +4,7 @@ import { createMetricSource } from '../../../src/prometheus/metric-source.js';
 import { instantFromSeconds } from '../../../src/units/time.js';
 import { aSource, externalMetric } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
+import { createSampleAges } from '../../../src/prometheus/queries/sample-ages.js';
 import { startRound } from '../fakes.js';
 import { due } from '../round-fixture.js';
 
@@ -15,6 +16,25 @@ function scrapedUntil(newest: number): readonly number[] {
   return Array.from({ length: 240 }, (_, index) => newest - 15 * (239 - index));
 }
 
+const TARGET = { job: 'web', instance: 'a' };
+
+/** The second value belongs to the start of the range. */
+function answer(seconds: number, ...values: readonly number[]): Answer {
+  return {
+    class: 'value',
+    series: values.map((value, index) => ({
+      labels: index === 0 ? TARGET : { ...TARGET, promscaler_start: '1' },
+      value,
+    })),
+    evaluatedAt: instantFromSeconds(seconds),
+  };
+}
+
+/** Returns the offset of a query in seconds. */
+function offsetOf(query: string): number {
+  return Number(/offset (\d+)ms/.exec(query)?.[1] ?? 0) / 1000;
+}
+
 /**
  * Checks a value that was evaluated at 0, with this answer to the queries for the age, which the server evaluates
  * `afterSeconds` later.
@@ -24,15 +44,6 @@ async function check(
   afterSeconds: number,
   { refusesBoth = false, asked = [] as string[] } = {},
 ): Promise<string | null> {
-  const target = { job: 'web', instance: 'a' };
-  const answer = (seconds: number, ...values: readonly number[]): Answer => ({
-    class: 'value',
-    series: values.map((value, index) => ({
-      labels: index === 0 ? target : { ...target, promscaler_start: '1' },
-      value,
-    })),
-    evaluatedAt: instantFromSeconds(seconds),
-  });
   const query = (text: string): Promise<Answer> => {
     if (text === QUERY) return Promise.resolve(answer(VALUE_AT, 1));
     // The age of the source is read in each round.
@@ -43,7 +54,7 @@ async function check(
     if (text.startsWith('quantile')) return Promise.resolve(answer(now, 15));
     if (!text.includes('(timestamp(')) return Promise.resolve({ class: 'missing', message: 'no series' });
     const newest = text.split(' or ').map((part) => {
-      const until = afterSeconds - Number(/offset (\d+)ms/.exec(part)?.[1] ?? 0) / 1000;
+      const until = afterSeconds - offsetOf(part);
       return VALUE_AT + Math.max(...times.filter((time) => time <= until));
     });
     return Promise.resolve(answer(now, ...newest));
@@ -104,5 +115,43 @@ describe('a sample that arrives between the value and the query for its age', ()
     [121, 'the age of its samples is unknown: the value was evaluated 121 s ago'],
   ])('is judged with the value up to 120 s after it: after %d s', async (afterSeconds, why) => {
     expect(await check(scrapedUntil(afterSeconds - 5), afterSeconds)).toBe(why);
+  });
+});
+
+describe('late samples that arrive together between the value and the query for its age', () => {
+  /** Returns the results of checks with these ages of the newest sample, in seconds, one check every 31 s. */
+  async function checkRounds(newestAges: readonly number[]): Promise<readonly (string | null)[]> {
+    const clock = new ManualClock();
+    const ages = createSampleAges(clock);
+    const metric = externalMetric({ query: QUERY });
+    const whys: (string | null)[] = [];
+    for (const [index, age] of newestAges.entries()) {
+      const now = VALUE_AT + 31 * index;
+      const ask = (text: string): Promise<Answer> => {
+        if (text.startsWith('quantile')) return Promise.resolve(answer(now, 15));
+        if (!text.includes('(timestamp(')) return Promise.resolve({ class: 'missing', message: 'no series' });
+        const newest = text.split(' or ').map((part) => now - Math.max(age, offsetOf(part) + 5));
+        return Promise.resolve(answer(now, ...newest));
+      };
+      const scaler = due([metric]);
+      const checked = { scaler, metric, config: aSource(), pods: new Set<string>(), mayBeKept: false };
+      whys.push(await ages.check({ ...checked, valueAtSeconds: now, seconds: 10 }, ask));
+      clock.advance(31_000);
+    }
+    return whys;
+  }
+
+  it('make the first value after old samples count as based on old samples, and not the second', async () => {
+    expect(await checkRounds([60, 60, 5, 5, 5])).toEqual([
+      expect.stringContaining('up to 60 s old'),
+      expect.stringContaining('up to 60 s old'),
+      'the value may be based on old samples: the samples were old at the last check, and newer ones have arrived since',
+      null,
+      null,
+    ]);
+  });
+
+  it('change nothing without a check before that found old samples', async () => {
+    expect(await checkRounds([5, 5])).toEqual([null, null]);
   });
 });
