@@ -22,7 +22,7 @@ export const SCALING_DISABLED = buildCondition(
 
 /**
  * The conditions of a document that has changed since the last evaluation. They replace the conditions of its earlier
- * version.
+ * version. A partial value may recommend a count, which is not compared with the bounds while the current one is kept.
  */
 export const NOT_EVALUATED: readonly Condition[] = [
   buildCondition(
@@ -33,7 +33,7 @@ export const NOT_EVALUATED: readonly Condition[] = [
   buildCondition(
     'ScalingLimited',
     'NotEvaluated',
-    'no replica count was calculated for this version of the document yet',
+    'no recommendation of this version of the document was compared with the bounds yet',
   ),
   buildCondition(
     'TargetReached',

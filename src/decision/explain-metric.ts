@@ -1,6 +1,6 @@
 import { fallbackStart, type JudgedMetric } from './proposals/propose.js';
 import { describeZero } from './failing.js';
-import { describeFailure } from '../units/failure.js';
+import { describeFailure, type Failure } from '../units/failure.js';
 import { countOf, formatNumber } from '../units/format.js';
 import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
 import { autoCapacityOf, type MetricSpec } from '../scaler/spec.js';
@@ -31,7 +31,7 @@ export function explainMetric(metric: JudgedMetric, snapshot: Snapshot): MetricE
 function answerText({ spec, sample, result }: JudgedMetric, snapshot: Snapshot): string {
   const fallback = fallbackText(spec, result, snapshot);
   if (sample.form === 'error')
-    return `${errorKindOf(sample.failure)}: ${describeFailure(sample.failure)}${sinceText(spec, snapshot)}${fallback}`;
+    return `${errorKindOf(sample.failure)}: ${describeFailure(sample.failure)}${sinceText(spec, sample.failure, snapshot)}${fallback}`;
   if (result.readAsZero !== undefined) return `${describeZero(result.readAsZero)}, as the document specifies`;
   const kind =
     sample.partial === null ? 'value' : `partial (${sample.partial}: the metric can scale up but not down)`;
@@ -98,7 +98,11 @@ function fallbackText(spec: MetricSpec, result: MetricResult, snapshot: Snapshot
   return `; from ${formatInstant(start)} on, fallback ${fallback.mode} uses ${countOf(fallback.replicas, 'replica')}`;
 }
 
-function sinceText(spec: MetricSpec, { state }: Snapshot): string {
+/**
+ * Returns a clause with the start of the failure. Empty for a data source that answers no query: the failure contains
+ * the start of that outage, which is some 100 ms after the round in which the first value was missing.
+ */
+function sinceText(spec: MetricSpec, failure: Failure, { state }: Snapshot): string {
   const since = state.failingSince.get(metricKey(spec));
-  return since === undefined ? '' : ` (since ${formatInstant(since)})`;
+  return since === undefined || failure.since !== undefined ? '' : ` (since ${formatInstant(since)})`;
 }

@@ -15,6 +15,8 @@ interface Decided {
   readonly currentReplicas: number;
   readonly desiredReplicas: number;
   readonly recommendedReplicas: number | null;
+  readonly minReplicas: number;
+  readonly maxReplicas: number;
   readonly limits: readonly Step[];
   readonly cooldown?: { readonly cause: string } | undefined;
 }
@@ -29,7 +31,8 @@ interface Change {
 export interface Headline {
   /**
    * Such as `scaled up from 4 to 8, not 42`, `stays at 4, not 8` or `scales down from 8 to 6`. The count after `not` is
-   * the recommended one, as in the cause of a state. If the change was prevented, it is the count after that change.
+   * the recommended one; within the bounds, unless a bound is the limit. If the change was prevented, it is the count
+   * after that change.
    */
   readonly change: string;
   /** The limits that decided; null: no limit changed the count, or the change was prevented. */
@@ -59,7 +62,13 @@ export function headlineOf(decided: Decided, { kind, from, to }: Change): Headli
     (recommendedReplicas - after) * (limit.from - after) < 0;
   const decisive = limit === undefined ? [] : isAcross ? limits.slice(-2) : [limit];
   const isDecided = limit !== undefined || after === desiredReplicas;
-  const wanted = isDecided ? (recommendedReplicas ?? limit?.from ?? null) : desiredReplicas;
+  const recommended = recommendedReplicas ?? limit?.from ?? null;
+  const isByBound = decisive.some((step) => step.limit === 'min_replicas' || step.limit === 'max_replicas');
+  const wanted = !isDecided
+    ? desiredReplicas
+    : recommended === null || isByBound
+      ? recommended
+      : Math.max(decided.minReplicas, Math.min(decided.maxReplicas, recommended));
   const change =
     before === after
       ? `stays at ${after}`

@@ -73,9 +73,9 @@ export function failureAt(host: string, failure: Failure): Failure {
 /** Returns a failure as text for conditions, Events, log lines and the API. */
 export function describeFailure({ reason, source, message, since }: Failure): string {
   // A query over a limit of its namespace was never sent to Prometheus.
-  if (source === undefined || reason === 'over_limit') return message;
-  const failing = since === undefined ? '' : ` has not answered since ${formatInstant(since)}`;
-  return `Prometheus${failing}: ${message}`;
+  if (reason === 'over_limit') return message;
+  if (since !== undefined) return `Prometheus has not answered since ${formatInstant(since)}: ${message}`;
+  return source === undefined ? message : `Prometheus: ${message}`;
 }
 
 /** Returns whether two failures look the same to a user. Null means no failure. */

@@ -3,6 +3,7 @@ import { decide } from '../../src/decision/decide.js';
 import { explainMetric } from '../../src/decision/explain-metric.js';
 import { rescaleReason } from '../../src/decision/explain.js';
 import { proposeAll } from '../../src/decision/proposals/propose.js';
+import { snapshotToJson } from '../../src/decision/result/write-json.js';
 import { parseSnapshot } from '../../src/decision/snapshot/parse-snapshot.js';
 import { aDocument } from '../support/builders.js';
 
@@ -189,6 +190,49 @@ describe('the reason in the Event for a change', () => {
     });
 
     expect(rescaleReason(snapshot.scaler.spec.metrics, decide(snapshot))).toBe(expected);
+  });
+});
+
+describe('the answer to a query of a data source that has answered nothing since 00:59:30.747', () => {
+  const [metricSince, sourceSince] = ['2026-01-01T00:59:30.483Z', '2026-01-01T00:59:30.747Z'];
+  const times = (text: string): readonly string[] => text.match(/2026-\S*?Z/g) ?? [];
+  const json = (fallback: object): Readonly<Record<string, unknown>> => ({
+    scaler: aDocument({ scaleTargetRef: { name: 'web' }, maxReplicas: 10, ...fallback }),
+    now: '2026-01-01T01:00:00Z',
+    target: { specReplicas: 3 },
+    pods: [],
+    samples: [
+      {
+        error: 'connection refused',
+        kind: 'failed',
+        reason: 'connection',
+        since: sourceSince,
+      },
+    ],
+    state: { failingSince: { 'Resource/cpu': metricSince } },
+  });
+  const answerOf = (given: unknown): string => {
+    const snapshot = parseSnapshot(given);
+    return proposeAll(snapshot)
+      .map((metric) => explainMetric(metric, snapshot).answer)
+      .join();
+  };
+
+  it('has one start time, also in a snapshot that the API has written', () => {
+    expect(times(answerOf(json({})))).toEqual([sourceSince]);
+    expect(times(answerOf(snapshotToJson(parseSnapshot(json({})))))).toEqual([sourceSince]);
+  });
+
+  it('has the start of the failure if the source has answered other queries', () => {
+    const samples = [{ error: 'timeout after 5 s', kind: 'failed', reason: 'timeout' }];
+
+    expect(times(answerOf({ ...json({}), samples }))).toEqual([metricSince]);
+  });
+
+  it('has one start time while the fallback is used', () => {
+    const parsed = parseSnapshot(json({ fallback: { afterSeconds: 10, replicas: 7 } }));
+
+    expect(times(decide(parsed).reason)).toEqual([metricSince]);
   });
 });
 

@@ -20,10 +20,11 @@ const step = {
 } as const;
 
 const nothing = { kind: null, from: null, to: null };
+const bounds = { minReplicas: 0, maxReplicas: 100 };
 
 describe('the headline of a decision', () => {
   it('names the last limit, in words: 42 recommended, 8 by the scale-up limit', () => {
-    const decision = { currentReplicas: 4, desiredReplicas: 8, recommendedReplicas: 42 };
+    const decision = { ...bounds, currentReplicas: 4, desiredReplicas: 8, recommendedReplicas: 42 };
 
     expect(headlineOf({ ...decision, limits: [step.scaleUpLimit] }, nothing)).toEqual({
       change: 'scales up from 4 to 8, not 42',
@@ -34,7 +35,7 @@ describe('the headline of a decision', () => {
   it('names both limits, if one keeps more pods than the metrics want, and the next one cuts that: 0, 42, 8', () => {
     const limits = [step.stabilization, step.scaleUpLimit];
     const of = (currentReplicas: number) =>
-      headlineOf({ currentReplicas, desiredReplicas: 8, recommendedReplicas: 0, limits }, nothing);
+      headlineOf({ ...bounds, currentReplicas, desiredReplicas: 8, recommendedReplicas: 0, limits }, nothing);
 
     expect(of(4)).toEqual({
       change: 'scales up from 4 to 8, not 0',
@@ -48,14 +49,15 @@ describe('the headline of a decision', () => {
       { ...step.stabilization, from: 10, to: 12 },
       { ...step.maximum, from: 12, to: 8, reason: 'maxReplicas is 8' },
     ];
-    const full = { currentReplicas: 8, desiredReplicas: 8, recommendedReplicas: 10, limits };
+    const counts = { currentReplicas: 8, desiredReplicas: 8, recommendedReplicas: 10 };
+    const full = { ...counts, minReplicas: 2, maxReplicas: 8, limits };
 
     expect(headlineOf(full, nothing)).toEqual({ change: 'stays at 8, not 10', limit: 'maxReplicas is 8' });
   });
 
   it('names cooldownSeconds, which keeps the last replica', () => {
     const cause = 'cooldownSeconds keeps the last replica (queue is 3, not above its activation of 5)';
-    const kept = { currentReplicas: 1, desiredReplicas: 1, recommendedReplicas: 1, limits: [] };
+    const kept = { ...bounds, currentReplicas: 1, desiredReplicas: 1, recommendedReplicas: 1, limits: [] };
 
     expect(headlineOf({ ...kept, cooldown: { cause } }, nothing)).toEqual({
       change: 'stays at 1, not 0',
@@ -63,7 +65,56 @@ describe('the headline of a decision', () => {
     });
   });
 
-  const decision = { currentReplicas: 4, desiredReplicas: 6, recommendedReplicas: 6, limits: [] };
+  it.each([
+    // Bounds 2 to 20: without the window, 1 recommended replica would be 2, and without the scale-up limit, 42 would be 20.
+    [
+      { current: 3, desired: 3, recommended: 1 },
+      { ...step.stabilization, from: 1, to: 3 },
+      'stays at 3, not 2',
+    ],
+    [
+      { current: 3, desired: 3, recommended: 2 },
+      { ...step.stabilization, from: 2, to: 3 },
+      'stays at 3, not 2',
+    ],
+    [
+      { current: 2, desired: 3, recommended: 1 },
+      { ...step.stabilization, from: 1, to: 3 },
+      'scales up from 2 to 3',
+    ],
+    [{ current: 4, desired: 8, recommended: 42 }, step.scaleUpLimit, 'scales up from 4 to 8, not 20'],
+    [
+      { current: 5, desired: 5, recommended: 1 },
+      { ...step.stabilization, limit: 'untrusted_metric', from: 1, to: 5 },
+      'stays at 5, not 2',
+    ],
+    // A bound itself is compared with what it prevents.
+    [
+      { current: 20, desired: 20, recommended: 42 },
+      { ...step.maximum, from: 42, to: 20 },
+      'stays at 20, not 42',
+    ],
+    [
+      { current: 2, desired: 2, recommended: 1 },
+      { ...step.maximum, limit: 'min_replicas', from: 1, to: 2 },
+      'stays at 2, not 1',
+    ],
+  ] as const)(
+    'names a count within the bounds, unless a bound is the limit: %j',
+    ({ current, desired, recommended }, limit, change) => {
+      const decided = {
+        currentReplicas: current,
+        desiredReplicas: desired,
+        recommendedReplicas: recommended,
+      };
+
+      expect(
+        headlineOf({ ...decided, minReplicas: 2, maxReplicas: 20, limits: [limit] }, nothing).change,
+      ).toBe(change);
+    },
+  );
+
+  const decision = { ...bounds, currentReplicas: 4, desiredReplicas: 6, recommendedReplicas: 6, limits: [] };
   it.each([
     ['is applied', { kind: 'patched', from: 4, to: 6 }, 'scaled up from 4 to 6'],
     ['is replaced', { kind: 'replaced', from: 4, to: 5 }, 'scaled up from 4 to 5, not 6'],
@@ -76,7 +127,7 @@ describe('the headline of a decision', () => {
   });
 
   it('does not say "not 12" of a count of 12 that is lowered to 10', () => {
-    const lowered = { currentReplicas: 12, desiredReplicas: 10, recommendedReplicas: null };
+    const lowered = { ...bounds, currentReplicas: 12, desiredReplicas: 10, recommendedReplicas: null };
 
     expect(headlineOf({ ...lowered, limits: [step.maximum] }, nothing)).toEqual({
       change: 'scales down from 12 to 10',
@@ -85,7 +136,7 @@ describe('the headline of a decision', () => {
   });
 
   it('has no limit for a count that is prevented: the hold decided', () => {
-    const limited = { currentReplicas: 8, desiredReplicas: 10, recommendedReplicas: 12 };
+    const limited = { ...bounds, currentReplicas: 8, desiredReplicas: 10, recommendedReplicas: 12 };
 
     expect(headlineOf({ ...limited, limits: [step.maximum] }, { kind: 'paused', from: 8, to: 10 })).toEqual({
       change: 'stays at 8, not 10',

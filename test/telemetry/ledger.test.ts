@@ -75,7 +75,7 @@ describe('createLedger', () => {
         type: 'ScalingLimited',
         status: 'Unknown',
         reason: 'NotEvaluated',
-        message: 'no replica count was calculated for this version of the document yet',
+        message: 'no recommendation of this version of the document was compared with the bounds yet',
         lastTransition: at(15),
       },
     ]);

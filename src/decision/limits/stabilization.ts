@@ -70,13 +70,13 @@ function kept(
   const last = recent[index];
   if (last === undefined)
     return { to, reason: `the recommendations of the last ${windowSeconds} s`, until: null };
-  const when = `${formatInstant(last.at)}${sinceChange(last.at, state)}`;
-  const counts = windowSeconds === 0 ? '' : `, which counts for ${windowSeconds} s`;
+  const when = formatInstant(last.at);
   // The first entry of a new list is the count of the target, not a recommendation. Only that entry has the same time
   // as the next one.
   const isSeed = (recent[index + 1]?.at ?? now) === last.at;
+  const changed = sinceChange(last.at, state, 'although');
   const reason = isSeed
-    ? `the count was ${last.replicas} at the first decision, at ${when}${counts}`
-    : `${last.replicas} was recommended at ${when}${counts}`;
+    ? `the count of the first decision (${last.replicas} at ${when}) counts for ${windowSeconds} s${changed}`
+    : `${last.replicas} was recommended at ${when}, which counts for ${windowSeconds} s${changed}`;
   return { to, reason, until: addSeconds(last.at, windowSeconds) };
 }

@@ -178,5 +178,7 @@ function failingSince(spec: MetricSpec, { state, target, now }: Snapshot): Insta
 }
 
 export function describeFallback({ mode, replicas, since, error }: FallbackUse): string {
-  return `no value since ${formatInstant(since)} (${describeFailure(error)}): fallback ${mode} uses ${countOf(replicas, 'replica')}`;
+  // One time in a sentence: an outage of the data source began with the first missing value.
+  const why = describeFailure({ ...error, since: undefined });
+  return `no value since ${formatInstant(since)} (${why}): fallback ${mode} uses ${countOf(replicas, 'replica')}`;
 }

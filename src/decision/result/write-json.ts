@@ -148,7 +148,12 @@ function sampleToJson(sample: Sample): Readonly<Record<string, unknown>> {
 function failureToJson(failure: Failure): Readonly<Record<string, unknown>> {
   const kind = errorKindOf(failure);
   const isKnown = kind === 'failed' && failure.reason !== 'unknown';
-  return { error: describeFailure(failure), kind, reason: isKnown ? failure.reason : undefined };
+  return {
+    error: failure.since === undefined ? describeFailure(failure) : failure.message,
+    kind,
+    reason: isKnown ? failure.reason : undefined,
+    since: failure.since === undefined ? undefined : formatInstant(failure.since),
+  };
 }
 
 function stateToJson(state: State): Readonly<Record<string, unknown>> {

@@ -264,10 +264,12 @@ function readRate(
 }
 
 function readErrorSample(field: Field): Sample {
-  const { error, kind: named, reason } = readObject(field, ['error', 'kind', 'reason']);
+  const { error, kind: named, reason, since } = readObject(field, ['error', 'kind', 'reason', 'since']);
   const why = optional(reason, (inner) => readOneOf(inner, FAILURE_REASONS));
   const kind = optional(named, (inner) => readOneOf(inner, KINDS)) ?? 'failed';
-  return errorSample(kind === 'failed' ? (why ?? 'unknown') : kind, readString(error));
+  const sample = errorSample(kind === 'failed' ? (why ?? 'unknown') : kind, readString(error));
+  const start = optional(since, readInstant);
+  return start === null ? sample : { ...sample, failure: { ...sample.failure, since: start } };
 }
 
 function readValued(sample: { readonly at: Field; readonly partial: Field }): {

@@ -325,10 +325,14 @@ export interface State {
 }
 
 /** Returns a clause if the document has changed since `at`, otherwise an empty string. */
-export function sinceChange(at: Instant, { documentChangedAt }: State): string {
+export function sinceChange(
+  at: Instant,
+  { documentChangedAt }: State,
+  conjunction: 'before' | 'although' = 'before',
+): string {
   return documentChangedAt === undefined || at >= documentChangedAt
     ? ''
-    : `, before the document changed at ${formatInstant(documentChangedAt)}`;
+    : `, ${conjunction} the document changed at ${formatInstant(documentChangedAt)}`;
 }
 
 export const EMPTY_STATE: State = {
