@@ -32,7 +32,7 @@ export function findData(scaler: TroubledScaler): readonly Remedy[] {
         ]
       : [
           { text: `Check whether the pods of Prometheus run; ${meanwhile}`, snippet: pods },
-          { text: `If they do, ${whatElse}. Test the connection`, snippet: fix.snippet },
+          { text: `If they run, ${whatElse}. Test the connection`, snippet: fix.snippet },
         ];
   return [...steps, ...tryQueries(scaler)];
 }

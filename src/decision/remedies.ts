@@ -310,9 +310,9 @@ function startPods(scaler: TroubledScaler): readonly Remedy[] {
       findWhy,
       { text: 'Correct the node selector, tolerations or volumes of the pods', snippet: edit },
     ];
-  const add = `Add nodes with free ${resource}, repair a NotReady one, or kubectl uncordon a cordoned one`;
+  const check = `Check whether a node is NotReady or cordoned (then kubectl uncordon); otherwise add one with free ${resource}`;
   const lower = `If no node can be added, lower the ${resource} requests of the pods, which restarts the pods`;
-  return [{ text: add, snippet: command('kubectl get nodes') }, { text: lower, snippet: edit }, findWhy];
+  return [{ text: check, snippet: command('kubectl get nodes') }, { text: lower, snippet: edit }, findWhy];
 }
 
 /** Matches the first resource of which no node has enough, in a message of `TargetReached`. */

@@ -59,7 +59,7 @@ describe('what to do about a metric without a value', () => {
       { host: 'prometheus.monitoring:9090', isDown: true },
       [
         'Check whether the pods of Prometheus run; meanwhile nothing is scaled down: kubectl get -n monitoring pods',
-        `If they do, ${UNHEARD}. Test the connection: kubectl exec`,
+        `If they run, ${UNHEARD}. Test the connection: kubectl exec`,
       ],
     ],
     [

@@ -169,7 +169,7 @@ describe('an unreachable Prometheus', () => {
     const [found] = await checkPrometheus({ source, probe } as unknown as SourceContext);
 
     expect(found?.fix).toMatch(
-      /^see whether the pods of Prometheus run: `kubectl get -n monitoring pods`\. If they do: no process listens/,
+      /^see whether the pods of Prometheus run: `kubectl get -n monitoring pods`\. If they run: no process listens/,
     );
   });
 
