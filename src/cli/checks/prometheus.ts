@@ -122,7 +122,9 @@ function explainConnectionFailure(
 /** Adds the command that shows whether the server runs, if the address contains its namespace. */
 function podsFirst(url: string, fix: string): string {
   const pods = URL.canParse(url) ? podsAt(new URL(url).host) : null;
-  return pods === null ? fix : `see whether the pods of Prometheus run: \`${pods.text}\`. If they run: ${fix}`;
+  return pods === null
+    ? fix
+    : `see whether the pods of Prometheus run: \`${pods.text}\`. If they run: ${fix}`;
 }
 
 const NETWORK_FIX =
