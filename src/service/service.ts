@@ -15,7 +15,7 @@ import type { ScalerStore } from '../kubernetes/scaler-objects.js';
 import { FAILURE_REASONS } from '../units/failure.js';
 import { createMetricSource, type MetricSourceOptions } from '../prometheus/metric-source.js';
 import { shownQueries } from '../prometheus/queries/compile-queries.js';
-import { invalidScalers, rejectionsOf } from '../telemetry/timed-state.js';
+import { invalidScalers, rejectionsOf } from '../telemetry/rejections.js';
 import { countErrors, type Problem } from '../scaler/problems/problem.js';
 import type { Scaler } from '../scaler/spec.js';
 import type { Facts, Log } from '../units/log.js';

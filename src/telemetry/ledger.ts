@@ -154,7 +154,7 @@ function rejectedBefore(earlier: EarlierTimes | null): Instant | null {
 }
 
 /** Returns the state that outputs show: that of the last cycle, unless a rejection takes precedence. */
-export function stateWith(
+function stateWith(
   { record, conditions, state }: Pick<LedgerEntry, 'record' | 'conditions' | 'state'>,
   rejection: RejectedVersion | null,
 ): ScalerState {

@@ -1,6 +1,6 @@
 import type { StateName } from '../../src/decision/state.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
-import { invalidScalers } from '../../src/telemetry/timed-state.js';
+import { invalidScalers } from '../../src/telemetry/rejections.js';
 import { T0 } from '../support/builders.js';
 import { metricsOf } from '../telemetry/record-builder.js';
 import { STATE_CASES } from '../telemetry/state-cases.js';

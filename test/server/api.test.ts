@@ -5,7 +5,7 @@ import { startServer } from '../../src/server/server.js';
 import type { RunningServer } from '../../src/server/server.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
-import { rejectionsOf } from '../../src/telemetry/timed-state.js';
+import { rejectionsOf } from '../../src/telemetry/rejections.js';
 import { problem } from '../control/status/status-builder.js';
 import { at } from '../support/builders.js';
 import { aRecommendation } from '../telemetry/a-recommendation.js';

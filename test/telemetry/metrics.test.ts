@@ -9,7 +9,7 @@ import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
 import { createRegistry } from '../../src/telemetry/metrics.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
 import { createRecords } from '../../src/telemetry/records.js';
-import { invalidScalers, rejectionsOf } from '../../src/telemetry/timed-state.js';
+import { invalidScalers, rejectionsOf } from '../../src/telemetry/rejections.js';
 import { createRecorder } from '../../src/control/cycle/report.js';
 import {
   CPU,

@@ -1,6 +1,6 @@
 import type { ScalerView, ServiceStatus } from '../../api/answers.js';
 import type { JsonObject } from '../../kubernetes/api/json.js';
-import { invalidScalers, rejectionsOf } from '../../telemetry/timed-state.js';
+import { invalidScalers, rejectionsOf } from '../../telemetry/rejections.js';
 import { cleanText } from '../../units/clean-text.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';

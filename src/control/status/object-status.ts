@@ -11,7 +11,6 @@ import type { MetricSpec } from '../../scaler/spec.js';
 import { boundsOf, desiredReplicasOf, reasonOf } from '../../telemetry/cycle-record.js';
 import type { LedgerEntry } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
-import { timedState } from '../../telemetry/timed-state.js';
 import { cleanText } from '../../units/clean-text.js';
 import { formatAmount } from '../../units/format.js';
 import { formatInstant, type Instant, latest, parseInstant } from '../../units/time.js';
@@ -113,7 +112,7 @@ function stateIn({ object, verdict, last, rejectedSince = null, now }: StatusInp
   const isInEffect = verdict.scaler !== null || rejection?.isUnusedObject === true;
   const state =
     isInEffect && last !== null
-      ? timedState(last, rejection)
+      ? { ...last.shownState, since: last.stateSince }
       : { ...stateOf(null, rejection), since: rejectedSince };
   const { name, cause, since } = state;
   const storedSince = stored.state === name ? parseInstant(stored.stateSince ?? '') : null;

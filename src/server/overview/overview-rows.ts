@@ -4,8 +4,6 @@ import type { RecentRange } from '../../telemetry/chart-points.js';
 import { boundsOf, desiredReplicasOf } from '../../telemetry/cycle-record.js';
 import type { LedgerEntry } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
-import type { RejectedVersion } from '../../decision/rejection.js';
-import { rejectionsOf, timedState } from '../../telemetry/timed-state.js';
 import { cleanText } from '../../units/clean-text.js';
 import { type Clock, periodicYield } from '../../units/clock.js';
 import { type Instant, instantOrNull } from '../../units/time.js';
@@ -40,7 +38,7 @@ interface OverviewRows {
 interface KnownRow {
   readonly namespace: string;
   readonly json: string;
-  readonly rejection: RejectedVersion | null;
+  readonly state: LedgerEntry['shownState'];
   readonly stateSince: Instant;
   readonly replicas: RecentReplicas;
   /** The revision that last changed the row. */
@@ -57,10 +55,9 @@ const MAX_REMOVED = 1000;
 export function createOverviewRows({
   ledger,
   chartPoints,
-  problems,
   grouping,
   clock,
-}: Pick<ScalerPageParts, 'ledger' | 'chartPoints' | 'problems' | 'grouping'> & {
+}: Pick<ScalerPageParts, 'ledger' | 'chartPoints' | 'grouping'> & {
   readonly clock: Clock;
 }): OverviewRows {
   // The random digits distinguish two processes that start in the same millisecond.
@@ -81,26 +78,21 @@ export function createOverviewRows({
   const update = async (): Promise<void> => {
     const yieldIfDue = periodicYield(clock, SLICE_MS);
     const next = revision + 1;
-    const rejections = rejectionsOf(problems());
     for (const status of [...ledger.list()]) {
       const { key } = status;
       const known = rows.get(key) ?? null;
-      const rejection = rejections.get(key) ?? null;
-      const isSameState =
-        known?.rejection?.cause === rejection?.cause && known?.stateSince === status.stateSince;
+      const isSameState = known?.state === status.shownState && known.stateSince === status.stateSince;
       if (seen.has(status) && isSameState) continue;
       seen.add(status);
       const replicas = replicasOf(status, known?.replicas ?? null, chartPoints);
-      const json = cleanText(
-        JSON.stringify(viewRow(status, rejection, { replicas: replicas.counts, grouping })),
-      );
+      const json = cleanText(JSON.stringify(viewRow(status, { replicas: replicas.counts, grouping })));
       const isSame = known?.json === json;
       if (!isSame) revision = next;
       if (!isSame || known.replicas !== replicas || !isSameState)
         rows.set(key, {
           namespace: status.scaler.namespace,
           json,
-          rejection,
+          state: status.shownState,
           stateSince: status.stateSince,
           replicas,
           changed: isSame ? known.changed : next,
@@ -213,7 +205,6 @@ function rowStep(at: Instant): number {
 
 export function viewRow(
   status: LedgerEntry,
-  rejection: RejectedVersion | null,
   { replicas, grouping }: Pick<OverviewRow, 'replicas'> & Pick<ScalerPageParts, 'grouping'>,
 ): OverviewRow {
   const { scaler, record, lastRescale } = status;
@@ -232,7 +223,7 @@ export function viewRow(
     desired: desiredReplicasOf(record),
     min: bounds.minReplicas,
     max: bounds.maxReplicas,
-    state: viewState(timedState(status, rejection)),
+    state: viewState(status.shownState, status.stateSince),
     metric: viewLeadingMetric(status),
     ...(group === null ? {} : { group }),
     metrics: scaler.spec.metrics.length,

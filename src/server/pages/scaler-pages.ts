@@ -9,7 +9,7 @@ import type { Problem } from '../../scaler/problems/problem.js';
 import type { HistoryEntry } from '../../telemetry/history.js';
 import type { LedgerEntry } from '../../telemetry/ledger.js';
 import type { Records } from '../../telemetry/records.js';
-import { rejectionsOf } from '../../telemetry/timed-state.js';
+import { rejectionsOf } from '../../telemetry/rejections.js';
 import { formatInstant, type Instant } from '../../units/time.js';
 import { viewerOf, visibleProblems } from '../access/viewer.js';
 import {
@@ -91,9 +91,8 @@ export function writeScalerPage(
     .filter(({ scaler }) => viewer.sees(scaler.namespace))
     .filter(({ key }) => key > behind)
     .sort((a, b) => (a.key < b.key ? -1 : 1));
-  const rejections = rejectionsOf(problems());
   const view = (status: LedgerEntry): unknown => ({
-    ...viewScaler(status, rejections.get(status.key) ?? null),
+    ...viewScaler(status),
     ...viewRecommendation(status, generationsOf(status.scaler).generation !== null),
   });
   const page = fillPage(found, { limit, view });
@@ -114,8 +113,7 @@ export function showScaler(parts: ScalerPageParts): RequestHandler {
       .filter((problem) => problem.scaler === key && problem.severity === 'error');
     const generations = parts.generationsOf(scaler);
     const origin = parts.originOf?.(key);
-    const rejection = rejectionsOf(rejections).get(key) ?? null;
-    const view = viewScalerDetail(status, rejection, writeOrNull(parts, record.decision));
+    const view = viewScalerDetail(status, writeOrNull(parts, record.decision));
     response.json({
       ...view,
       otherScaler: withOrigin(parts, view.otherScaler),

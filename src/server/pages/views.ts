@@ -14,8 +14,6 @@ import type { ScalerPoints } from '../../telemetry/chart-points.js';
 import type { HistoryEntry } from '../../telemetry/history.js';
 import type { Ledger, LedgerEntry } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
-import type { RejectedVersion } from '../../decision/rejection.js';
-import { timedState, type TimedState } from '../../telemetry/timed-state.js';
 import { describeFailure, type Failure, isServerFailure, mayBeDown } from '../../units/failure.js';
 import { earliest, formatInstant, instantOrNull, type Instant } from '../../units/time.js';
 import type {
@@ -31,8 +29,7 @@ import type {
 
 const UNITS = { Utilization: 'percent', AverageValue: 'average', Value: 'total' } as const;
 
-/** `rejection`: why the newest version of the document is rejected; null: it is in effect. */
-export function viewScaler(status: LedgerEntry, rejection: RejectedVersion | null): ScalerView {
+export function viewScaler(status: LedgerEntry): ScalerView {
   const { scaler, record, lastRescale } = status;
   const { decision } = record;
   const { minReplicas, maxReplicas } = boundsOf(record);
@@ -41,7 +38,7 @@ export function viewScaler(status: LedgerEntry, rejection: RejectedVersion | nul
     name: scaler.name,
     target: scaler.spec.scaleTargetRef,
     at: formatInstant(record.at),
-    state: viewState(timedState(status, rejection)),
+    state: viewState(status.shownState, status.stateSince),
     currentReplicas: decision?.currentReplicas ?? null,
     desiredReplicas: desiredReplicasOf(record),
     recommendedReplicas: decision?.recommendedReplicas ?? null,
@@ -92,12 +89,15 @@ export function viewRecommendation(
 /** Maximum length of a cause, because a page may have ten thousand rows. */
 const LONGEST_CAUSE = 300;
 
-export function viewState({ name, severity, cause, since, until }: TimedState): ScalerState {
+export function viewState(
+  { name, severity, cause, until }: LedgerEntry['state'],
+  since: Instant,
+): ScalerState {
   return {
     name,
     severity,
     cause: cause?.slice(0, LONGEST_CAUSE) ?? null,
-    since: instantOrNull(since),
+    since: formatInstant(since),
     until: instantOrNull(until),
   };
 }
@@ -149,14 +149,13 @@ export function viewProblems(
 
 export function viewScalerDetail(
   status: LedgerEntry,
-  rejection: RejectedVersion | null,
   decision: unknown,
 ): Omit<ScalerDetail, 'decision' | 'document' | 'generation' | 'newestGeneration' | 'rejections'> & {
   readonly document: unknown;
   readonly decision: unknown;
 } {
   return {
-    ...viewScaler(status, rejection),
+    ...viewScaler(status),
     document: status.scaler.document,
     decision,
     seconds: status.record.seconds,
@@ -194,7 +193,7 @@ export function viewDecision(
     firstAt: formatInstant(firstAt),
     lastAt: formatInstant(lastAt),
     count,
-    state: viewState({ ...entry.state, since: stateSince }),
+    state: viewState(entry.state, stateSince),
     outcome,
     conditions,
     decision,

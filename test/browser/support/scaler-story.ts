@@ -121,7 +121,7 @@ export function tellWithRow(story: Story): {
   if (status === null) throw new Error('a story has at least one round');
   const recent = records.chartPoints.recentReplicas(status.key, rowRange(status.record.at));
   return {
-    row: viewRow(status, null, { replicas: recent }),
+    row: viewRow(status, { replicas: recent }),
     answers: {
       [place]: answer(showScaler(api)),
       [`${place}/decisions`]: answer(listDecisions(api)),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
-import { rejectionsOf } from '../../../src/telemetry/timed-state.js';
+import { rejectionsOf } from '../../../src/telemetry/rejections.js';
 import { problem } from '../../control/status/status-builder.js';
 import { at } from '../../support/builders.js';
 import { runCli } from '../fake-io.js';

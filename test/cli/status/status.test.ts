@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { VERSION } from '../../../src/cli/output/version.js';
 import type { Problem } from '../../../src/scaler/problems/problem.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
-import { rejectionsOf } from '../../../src/telemetry/timed-state.js';
+import { rejectionsOf } from '../../../src/telemetry/rejections.js';
 import { at } from '../../support/builders.js';
 import { runCli } from '../fake-io.js';
 import { appOf, cpuSnapshot, recordOf, scalerDocument } from '../live-service.js';

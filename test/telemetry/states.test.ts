@@ -12,7 +12,7 @@ import { createLedger } from '../../src/telemetry/ledger.js';
 import type { LedgerEntry } from '../../src/telemetry/ledger.js';
 import { createRecords } from '../../src/telemetry/records.js';
 import { SCALER_SERIES } from '../../src/telemetry/scaler-series.js';
-import { rejectionsOf } from '../../src/telemetry/timed-state.js';
+import { rejectionsOf } from '../../src/telemetry/rejections.js';
 import { formatInstant, type Instant } from '../../src/units/time.js';
 import { runCli } from '../cli/fake-io.js';
 import { appOf, listen } from '../cli/live-service.js';
@@ -114,7 +114,7 @@ describe('a state that nothing else of the scaler suggests', () => {
   const status: LedgerEntry = {
     ...calm,
     history: [],
-    state: { name: 'RateLimited', severity: 'held', cause: 'because', until: at(60) },
+    shownState: { name: 'RateLimited', severity: 'held', cause: 'because', until: at(60) },
     stateSince: at(-60),
   };
   const shown = {
@@ -126,9 +126,9 @@ describe('a state that nothing else of the scaler suggests', () => {
   };
 
   it('is what the API, the overview, the status and the CLI show: none of them decides itself', () => {
-    const view = viewScaler(status, null);
+    const view = viewScaler(status);
 
-    expect([view.state, viewRow(status, null, { replicas: [] }).state]).toEqual([shown, shown]);
+    expect([view.state, viewRow(status, { replicas: [] }).state]).toEqual([shown, shown]);
     expect(buildObjectStatus({ object: object(), verdict: verdict(), last: status, now: T0 })).toMatchObject({
       state: 'RateLimited',
       stateSince: '2025-12-31T23:59:00Z',
@@ -152,9 +152,7 @@ it('has the count of a pause that keeps one as the desired count, not that of th
   SCALER_SERIES.desiredReplicas(after, (_, value) => exposed.push(value));
 
   expect([chart?.points[0]?.counts[1], ...exposed]).toEqual([4, 4]);
-  expect([viewScaler(after, null).desiredReplicas, viewRow(after, null, { replicas: [] }).desired]).toEqual([
-    4, 4,
-  ]);
+  expect([viewScaler(after).desiredReplicas, viewRow(after, { replicas: [] }).desired]).toEqual([4, 4]);
   expect(written).toMatchObject({ currentReplicas: 4, desiredReplicas: 4 });
 });
 
@@ -169,7 +167,7 @@ describe('since', () => {
     const seen: [string, string | null][] = [];
     const see = (until: Rejected): void => {
       const { after } = ledger.add({ ...one('web'), at: until.at });
-      const { name, since } = viewScaler(after, until.rejection).state;
+      const { name, since } = viewScaler(after).state;
       const written = buildObjectStatus({
         object: object({ createdAt: null }),
         verdict: verdict({ scaler: after.scaler, problems: until.rejection === null ? [] : problems }),
@@ -215,7 +213,7 @@ describe('since', () => {
     ledger.add({ ...decided({ percent: 90, spec: { maxReplicas: 4 } })('web'), at: at(15) });
     const { after } = ledger.add({ ...decided({})('web'), at: at(30) });
 
-    expect(viewScaler(after, rejection).state).toMatchObject({
+    expect(viewScaler(after).state).toMatchObject({
       name: 'Rejected',
       since: formatInstant(at(30)),
     });

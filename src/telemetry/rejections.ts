@@ -1,21 +1,6 @@
 import { rejectionOf, type RejectedVersion, type Rejecting } from '../decision/rejection.js';
-import { type ScalerState, stateOf } from '../decision/state.js';
-import type { Instant } from '../units/time.js';
-import { type LedgerEntry, stateWith } from './ledger.js';
+import { stateOf } from '../decision/state.js';
 import type { InvalidScaler } from './scaler-series.js';
-
-export interface TimedState extends ScalerState {
-  /** When the state last began; null: unknown. */
-  readonly since: Instant | null;
-}
-
-/**
- * Returns the state of a scaler with its start. `rejection` is that of the newest version of the document, which the
- * ledger knows, too; null: it is valid.
- */
-export function timedState(status: LedgerEntry, rejection: RejectedVersion | null): TimedState {
-  return { ...stateWith(status, rejection), since: status.stateSince };
-}
 
 /** Returns the rejections by `NAMESPACE/NAME`. */
 export function rejectionsOf(problems: readonly Rejecting[]): ReadonlyMap<string, RejectedVersion> {
