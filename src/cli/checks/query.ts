@@ -164,7 +164,7 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
       ? make.warning(`${who} ${READ_AS_ZERO}: ${message}`, fix)
       : make.failed(`${who} has no series: ${message}`, fix);
   }
-  const why = context === null || query === null ? null : await whyNoSeries(context.runQuery, query);
+  const why = context === null || query === null ? null : await whyNoSeries(context.runQuery, query, { metric, scaler });
   if (isZero)
     return why?.isOfSelector === true
       ? make.warning(`${who} ${READ_AS_ZERO}: ${why.message}`, why.fix)
@@ -319,10 +319,9 @@ async function checkAutoCapacity(guarded: GuardedMetric): Promise<readonly Check
   const { metric, scaler, context, make } = guarded;
   const auto = autoCapacityOf(metric);
   if (auto === undefined) return [];
-  const { servedQuery, errorsQuery } = auto;
   const asked = [
-    { name: 'served', text: servedQuery },
-    ...(errorsQuery === undefined ? [] : [{ name: 'errors', text: errorsQuery }]),
+    { name: 'served', text: auto.servedQuery },
+    ...(auto.errorsQuery === undefined ? [] : [{ name: 'errors', text: auto.errorsQuery }]),
   ];
   const found = await Promise.all(
     asked.map(async ({ name, text }): Promise<CheckResult | null> => {
@@ -330,7 +329,7 @@ async function checkAutoCapacity(guarded: GuardedMetric): Promise<readonly Check
       const answer = await context.runQuery(query);
       const isEmpty = answer.class === 'missing' || (answer.class === 'value' && answer.series.length === 0);
       if (isEmpty ? name === 'errors' : answer.class === 'value') return null;
-      const why = isEmpty ? await whyNoSeries(context.runQuery, query) : null;
+      const why = isEmpty ? await whyNoSeries(context.runQuery, query, guarded) : null;
       const fault = why?.message ?? ('message' in answer ? answer.message : 'the answer is not complete');
       return make.warning(
         `${nameMetric(metric)}: capacity.auto.${name}: ${fault}, so the capacity of a pod is not measured`,
@@ -361,8 +360,9 @@ async function checkOwnGuards(guarded: GuardedMetric): Promise<readonly CheckRes
 async function checkGuard(
   query: string,
   only: Omit<MetricChecks, 'isMissingZero'>,
-  { metric, context, make }: GuardedMetric,
+  guarded: GuardedMetric,
 ): Promise<CheckResult | null> {
+  const { metric, context, make } = guarded;
   const answer = await context.runQuery(query);
   // Combined with a usable answer, so that only the additional query can fail. `isMissingZero` turns a fault into
   // `invalid`, which is reported as failed.
@@ -381,8 +381,8 @@ async function checkGuard(
   const message = messageOf(judged, only);
   if (message === null) return null;
   const isEmpty = answer.class === 'missing' || (answer.class === 'value' && answer.series.length === 0);
-  const why = isEmpty ? await whyNoSeries(context.runQuery, query) : null;
-  const text = `${metric.type} metric ${metric.identity}: ${message}${why === null ? '' : `: ${why.message}`}`;
+  const why = isEmpty ? await whyNoSeries(context.runQuery, query, guarded) : null;
+  const text = `${nameMetric(metric)}: ${message}${why === null ? '' : `: ${why.message}`}`;
   const fix = why?.fix ?? fixFor(answer, query);
   return judged.class === 'failed' || judged.class === 'invalid'
     ? make.failed(text, fix)

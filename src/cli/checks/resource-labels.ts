@@ -59,6 +59,13 @@ export function findLabelScheme(present: ReadonlySet<string>): LabelScheme | nul
   return { namespace, pod, container: find(SPELLINGS.container) };
 }
 
+/** Returns whether the values of a label are names of namespaces or of pods; null: of something else. */
+export function namesOf(label: string): 'namespace' | 'pod' | null {
+  const has = (names: readonly string[]): boolean => names.includes(label);
+  if (has(SPELLINGS.namespace)) return 'namespace';
+  return has(SPELLINGS.pod) ? 'pod' : null;
+}
+
 export function selectorsOfNamespace(metric: string, namespace: string): readonly string[] {
   return SPELLINGS.namespace.map((label) =>
     selectorText(metric, [`${labelText(label)}=${stringLiteral(namespace)}`]),

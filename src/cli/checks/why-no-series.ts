@@ -7,9 +7,12 @@ import {
   vectorSelectors,
   withoutMatcher,
 } from '../../promql/vector-selectors.js';
+import { variablesOf } from '../../prometheus/queries/compile-queries.js';
 import { nearest } from '../../scaler/problems/nearest.js';
+import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import type { SourceContext } from './context.js';
 import { labelValues, onlyValue } from './check-result.js';
+import { namesOf } from './resource-labels.js';
 import { listSome } from '../../units/format.js';
 
 interface NoSeriesReason {
@@ -24,6 +27,12 @@ interface NoSeriesReason {
 
 type RunQuery = SourceContext['runQuery'];
 
+/** The metric and the scaler whose query is examined. */
+interface Querier {
+  readonly metric: MetricSpec;
+  readonly scaler: Scaler;
+}
+
 /** Limit the selectors and matchers that are tested, because each test is a query. */
 const MAX_SELECTORS = 6;
 const MAX_MATCHERS = 8;
@@ -32,10 +41,14 @@ const MAX_MATCHERS = 8;
  * Finds the part of a query that removes all series: a metric that does not exist, a matcher, an operator or a
  * function. Returns null if the query has no selectors.
  */
-export async function whyNoSeries(runQuery: RunQuery, query: string): Promise<NoSeriesReason | null> {
+export async function whyNoSeries(
+  runQuery: RunQuery,
+  query: string,
+  own: Querier,
+): Promise<NoSeriesReason | null> {
   const selectors = vectorSelectors(query).slice(0, MAX_SELECTORS);
   for (const selector of selectors) {
-    const why = await explainSelector(runQuery, selector);
+    const why = await explainSelector(runQuery, selector, own);
     if (why !== null) return why;
   }
   const [first, second] = selectors;
@@ -66,7 +79,11 @@ export async function whyNoSeries(runQuery: RunQuery, query: string): Promise<No
       };
 }
 
-async function explainSelector(runQuery: RunQuery, selector: VectorSelector): Promise<NoSeriesReason | null> {
+async function explainSelector(
+  runQuery: RunQuery,
+  selector: VectorSelector,
+  own: Querier,
+): Promise<NoSeriesReason | null> {
   const { text, metric, matchers } = selector;
   const range = selector.range ?? '5m';
   if (await hasSeries(runQuery, text)) return null;
@@ -82,7 +99,7 @@ async function explainSelector(runQuery: RunQuery, selector: VectorSelector): Pr
     const rest = withoutMatcher(selector, matcher);
     if (metric === null && matchers.length === 1) return null;
     if (!(await hasSeries(runQuery, rest))) continue;
-    return explainMatcher(runQuery, rest, matcher);
+    return explainMatcher(runQuery, { rest, matcher, own });
   }
   const names = metric === null ? [] : await labelNames(runQuery, metricText(metric));
   const absent = matchers.filter(({ label }) => !names.includes(label));
@@ -98,8 +115,16 @@ async function explainSelector(runQuery: RunQuery, selector: VectorSelector): Pr
 
 async function explainMatcher(
   runQuery: RunQuery,
-  rest: string,
-  matcher: LabelMatcher,
+  {
+    rest,
+    matcher,
+    own,
+  }: {
+    /** The selector without the matcher. */
+    readonly rest: string;
+    readonly matcher: LabelMatcher;
+    readonly own: Querier;
+  },
 ): Promise<NoSeriesReason> {
   const { label, text } = matcher;
   const values = labelValues(await runQuery(`group by (${labelText(label)}) (${rest})`), label);
@@ -108,19 +133,15 @@ async function explainMatcher(
     return {
       isOfSelector: true,
       message: `the matcher ${text} compares a regular expression as a string; the values of ${label} are ${listSome(values)}`,
-      fix: `use the operator ${operator}: ${labelText(label)}${operator}${stringLiteral(matcher.value)}`,
+      fix: `use the operator ${operator}: ${labelText(label)}${operator}${valueText(matcher.value, own)}`,
     };
   }
-  if (values.length > 0) {
-    const near = nearest(matcher.value, values);
+  if (values.length > 0)
     return {
       isOfSelector: true,
       message: `the matcher ${text} removes all series; without this matcher, ${label} is ${listSome(values)}`,
-      fix: `${labelText(label)}=${stringLiteral(near ?? values[0] ?? '')}`.concat(
-        near === null ? ', or another of these values' : '',
-      ),
+      fix: fixForMatcher(matcher, values, own),
     };
-  }
   const names = await labelNames(runQuery, rest);
   const notPromoted = await explainAttributes(runQuery, [matcher]);
   if (notPromoted !== null) return notPromoted;
@@ -131,8 +152,44 @@ async function explainMatcher(
     fix:
       wanted == null
         ? 'use a matcher for one of these labels, or remove the matcher'
-        : `${labelText(wanted)}${matcher.operator}${stringLiteral(matcher.value)}`,
+        : `${labelText(wanted)}${matcher.operator}${valueText(matcher.value, own)}`,
   };
+}
+
+/**
+ * Returns the fix for a matcher that removes all series. It contains a value only if the value is that of this
+ * workload, or a correction of a typo: each other value may belong to another workload.
+ */
+function fixForMatcher(
+  { label, operator, value, text }: LabelMatcher,
+  values: readonly string[],
+  { metric, scaler }: Querier,
+): string {
+  if (operator.startsWith('!')) return `remove the matcher ${text}`;
+  const { namespace, name, pods } = variablesOf(scaler);
+  const kind = namesOf(label);
+  const isOfPods = metric.type === 'Pods';
+  if (kind === 'pod' && isOfPods) {
+    const isOwn = new RegExp(`^(?:${pods})$`);
+    return values.some((one) => isOwn.test(one)) ? `${labelText(label)}=~"$pods"` : NOT_SCRAPED;
+  }
+  if (kind === 'namespace' && (isOfPods || nearest(value, values) === namespace))
+    return values.includes(namespace) ? `${labelText(label)}="$namespace"` : NOT_SCRAPED;
+  if ([namespace, name, pods].includes(value)) return NOT_SCRAPED;
+  const near = nearest(value, [name].filter((one) => values.includes(one))) ?? nearest(value, values);
+  return near === null
+    ? `use the value of ${label} that belongs to this workload`
+    : `${labelText(label)}=${stringLiteral(near)}`;
+}
+
+const NOT_SCRAPED =
+  'no series belongs to this workload: check Status > Targets of Prometheus for its pods, and the labels of the series';
+
+/** Returns a value as a string literal, with the variable of the document if it has this value. */
+function valueText(value: string, { scaler }: Querier): string {
+  const { namespace, pods } = variablesOf(scaler);
+  if (value === pods) return '"$pods"';
+  return value === namespace ? '"$namespace"' : stringLiteral(value);
 }
 
 /** Returns the reason if the series lack labels that `target_info` has; otherwise null. */

@@ -247,7 +247,7 @@ export function withVariables(query: string, metric: MetricSpec, scaler: Scaler)
   return substitute(query, { ...variablesOf(scaler), ...(object === undefined ? {} : { object }) });
 }
 
-function variablesOf({ namespace, spec }: Scaler): {
+export function variablesOf({ namespace, spec }: Scaler): {
   readonly namespace: string;
   readonly name: string;
   readonly pods: string;

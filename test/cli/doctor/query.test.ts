@@ -74,6 +74,35 @@ describe('a query without series', () => {
     });
   });
 
+  const NOT_SCRAPED =
+    'no series belongs to this workload: check Status > Targets of Prometheus for its pods, and the labels of the series';
+
+  it.each([
+    ['pods', 'pod=~"$pods-x"', 'pod', ['api-7b8bb868b9-c6l57', 'web-7b8bb868b9-c6l57'], 'pod=~"$pods"'],
+    ['pods', 'pod=~"$pods-x"', 'pod', ['api-7b8bb868b9-c6l57'], NOT_SCRAPED],
+    ['pods', 'pod="$pods"', 'pod', ['web-7b8bb868b9-c6l57'], 'write pod=~"$pods"'],
+    ['pods', 'namespace="shpo"', 'namespace', ['shop', 'stop'], 'namespace="$namespace"'],
+    ['pods', 'namespace="$namespace"', 'namespace', ['shop2'], NOT_SCRAPED],
+    ['external', 'namespace="$namespace"', 'namespace', ['shop2'], NOT_SCRAPED],
+    ['external', 'namespace="kafak"', 'namespace', ['kafka', 'shop'], 'namespace="kafka"'],
+    ['external', 'deployment="$name"', 'deployment', ['web2'], NOT_SCRAPED],
+    ['external', 'deployment="wb"', 'deployment', ['wbx', 'web'], 'deployment="web"'],
+    ['external', 'queue="mail"', 'queue', ['orders'], 'use the value of queue that belongs to this workload'],
+    ['external', 'pod=~"$pods"', 'pod', ['api-7b8bb868b9-c6l57'], NOT_SCRAPED],
+    ['external', 'queue!="orders"', 'queue', ['orders'], 'remove the matcher queue!="orders"'],
+  ] as const)(
+    'of a %s metric with the matcher %s gets no fix with a value of another workload',
+    async (type, matcher, label, values, fix) => {
+      const [found] = await results(metric(type, `sum by (pod) (http{${matcher}})`), [
+        [/^count\(last_over_time\(http\[5m\]\)\)$/, 9],
+        [/^count\(http\{\}\)$/, 4],
+        [/^group by \(\w+\) \(http\{\}\)$/, series(...values.map((value) => ({ [label]: value })))],
+      ]);
+
+      expect(found?.fix).toBe(fix);
+    },
+  );
+
   it('is reported with the label that the series have instead, such as namespace for kubernetes_namespace', async () => {
     const [found] = await results(metric('external', 'sum(http{kubernetes_namespace="$namespace"})'), [
       [/^count\(last_over_time\(http\[5m\]\)\)$/, 9],
@@ -84,7 +113,7 @@ describe('a query without series', () => {
     expect(found?.message).toContain(
       'they have no label kubernetes_namespace; their labels are namespace, pod',
     );
-    expect(found?.fix).toBe('namespace="shop"');
+    expect(found?.fix).toBe('namespace="$namespace"');
   });
 
   it('is reported with the missing metric, and the one with a similar name', async () => {
