@@ -20,6 +20,7 @@ import {
   type Remedy,
   takeOver,
   resume,
+  start,
   targetOf,
   type TroubledScaler,
 } from './snippet.js';
@@ -60,15 +61,12 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
   NoData: (scaler) => [...startFromZero(scaler), ...findData(scaler)],
   NoSeries: findSeries,
   AtMaximum: raiseMaximum,
-  Fixed: (scaler) =>
-    scaler.currentReplicas === 0
-      ? [
-          {
-            text: 'Set the target to at least 1 replica',
-            snippet: kubectl(scaler.namespace, 'scale', targetOf(scaler), '--replicas=1'),
-          },
-        ]
-      : raiseMaximum(scaler),
+  Fixed: (scaler) => {
+    if (scaler.currentReplicas !== 0) return raiseMaximum(scaler);
+    const minReplicas = valueAt(scaler.document, ['spec', 'minReplicas']);
+    const snippet = start(scaler.namespace, targetOf(scaler), minReplicas);
+    return [{ text: 'Start the target, which enables scaling again', snippet }];
+  },
   Paused: endPause,
   NoAutoscaler: endDryRun,
   DryRun: endDryRun,
@@ -333,33 +331,29 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
     return [meanwhile, { text: `In the schedule, raise the maximum of ${maxReplicas}`, snippet: null }];
   const isObject = generation !== null;
   const canSetNow = hasAnnotations(scaler) && !isObject;
-  const { replicas, isAll, share } = atMostTwice(recommendedReplicas, maxReplicas);
+  if (recommendedReplicas > FAR * maxReplicas) {
+    const text = `Check the metrics: ${countAre(recommendedReplicas, 'replica')} recommended, more than ${FAR} times the maximum`;
+    return [...(canSetNow ? [meanwhile] : []), { text, snippet: doctor(scaler) }];
+  }
   const why = canSetNow
     ? 'Raise spec.maxReplicas to keep these replicas for longer'
     : raise('spec.maxReplicas');
-  const text = isAll ? why : `If the metric is right, raise spec.maxReplicas to ${share}`;
-  const raised = patch(scaler, text, { maxReplicas: replicas });
+  const isDoubled = recommendedReplicas > 2 * maxReplicas;
+  const text = isDoubled ? `If the metric is right, raise spec.maxReplicas to ${recommendedReplicas}` : why;
+  const raised = patch(scaler, text, { maxReplicas: recommendedReplicas });
   return isObject ? [raised] : [meanwhile, raised];
 }
 
-/**
- * Returns the part of a recommendation that is safe to set at once: at most twice the maximum. A higher recommendation
- * may come from a wrong metric, which a person should look at before each doubling.
- */
-function atMostTwice(recommended: number, maximum: number) {
-  const replicas = Math.min(recommended, 2 * maximum);
-  const share = `${replicas} of the ${recommended} recommended replicas`;
-  return { replicas, isAll: replicas === recommended, share };
-}
+/** A metric that recommends more than this many times the maximum is more likely wrong than right. */
+const FAR = 10;
 
+/** Sets at most twice the maximum, because a pause sets the count at once, without the limits of a scale-up. */
 function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: number): Remedy {
   if (!hasAnnotations(scaler)) return explain(scaler);
-  const { replicas, isAll, share } = atMostTwice(recommended, maximum);
-  const what = isAll
-    ? `${countOf(replicas, 'replica')} now, above the maximum`
-    : `${share} now, which is twice the maximum`;
+  const replicas = Math.min(recommended, 2 * maximum);
+  const bound = replicas === recommended ? 'above the maximum' : 'which is twice the maximum';
   return {
-    text: `Set ${what}, and pause scaling ${pauseLength(scaler)}`,
+    text: `Set ${countOf(replicas, 'replica')} now, ${bound}, and pause scaling ${pauseLength(scaler)}`,
     snippet: pauseFor30Minutes(scaler, replicas),
   };
 }

@@ -98,6 +98,16 @@ export function kubectl(namespace: string, verb: string, ...words: readonly stri
   return command(['kubectl', verb, '-n', namespace, ...words].map(quoteForShell).join(' '));
 }
 
+/** Returns the command that starts a target that a person has set to 0. `resource`: the target for kubectl. */
+export function start(namespace: string, resource: string, minReplicas: unknown): Snippet {
+  return kubectl(namespace, 'scale', resource, replicasToStart(minReplicas));
+}
+
+/** Returns the option of `kubectl scale` that starts a target: with `minReplicas`, or with 1 if that is 0 or unset. */
+export function replicasToStart(minReplicas: unknown): string {
+  return `--replicas=${typeof minReplicas === 'number' ? Math.max(1, minReplicas) : 1}`;
+}
+
 export function command(text: string): Snippet {
   return { kind: 'command', text };
 }

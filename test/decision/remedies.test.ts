@@ -88,12 +88,10 @@ describe('what to do about the state of a scaler', () => {
     const most = 2 * (maxReplicas ?? 0);
     expect(many).toContain(`--replicas ${most} `);
     expect(many).toContain(
-      `Set ${most} of the 5000 recommended replicas now, which is twice the maximum, and pause scaling for 30 minutes: `,
+      `Set ${most} replicas now, which is twice the maximum, and pause scaling for 30 minutes: `,
     );
     expect(raise).toMatch(
-      new RegExp(
-        `^If the metric is right, raise spec\\.maxReplicas to ${most} of the 5000 recommended replicas\\. .*: ${most}$`,
-      ),
+      /^Check the metrics: 5000 replicas are recommended, more than 10 times the maximum: /,
     );
     expect(other).toMatch(/^Check what the metrics recommend: promscaler explain shop\/s\d+$/);
     expect((await remediesFor('another client, at the maximum', ROLLOUT)).at(-1)).toMatch(
@@ -101,22 +99,34 @@ describe('what to do about the state of a scaler', () => {
     );
   });
 
-  // One command must not start hundreds of pods because the value of a metric is too high.
+  // A lower maximum would be reached again in the next cycle.
   it.each([
-    [8, 8, /^Raise spec\.maxReplicas: 8 replicas are recommended: /],
-    [9, 8, /^If the metric is right, raise spec\.maxReplicas to 8 of the 9 recommended replicas: /],
-    [5000, 8, /^If the metric is right, raise spec\.maxReplicas to 8 of the 5000 recommended replicas: /],
-  ])(
-    'at %i recommended replicas and a maximum of 4, is a patch to %i',
-    async (recommended, maximum, text) => {
-      const changes = { generation: 3, recommendedReplicas: recommended };
+    [8, /^Raise spec\.maxReplicas: 8 replicas are recommended: .*'\{"spec":\{"maxReplicas":8\}\}'$/],
+    [9, /^If the metric is right, raise spec\.maxReplicas to 9: .*'\{"spec":\{"maxReplicas":9\}\}'$/],
+    [40, /^If the metric is right, raise spec\.maxReplicas to 40: .*'\{"spec":\{"maxReplicas":40\}\}'$/],
+    // One command must not start hundreds of pods because the value of a metric is too high.
+    [
+      41,
+      /^Check the metrics: 41 replicas are recommended, more than 10 times the maximum: promscaler doctor/,
+    ],
+  ])('at %i recommended replicas and a maximum of 4, holds the recommendation', async (recommended, text) => {
+    const changes = { generation: 3, recommendedReplicas: recommended };
 
-      const remedies = await remediesFor('more than the maximum', changes);
+    const remedies = await remediesFor('more than the maximum', changes);
 
-      expect(remedies).toEqual([expect.stringMatching(text)]);
-      expect(remedies.join()).toContain(`'{"spec":{"maxReplicas":${maximum}}}'`);
-    },
-  );
+    expect(remedies).toEqual([expect.stringMatching(text)]);
+  });
+
+  it.each([
+    [2, 2],
+    [undefined, 1],
+  ])('for a target set to 0 with minReplicas %p, is %i replicas', async (minReplicas, count) => {
+    const changes = { document: { spec: { minReplicas } }, generation: 3 };
+
+    expect(await remediesFor('set to 0 by a person', changes)).toEqual([
+      `Start the target, which enables scaling again: kubectl scale -n shop deployment/${named('set to 0 by a person')} --replicas=${count}`,
+    ]);
+  });
 
   it('is the query of maxReplicasFrom, not a higher maximum, if its ceiling is below the maximum', async () => {
     const queries = [{ path: 'spec.maxReplicasFrom', query: 'vacant', graphUrl: null }];

@@ -1,3 +1,4 @@
+import { replicasToStart } from '../../decision/snippet.js';
 import { kedaPause } from '../../importers/keda/import-scaled-object.js';
 import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
@@ -146,10 +147,11 @@ export async function whyIdle(
   const name = nameWorkload(context, scaler);
   if (workload === null) return `${nameSource(source)} scales nothing: ${name} does not exist`;
   const isAtZero = countIn(objectIn(workload ?? null, 'spec'), 'replicas') === 0;
-  if (isHpa && isAtZero && countIn(objectIn(object, 'spec'), 'minReplicas') !== 0) {
+  const minReplicas = countIn(objectIn(object, 'spec'), 'minReplicas');
+  if (isHpa && isAtZero && minReplicas !== 0) {
     const { target } = scaler;
     const start = kubectlFor(
-      `scale ${quoteForShell(`${target.kind.toLowerCase()}/${target.name}`)} --replicas=1`,
+      `scale ${quoteForShell(`${target.kind.toLowerCase()}/${target.name}`)} ${replicasToStart(minReplicas)}`,
       source,
       context,
     );

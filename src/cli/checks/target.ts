@@ -1,8 +1,8 @@
-import { endedPause } from '../../control/cycle/pause.js';
+import { endedPause, readPause } from '../../control/cycle/pause.js';
 import { asOtherScaler, findOtherScaler } from '../../control/cycle/shared-targets.js';
 import { nameOtherScaler } from '../../decision/pause.js';
 import { correctedTarget } from '../../decision/remedies.js';
-import { fixForKind, kubectl, remedyText } from '../../decision/snippet.js';
+import { fixForKind, kubectl, remedyText, start } from '../../decision/snippet.js';
 import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/api/json.js';
 import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../kubernetes/api/types.js';
 import { listHpas } from '../../kubernetes/hpa.js';
@@ -59,11 +59,12 @@ export async function checkTarget(facts: ScalerFacts): Promise<readonly CheckRes
     }
   }
   const { specReplicas } = target;
-  if (specReplicas === 0 && spec.minReplicas > 0)
+  const pause = readPause(spec, target.annotations, context.clock.now());
+  if (specReplicas === 0 && spec.minReplicas > 0 && pause?.replicas !== 0)
     return [
       make.warning(
         `${nameTarget(namespace, ref)} was scaled to 0 manually, so promscaler does not scale it`,
-        `kubectl scale ${resourceOf(ref)}/${ref.name} -n ${namespace} --replicas=${spec.minReplicas} enables scaling again`,
+        `${start(namespace, `${resourceOf(ref)}/${ref.name}`, spec.minReplicas).text} enables scaling again`,
       ),
     ];
   const ignored = ignoredAnnotations(scaler, cluster.object);

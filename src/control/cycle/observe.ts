@@ -176,7 +176,7 @@ function observeTarget(
       ? {}
       : { maxReplicasFrom: toCeiling(ceiling, { source: spec.maxReplicasFrom.source, now }) }),
     ...(podStart === null || spec.podStart === null ? {} : { podStartSeconds: podStart }),
-    state: withHold(state, holdUntil, stale ?? hold.holdReason),
+    state: withHold(setByPause(state, pause), holdUntil, stale ?? hold.holdReason),
   };
   return {
     snapshot: loadHistory === undefined ? snapshot : { ...snapshot, loadHistory },
@@ -218,6 +218,11 @@ export function keepList<T>(before: readonly T[] | undefined, list: readonly T[]
   if (before?.length !== list.length) return list;
   for (let index = 0; index < list.length; index += 1) if (before[index] !== list[index]) return list;
   return before;
+}
+
+/** Returns the state in which promscaler has set the 0 of a pause with a fixed count. Above 0 replicas, it has no effect. */
+function setByPause(state: State, pause: Pause | null): State {
+  return pause?.replicas === 0 && !state.zeroedBySelf ? { ...state, zeroedBySelf: true } : state;
 }
 
 /**

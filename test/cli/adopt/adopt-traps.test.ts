@@ -329,7 +329,7 @@ describe('adopt --undo says what the HPA does', () => {
 
     expect(exitCode).toBe(0);
     expect(stdout).toContain(
-      'scaler shop/web is in dry run, but HPA shop/web does not scale deployment shop/web: an HPA does not scale a target at 0 replicas. To start the target: kubectl scale deployment/web --replicas=1 -n shop\n',
+      'scaler shop/web is in dry run, but HPA shop/web does not scale deployment shop/web: an HPA does not scale a target at 0 replicas. To start the target: kubectl scale deployment/web --replicas=2 -n shop\n',
     );
     expect(stdout).not.toContain('HPA shop/web scales');
   });

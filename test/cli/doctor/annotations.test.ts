@@ -99,3 +99,26 @@ describe('target with the annotations of a pause that has ended', () => {
     expect(report.of('decision')).toEqual([]);
   });
 });
+
+describe('target with a pause at 0 replicas', () => {
+  it('is not reported as set to 0 by a person, and only the pause is to be ended', async () => {
+    const simulator = await cluster({ workloads: [shop('web', { replicas: 0 })] });
+    const annotations = { 'promscaler.dev/paused': 'true', 'promscaler.dev/paused-replicas': '0' };
+    await send(simulator, 'PATCH', '/apis/apps/v1/namespaces/shop/deployments/web', {
+      body: { metadata: { annotations } },
+    });
+
+    const report = await diagnoseHealthy(simulator, { web: document('web') });
+
+    expect(report.of('target')).toEqual([]);
+    expect(report.of('decision')).toMatchObject([
+      {
+        status: 'warning',
+        message:
+          'the current decision, which ignores all windows, is: 0 replicas are below minReplicas (1) (not applied: scaling is paused by annotation; kept at 0)',
+        fix: 'if the pause is no longer needed: promscaler resume shop/web',
+      },
+    ]);
+    expect(JSON.stringify(report)).not.toContain('a person');
+  });
+});

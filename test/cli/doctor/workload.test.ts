@@ -135,7 +135,10 @@ describe('target', () => {
   it('that a user scaled to 0 is a warning with the command that scales it up', async () => {
     expect(await result(document('off'))).toMatchObject({
       status: 'warning',
-      fix: 'kubectl scale deployment/off -n shop --replicas=1 enables scaling again',
+      fix: 'kubectl scale -n shop deployment/off --replicas=1 enables scaling again',
+    });
+    expect(await result(document('off').replace('minReplicas: 1', 'minReplicas: 2'))).toMatchObject({
+      fix: 'kubectl scale -n shop deployment/off --replicas=2 enables scaling again',
     });
   });
 

@@ -269,9 +269,10 @@ describe('paused-replicas', () => {
   it('of 0 on a target at 0 ends with the pause, also if the process did not know the pause', async () => {
     const fixture = fixtureOf(4, { 'paused-replicas': '0' });
     fixture.cluster.setReplicas(0);
-    await fixture.cycle();
+    const { record } = await fixture.cycle();
     fixture.annotate({});
 
+    expect(record.decision?.reason).not.toContain('a person');
     expect((await fixture.nextCycle()).record.outcome).toMatchObject({ kind: 'patched', from: 0 });
     expect(fixture.cluster.arrived).toHaveLength(1);
   });
