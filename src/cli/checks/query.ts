@@ -164,7 +164,8 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
       ? make.warning(`${who} ${READ_AS_ZERO}: ${message}`, fix)
       : make.failed(`${who} has no series: ${message}`, fix);
   }
-  const why = context === null || query === null ? null : await whyNoSeries(context.runQuery, query, { metric, scaler });
+  const own = { metric, scaler };
+  const why = context === null || query === null ? null : await whyNoSeries(context.runQuery, query, own);
   if (isZero)
     return why?.isOfSelector === true
       ? make.warning(`${who} ${READ_AS_ZERO}: ${why.message}`, why.fix)
@@ -383,10 +384,8 @@ async function checkGuard(
   const isEmpty = answer.class === 'missing' || (answer.class === 'value' && answer.series.length === 0);
   const why = isEmpty ? await whyNoSeries(context.runQuery, query, guarded) : null;
   const text = `${nameMetric(metric)}: ${message}${why === null ? '' : `: ${why.message}`}`;
-  const fix = why?.fix ?? fixFor(answer, query);
-  return judged.class === 'failed' || judged.class === 'invalid'
-    ? make.failed(text, fix)
-    : make.warning(text, fix);
+  const isFailed = judged.class === 'failed' || judged.class === 'invalid';
+  return make[isFailed ? 'failed' : 'warning'](text, why?.fix ?? fixFor(answer, query));
 }
 
 /**

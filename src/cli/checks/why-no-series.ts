@@ -176,7 +176,11 @@ function fixForMatcher(
   if (kind === 'namespace' && (isOfPods || nearest(value, values) === namespace))
     return values.includes(namespace) ? `${labelText(label)}="$namespace"` : NOT_SCRAPED;
   if ([namespace, name, pods].includes(value)) return NOT_SCRAPED;
-  const near = nearest(value, [name].filter((one) => values.includes(one))) ?? nearest(value, values);
+  const near =
+    nearest(
+      value,
+      [name].filter((one) => values.includes(one)),
+    ) ?? nearest(value, values);
   return near === null
     ? `use the value of ${label} that belongs to this workload`
     : `${labelText(label)}=${stringLiteral(near)}`;
