@@ -96,7 +96,7 @@ describe('doctor, against a real Prometheus', () => {
   it.each([
     ['sum(rabbitmq_queue_message)', 'use rabbitmq_queue_messages instead'],
     ['sum(http_requests_total{namespace="shop", service="wbe"})', 'service="web"'],
-    ['sum(http_requests_total{kubernetes_namespace="shop"})', 'namespace="shop"'],
+    ['sum(http_requests_total{kubernetes_namespace="shop"})', 'namespace="$namespace"'],
   ])('%s has no series, and is fixed by %s', async (query, fix) => {
     const { of } = await diagnose({ web: document('web', metric('external', query)) });
 
