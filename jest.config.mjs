@@ -1,3 +1,8 @@
+import { SERVICES } from './test/support/programs-of-tests.mjs';
+
+// Without a path, the tests of services are left out: `npm run test:services` passes their paths.
+const hasPath = process.argv.slice(2).some((arg) => !arg.startsWith('-') || arg.includes('test/'));
+
 // Commands print local times.
 process.env['TZ'] = 'UTC';
 
@@ -6,6 +11,7 @@ export default {
   testEnvironment: '<rootDir>/test/support/plain-context-environment.mjs',
   runtime: '<rootDir>/test/support/shared-modules-runtime.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
+  testPathIgnorePatterns: hasPath ? [] : SERVICES.map((directory) => `<rootDir>/${directory}/`),
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.jsx?$': '$1' },
   transform: {

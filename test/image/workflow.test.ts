@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
@@ -59,14 +60,33 @@ describe('the workflow', () => {
     const releases = Array.from({ length: (image - promised) / 2 + 1 }, (_, index) => promised + 2 * index);
 
     expect(job('test').strategy?.matrix['node']).toEqual(releases);
+    expect(job('services').strategy?.matrix['node']).toEqual(releases);
+  });
+
+  it('runs the tests of services, which npm test leaves out without a path, in a job of their own', async () => {
+    const { SERVICES } = (await import(join(ROOT, 'test/support/programs-of-tests.mjs'))) as {
+      readonly SERVICES: readonly string[];
+    };
+    const listed = (...args: readonly string[]): readonly string[] =>
+      spawnSync('npm', ['test', '--silent', '--', '--listTests', ...args], { cwd: ROOT, encoding: 'utf8' })
+        .stdout.trim()
+        .split('\n')
+        .sort();
+    const [all, fast] = [listed('test/'), listed()];
+    const left = all.filter((file) => !fast.includes(file));
+
+    expect(left).toEqual(listed(...SERVICES));
+    expect(left.length).toBeGreaterThan(30);
+    expect(PACKAGE.scripts['test:services']).toBe(`npm test -- ${SERVICES.join(' ')}`);
+    expect(job('test').steps.at(-1)?.run).toBe('npm test');
+    expect(job('services').steps.at(-1)?.run).toBe('npm run test:services');
+    expect(readFileSync(join(ROOT, '.ci/run'), 'utf8').split('\n')).toContain('npm test -- test/');
   });
 
   it('runs only scripts that package.json and the tree have', () => {
     const lines = JOBS.flatMap(([, { steps }]) => steps.map(({ run = '' }) => run));
     const text = lines.join('\n');
-    const scripts = [...text.matchAll(/\bnpm (?:run )?(?:--silent )?(test:e2e|test|lint|[\w:]+)/g)].map(
-      ([, name]) => name,
-    );
+    const scripts = [...text.matchAll(/\bnpm (?:run )?(?:--silent )?([\w:]+)/g)].map(([, name]) => name);
     const files = [...text.matchAll(/\b(test\/[\w./-]+)/g)].map(([, file = '']) => file);
 
     for (const name of scripts)

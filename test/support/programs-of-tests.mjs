@@ -1,5 +1,8 @@
 import { relative, sep } from 'node:path';
 
+/** The tests of `npm run test:services`: services as processes, and the dashboard in Chromium. */
+export const SERVICES = ['test/browser', 'test/e2e', 'test/faults/processes'];
+
 /** Tests in real time: they wait more than they work. */
 const IN_REAL_TIME =
   /^test\/(?:e2e\/|faults\/processes\/|cli\/run\/|service\/|(?:browser\/demo|chart\/service|cli\/doctor\/real-prometheus|prometheus\/victoria-metrics-restart|simulator\/kubectl)\.test\.ts$)/;
