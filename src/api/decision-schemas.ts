@@ -87,7 +87,7 @@ export const metricSchema = z.object({
 
 export const metricResultSchema = z
   .object({
-    name: z.string(),
+    name: z.string().describe('Name of the metric. For a ContainerResource metric: CONTAINER/NAME.'),
     proposal: count.nullable().describe('Replica count that this metric proposes.'),
     current: z
       .object({

@@ -53,6 +53,7 @@ export const WITHOUT_TARGET: readonly Condition[] = [
     'NotEvaluated',
     'the target does not exist, so no replica count is calculated',
   ),
+  buildCondition('Held', 'NotEvaluated', 'the target does not exist, so no decision is held'),
   buildCondition('TargetReached', 'NotEvaluated', 'the target does not exist, so it has no pods'),
 ];
 

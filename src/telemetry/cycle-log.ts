@@ -173,7 +173,7 @@ function logCondition(
     failed: isWantedNow
       ? { level: 'info', message: 'condition set' }
       : { level: 'warn', message: 'condition degraded' },
-    recovered: 'condition recovered',
+    recovered: after.status === 'Unknown' ? 'condition unknown' : 'condition recovered',
   });
 }
 

@@ -317,7 +317,7 @@ function withoutOutdated(
  * message. Returns `known` itself if nothing has changed, which saves memory and garbage collection.
  */
 function mergeConditions(known: readonly TimedCondition[], record: CycleRecord): readonly TimedCondition[] {
-  const before = record.decision === null ? known : withoutEnded(known, record.conditions);
+  const before = withoutEnded(known, record);
   if (areStanding(before, record.conditions)) return before;
   const merged: TimedCondition[] = [];
   for (const type of CONDITION_TYPES) {
@@ -330,13 +330,15 @@ function mergeConditions(known: readonly TimedCondition[], record: CycleRecord):
 }
 
 /**
- * Removes conditions that a decision no longer has. Every decision says whether a forecast is useful. A target that was
- * set to 0 replicas has no recommendation that could be limited.
+ * Removes conditions that a decision no longer has. Every decision says whether a forecast is useful, and a target that
+ * does not exist has no forecast. A target that was set to 0 replicas has no recommendation that could be limited.
  */
 function withoutEnded(
   known: readonly TimedCondition[],
-  conditions: readonly Condition[],
+  { decision, conditions }: CycleRecord,
 ): readonly TimedCondition[] {
+  const isMissing = conditionOf(conditions, 'TargetReached')?.reason === 'NotEvaluated';
+  if (decision === null && !isMissing) return known;
   const isDisabled = conditionOf(conditions, 'ScalingActive')?.reason === 'ScalingDisabled';
   const isEnded = ({ type }: Condition): boolean =>
     (type === 'ForecastUseful' || (isDisabled && type === 'ScalingLimited')) &&

@@ -6,8 +6,9 @@ export function formatNumber(value: number): string {
 
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'] as const;
 
+/** Returns whether a metric is memory. `metricName` may have the container: `app/memory`. */
 export function isInBytes(metricName: string): boolean {
-  return metricName === 'memory';
+  return metricName === 'memory' || metricName.endsWith('/memory');
 }
 
 /**

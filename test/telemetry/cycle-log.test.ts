@@ -157,6 +157,18 @@ describe('logCycle', () => {
     ]);
   });
 
+  it('does not write that a condition recovered if it becomes Unknown', () => {
+    const reached = (status: 'False' | 'Unknown', reason: ConditionReason): CycleRecord =>
+      record({ conditions: [condition({ type: 'TargetReached', status, reason })] });
+
+    const lines = run([reached('False', 'NotReady'), reached('Unknown', 'NotEvaluated')]);
+
+    expect(lines.map(([level, message, facts]) => [level, message, facts['reason']])).toEqual([
+      ['warn', 'condition degraded', 'NotReady'],
+      ['info', 'condition unknown', 'NotEvaluated'],
+    ]);
+  });
+
   it.each([
     ['DryRun', 'info'],
     ['Paused', 'info'],

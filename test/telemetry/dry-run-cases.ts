@@ -122,4 +122,18 @@ export const DRY_RUN_CASES: readonly StateCase[] = [
     'NoData: cpu: no series',
     decided({ snapshot: NO_SERIES, record: { dryRun: true } }),
   ],
+  [
+    'a dry run without data of a container',
+    'DryRun',
+    'NoData: app/memory: no series',
+    decided({
+      spec: {
+        metrics: [
+          { containerResource: { container: 'app', name: 'memory', target: { averageUtilization: 60 } } },
+        ],
+      },
+      snapshot: NO_SERIES,
+      record: { dryRun: true },
+    }),
+  ],
 ];

@@ -224,6 +224,19 @@ describe('createLedger', () => {
     expect(after.conditions.map(({ reason }) => reason)).toEqual(['ScalingDisabled']);
   });
 
+  it('drops that a forecast is useful once the target does not exist, but not while it cannot be read', () => {
+    const ledger = createLedger();
+    const useful = condition({ type: 'ForecastUseful', reason: 'WorthRaising' });
+    const unknown = condition({ type: 'TargetReached', status: 'Unknown', reason: 'NotEvaluated' });
+    ledger.add(record({ conditions: [useful] }));
+
+    const unread = ledger.add(record({ decision: null, conditions: [condition()] })).after;
+    const { after } = ledger.add(record({ decision: null, conditions: [unknown] }));
+
+    expect(unread.conditions.map(({ reason }) => reason)).toContain('WorthRaising');
+    expect(after.conditions.map(({ reason }) => reason)).not.toContain('WorthRaising');
+  });
+
   it('keeps its list of conditions with the list of the record, and with an equal one', () => {
     const ledger = createLedger();
     const first = record();

@@ -107,9 +107,7 @@ function readingOf({ metric, unit, value, target }: HistoryAnswer['metrics'][num
   const write = (column: readonly (number | null)[]): string => {
     const number = column[index] ?? null;
     if (number === null) return 'no value';
-    return unit === 'percent'
-      ? `${number} %`
-      : formatAmount(number, metric.slice(metric.lastIndexOf('/') + 1));
+    return unit === 'percent' ? `${number} %` : formatAmount(number, metric);
   };
   return `${metric} ${write(value)} (target ${write(target)})`;
 }

@@ -1,3 +1,4 @@
+import { hasNoSeries } from '../../decision/failing.js';
 import { activeHold } from '../../decision/result/condition.js';
 import { fallbackStart, type JudgedMetric, pickProposal } from '../../decision/proposals/propose.js';
 import { activate, cooldownUntil, readActivation, withoutPodMetrics } from '../../decision/activation.js';
@@ -7,7 +8,7 @@ import { downscaleForbiddenUntil, upscaleForbiddenUntil } from '../../decision/l
 import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import type { Explanation } from './explanation.js';
 import { alignColumns } from '../output/lines.js';
-import { formatSeconds } from '../../units/format.js';
+import { formatSeconds, listSome } from '../../units/format.js';
 
 export function limitLines(decision: Decision): readonly string[] {
   const { limits, recommendedReplicas, desiredReplicas } = decision;
@@ -60,6 +61,7 @@ export function restrictionLines(explanation: Explanation): readonly string[] {
     ...holds(explanation),
     ...cooldown(explanation),
     ...limitEnds(explanation),
+    ...zeros(explanation),
     ...recoveryHold(explanation),
     ...windows(explanation),
   ];
@@ -111,6 +113,24 @@ function limitEnds({ snapshot, decision, now }: Explanation): readonly Restricti
   const [first] = starts.sort((one, other) => one - other);
   const fallback = first === undefined ? '' : `, or ${untilText(first, now)}: the fallback`;
   return [...ends, ['no value', `until a metric has a value${fallback}`]];
+}
+
+/**
+ * Returns what keeps the count in the states `NoSeries` and `Fixed` if no limit does: a metric whose missing series the
+ * document reads as 0, or a 0 that a person has set.
+ */
+function zeros({ snapshot, decision }: Explanation): readonly Restriction[] {
+  const isDisabled = decision.conditions.some(({ reason }) => reason === 'ScalingDisabled');
+  if (isDisabled) return [['ScalingDisabled', 'until a person sets at least 1 replica']];
+  if (decision.recommendedReplicas !== 0) return [];
+  const metrics = snapshot.scaler.spec.metrics.filter((_spec, index) => {
+    const result = decision.metrics[index];
+    return result !== undefined && hasNoSeries(result);
+  });
+  if (metrics.length === 0) return [];
+  const names = listSome(metrics.map(({ identity }) => identity));
+  const verb = metrics.length === 1 ? 'has' : 'have';
+  return [['no series', `until ${names} ${verb} series: without series, the value is 0 (onMissing: zero)`]];
 }
 
 /** Returns the recovery hold even if this decision is not a scale-down, because the next one may be. */

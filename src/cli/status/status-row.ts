@@ -104,10 +104,9 @@ interface MetricText {
 function metricText(metric: JsonObject): MetricText {
   const identity = textIn(metric, 'metric') ?? '';
   const unit = textIn(metric, 'unit');
-  const name = identity.slice(identity.lastIndexOf('/') + 1);
   const write = (value: unknown): string => {
     if (typeof value !== 'number') return UNKNOWN;
-    return unit === 'percent' ? `${value}%` : formatAmount(value, name);
+    return unit === 'percent' ? `${value}%` : formatAmount(value, identity);
   };
   const average = unit === 'average' ? ' (avg)' : '';
   return { name: identity, values: `: ${write(metric['value'])}/${write(metric['target'])}${average}` };

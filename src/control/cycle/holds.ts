@@ -3,6 +3,7 @@ import { besideDryRun, describeOther, nameOtherScaler, pauseMessage } from '../.
 import { nameTarget } from '../../kubernetes/targets.js';
 import type { Memory } from '../memory/memory.js';
 import { stops } from './pause.js';
+import type { ScalerSpec } from '../../scaler/spec.js';
 import type { CycleInput, Hold, Observed } from './types.js';
 import { countOf } from '../../units/format.js';
 
@@ -29,7 +30,7 @@ export function whyHeld(
     return { reason: 'Paused', outcome: 'paused', message: `${pauseMessage(pause)}${also}` };
   }
   if (isDryRun) {
-    const why = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
+    const why = whyDryRun(spec);
     if (sharesTargetWith === null && noAutoscaler !== null) {
       const target = nameTarget(namespace, spec.scaleTargetRef);
       const message = `nothing scales ${target}: ${noAutoscaler}; ${why}`;
@@ -42,6 +43,10 @@ export function whyHeld(
     return { reason: 'StateDegraded', outcome: 'held', message: degradedMessage(degraded) };
   }
   return heldByOverride(memory, toApply);
+}
+
+export function whyDryRun({ dryRun }: Pick<ScalerSpec, 'dryRun'>): string {
+  return dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
 }
 
 export function degradedMessage(why: string): string {

@@ -16,7 +16,7 @@ import type { Instant } from '../../units/time.js';
 import { conflictingWriterOf } from '../memory/conflicting-writer.js';
 import { lastScales, type Memory } from '../memory/memory.js';
 import { shortfallOf, targetReached } from './target-reached.js';
-import { degradedMessage, overrideMessage } from './holds.js';
+import { degradedMessage, overrideMessage, whyDryRun } from './holds.js';
 import { endedPause } from './pause.js';
 import { overrideOf } from './next-memory.js';
 import type { CycleInput, Hold, Observed, ScaleResult, Settled, Unread } from './types.js';
@@ -58,8 +58,11 @@ export function buildUnreadRecord(
   { failure, target, pause, isDryRun }: Unread,
   observeSeconds: number,
 ): CycleRecord {
-  const failed = failedQuery(failure, scaler, readings);
   const isMissing = failure.kind === 'not_found' && target === null;
+  const known = [
+    ...failedQuery(failure, scaler, readings),
+    ...(isMissing ? heldWithoutTarget(scaler, { pause, isDryRun }) : NO_CONDITIONS),
+  ];
   const unknown = isMissing ? WITHOUT_TARGET : NO_CONDITIONS;
   return {
     scaler,
@@ -69,8 +72,8 @@ export function buildUnreadRecord(
     outcome: noChange(null),
     conditions: [
       cannotReadTarget(isMissing ? withoutWrongGuess(failure, scaler, memory) : failure),
-      ...failed,
-      ...unknown.filter(({ type }) => conditionOf(failed, type) === undefined),
+      ...known,
+      ...unknown.filter(({ type }) => conditionOf(known, type) === undefined),
     ],
     pause,
     dryRun: isDryRun,
@@ -258,6 +261,15 @@ function failedQuery(
   const [metric, answer] = [spec.metrics[index], answers[index]];
   if (metric === undefined || answer?.class !== 'failed') return NO_CONDITIONS;
   return [metricFailed(metric, failureOf(metric.source, answer))];
+}
+
+/** Returns the condition `Held` if the document or the service, which need no target, hold each decision. */
+function heldWithoutTarget(
+  { spec }: Scaler,
+  { pause, isDryRun }: Pick<Unread, 'pause' | 'isDryRun'>,
+): readonly Condition[] {
+  if (pause !== null) return [buildCondition('Held', 'Paused', pauseMessage(pause))];
+  return isDryRun ? [buildCondition('Held', 'DryRun', whyDryRun(spec))] : NO_CONDITIONS;
 }
 
 /**

@@ -234,13 +234,13 @@ function endOfFallback(old: Condition | undefined, { type, reason }: Condition):
 }
 
 /**
- * Returns the Event for the start or the end of a pause. An end next to `ConflictingScaler` has no Event, because that
- * condition hides whether the pause continues.
+ * Returns the Event for the start or the end of a pause. An end next to `ConflictingScaler`, or without a target, has no
+ * Event, because it is unknown whether the pause continues.
  */
 function pauseEvents(old: Condition | undefined, condition: Condition): readonly TargetEvent[] {
   const { type, reason, message } = condition;
   if (type !== 'Held') return [];
   if (reason === 'Paused') return [buildEvent('ScalingPaused', message)];
-  if (old?.reason !== 'Paused' || reason === 'ConflictingScaler') return [];
+  if (old?.reason !== 'Paused' || reason === 'ConflictingScaler' || reason === 'NotEvaluated') return [];
   return [buildEvent('ScalingResumed', 'scaling is no longer paused')];
 }

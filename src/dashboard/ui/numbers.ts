@@ -19,7 +19,7 @@ interface MetricAmount {
 export function formatMetric(value: number | null, { name, unit }: MetricAmount): string {
   if (value === null) return UNKNOWN;
   if (unit === 'percent') return `${formatAmount(Math.round(value * 10) / 10, '')} %`;
-  return formatAmount(value, name.slice(name.lastIndexOf('/') + 1));
+  return formatAmount(value, name);
 }
 
 /** Returns for example `1 scaler` or `2 scalers`. */

@@ -115,7 +115,7 @@ function proposeOn(spec: MetricSpec, sample: Sample, context: ProposalContext): 
 }
 
 /** Lists the fields for speed: a spread combined with other fields takes several times as long. */
-function named({ name }: MetricSpec, partial: string | null, proposed: Proposal): MetricResult {
+function named({ identity: name }: MetricSpec, partial: string | null, proposed: Proposal): MetricResult {
   const { proposal, current, ratio, error, pods, podReasons, saturation, capacity } = proposed;
   const result = { name, proposal, current, ratio, error, partial, pods, podReasons };
   if (capacity !== undefined) return { ...result, capacity };

@@ -58,6 +58,7 @@ export const CONDITION_REASONS = {
     ConflictingScaler: 'True',
     ScaleOverridden: 'True',
     StateDegraded: 'True',
+    NotEvaluated: 'Unknown',
   },
   TargetReached: {
     Reached: 'True',

@@ -31,6 +31,7 @@ export interface Decision {
 export type PastDecision = Omit<Decision, 'state'>;
 
 export interface MetricResult {
+  /** The name of the metric in all outputs; of a ContainerResource metric, `CONTAINER/NAME`. */
   readonly name: string;
   /** The replicas that this metric alone proposes; null: it proposes none, and `error` says why. */
   readonly proposal: number | null;

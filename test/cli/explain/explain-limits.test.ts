@@ -55,6 +55,28 @@ describe('the limits in explain --snapshot', () => {
     },
   );
 
+  it('names in the restrictions the metric without series that keeps the count, and a 0 that a person has set', async () => {
+    const queue = (name: string): object => ({
+      external: { metric: { name }, query: 'sum(x)', onMissing: 'zero', target: { averageValue: 30 } },
+    });
+    const empty = { error: 'no series', kind: 'missing' };
+    const scaler = scalerDocument({ minReplicas: 0, metrics: [queue('mails'), queue('jobs')] });
+    const target = { specReplicas: 0 };
+    const asleep = cpuSnapshot(0, {
+      scaler,
+      target,
+      samples: [empty, { ...empty }],
+      state: { zeroedBySelf: true },
+    });
+
+    expect(await explainSnapshot(asleep)).toContain(
+      'Restrictions\n  no series  until mails, jobs have series: without series, the value is 0 (onMissing: zero)\n',
+    );
+    expect(await explainSnapshot(cpuSnapshot(30, { target }))).toContain(
+      'Restrictions\n  ScalingDisabled  until a person sets at least 1 replica\n',
+    );
+  });
+
   it('names both schedules if the ceiling of one lowers the floor of the other', async () => {
     const [start, end] = ['0 0 * * *', '0 2 * * *'];
     const schedules = [

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { kubernetesEvents } from '../../../src/control/cycle/report.js';
 import { freshMemory } from '../../../src/control/memory/memory.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
@@ -80,7 +81,7 @@ describe('the conditions of a target that was starting and cannot be read anymor
       ['AbleToScale', kind === 'invalid_selector' ? 'True' : 'False'],
       ['ScalingActive', isMissing ? 'Unknown' : kind === 'invalid_selector' ? 'False' : 'True'],
       ['ScalingLimited', isMissing ? 'Unknown' : 'False'],
-      ['Held', 'False'],
+      ['Held', isMissing ? 'Unknown' : 'False'],
       ['TargetReached', status],
     ]);
   });
@@ -94,7 +95,32 @@ describe('the conditions of a target that was starting and cannot be read anymor
       'AbleToScale FailedGetScale',
       'ScalingActive FailedGetExternalMetric',
       'ScalingLimited NotEvaluated',
+      'Held NotEvaluated',
       'TargetReached NotEvaluated',
     ]);
   });
+
+  it.each([
+    [{}, {}, 'Unknown', 'NotEvaluated'],
+    [{}, { 'paused-replicas': '3' }, 'Unknown', 'NotEvaluated'],
+    [{ paused: true }, {}, 'True', 'Paused'],
+    [{ dryRun: true }, {}, 'True', 'DryRun'],
+  ])(
+    'keeps no hold of the last decision: with %j and %j, Held is %s',
+    async (spec, annotations, status, reason) => {
+      const fixture = new Fixture(spec);
+      fixture.annotate(annotations);
+      const ledger = createLedger();
+      const first = (await fixture.cycle()).record;
+      ledger.add(first);
+      fixture.cluster.targetFailure = failure('not_found');
+
+      const { record } = await fixture.nextCycle();
+
+      const held = ledger.add(record).after.conditions.find(({ type }) => type === 'Held');
+      expect(held).toMatchObject({ status, reason });
+      // Whether a pause by annotation continues is unknown, so it has not ended.
+      expect(kubernetesEvents(first, record).map((event) => event.reason)).not.toContain('ScalingResumed');
+    },
+  );
 });
