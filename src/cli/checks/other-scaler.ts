@@ -2,14 +2,17 @@ import { atReplicas, whyNotScaling } from '../../control/cycle/shared-targets.js
 import { nameOtherScaler } from '../../decision/pause.js';
 import { takeOver } from '../../decision/snippet.js';
 import { meansNoHpas } from '../../kubernetes/hpa.js';
+import { readWorkload } from '../../kubernetes/scale.js';
 import { nameTarget, targetKey } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
-import { adoptedFrom, scalerKey } from '../../scaler/spec.js';
-import { type CheckResult, resultsOf } from './check-result.js';
+import { adoptedFrom, type Origin, scalerKey } from '../../scaler/spec.js';
+import { SCALED_OBJECT } from '../reach/source-kinds.js';
+import { type CheckResult, orError, resultsOf } from './check-result.js';
+import { REQUEST_MS } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
 /** Checks for another autoscaler with the same target. It blocks all patches, unless the scaler is in dry run. */
-export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
+export async function checkOtherScaler(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, cluster, sharesTargetWith, isDryRun } = facts;
   const make = resultsOf('other-scaler', scalerKey(scaler));
   const { namespace, spec } = scaler;
@@ -58,22 +61,41 @@ export function checkOtherScaler(facts: ScalerFacts): readonly CheckResult[] {
   const all = [...shared, ...found];
   if (all.length > 0) return all;
   const former = isDryRun ? adoptedFrom(scaler) : null;
-  return [former === null ? make.ok('') : whyNothing({ ...former, namespace })];
+  if (former === null) return [make.ok('')];
+  return [whyNothing({ ...former, namespace }, await scaledObjectExists(facts, former))];
 
-  function whyNothing(idle: Omit<OtherScaler, 'target'>): CheckResult {
-    const why = `nothing scales ${nameTarget(namespace, ref)}: ${whyNotScaling(idle)}`;
+  function whyNothing(idle: Omit<OtherScaler, 'target'>, exists: boolean | null = null): CheckResult {
+    const why = `nothing scales ${nameTarget(namespace, ref)}: ${whyNotScaling(idle, exists)}`;
     // No failure here: the check `decision` warns about the pause, which must end first.
     if (spec.paused !== false) return make.ok(`the scaler is paused, and ${why}`);
     return make.failed(
       `the scaler is in dry run, and ${why}`,
-      spec.dryRun ? endOfDryRun(idle) : 'start the service without --dry-run',
+      spec.dryRun ? endOfDryRun(idle, exists) : 'start the service without --dry-run',
     );
   }
 }
 
-/** Returns a fix with both the command and the edit of a file, because `adopt` finds only Scaler objects. */
-function endOfDryRun(source: Omit<OtherScaler, 'target'>): string {
-  const steps = takeOver(source).map(({ snippet }) => snippet.text);
+/** Returns whether a ScaledObject exists; null: it cannot be read, or the other autoscaler is no ScaledObject. */
+async function scaledObjectExists(
+  { scaler: { namespace }, context }: ScalerFacts,
+  { kind, name }: Origin,
+): Promise<boolean | null> {
+  if (kind !== SCALED_OBJECT.kind || context === null) return null;
+  const { transport, signal } = context;
+  const ref = { apiVersion: SCALED_OBJECT.apiVersion, kind, name };
+  const workload = { transport, kind: SCALED_OBJECT, namespace, ref, signal };
+  const found = await orError(() => readWorkload(workload, REQUEST_MS));
+  if (!(found instanceof KubernetesError)) return true;
+  return found.kind === 'not_found' ? false : null;
+}
+
+/**
+ * Returns a fix with both the command and the edit of a file, because `adopt` finds only Scaler objects. `exists`:
+ * whether the ScaledObject can be described; null: unknown.
+ */
+function endOfDryRun(source: Omit<OtherScaler, 'target'>, exists: boolean | null): string {
+  const all = takeOver(source).map(({ snippet }) => snippet.text);
+  const steps = exists === false ? all.slice(-1) : all;
   return [...steps, 'in a file, remove spec.dryRun'].join('; or ');
 }
 

@@ -36,7 +36,7 @@ export const HPA: SourceKind = {
   ],
 };
 
-const SCALED_OBJECT: SourceKind = {
+export const SCALED_OBJECT: SourceKind = {
   root: '/apis/keda.sh/v1alpha1',
   plural: 'scaledobjects',
   word: 'ScaledObject',

@@ -51,13 +51,16 @@ export function atReplicas(other: OtherScaler, specReplicas: number | null): Oth
 }
 
 /**
- * Returns why an autoscaler does not scale the target: its HPA has no desired replicas, or does not exist. promscaler
- * reads no ScaledObjects: one that was deleted and one for which KEDA has created no HPA look the same.
+ * Returns why an autoscaler does not scale the target: its HPA has no desired replicas, or does not exist.
+ * `exists`: whether the ScaledObject exists; null: unknown, as in the service, which has no permission for
+ * `scaledobjects`. Without it, a deleted ScaledObject and one for which KEDA has created no HPA look the same.
  */
-export function whyNotScaling(other: Omit<OtherScaler, 'target'>): string {
+export function whyNotScaling(other: Omit<OtherScaler, 'target'>, exists: boolean | null = null): string {
   const name = nameOtherScaler(other);
   const isScaledObject = other.kind === 'ScaledObject';
   if (other.whyNoCount !== undefined)
     return `${isScaledObject ? `the HPA of ${name}` : name} has no desired replicas: ${other.whyNoCount}`;
-  return isScaledObject ? `${name} does not exist or has no HPA` : `${name} no longer scales it`;
+  if (!isScaledObject) return `${name} no longer scales it`;
+  if (exists === null) return `${name} does not exist or has no HPA`;
+  return exists ? `${name} has no HPA: KEDA has not created one` : `${name} does not exist`;
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { SCALED_OBJECTS } from '../../../src/cli/demo/documents.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { cluster, document, type Diagnosis, diagnosed, healthy, prometheus } from './fixture.js';
@@ -62,12 +63,37 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
     expect(scaledObject.found).toMatchObject([
       {
         message:
-          'the scaler is in dry run, and nothing scales deployment shop/web: ScaledObject shop/web-hpa does not exist or has no HPA',
-        fix: 'kubectl describe -n shop scaledobject web-hpa; or promscaler adopt scaledobject/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun',
+          'the scaler is in dry run, and nothing scales deployment shop/web: ScaledObject shop/web-hpa does not exist',
+        fix: 'promscaler adopt scaledobject/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun',
       },
     ]);
     expect(ofService.found[0]?.fix).toBe('start the service without --dry-run');
     expect(live.found).toEqual([]);
+  });
+
+  it('says for a ScaledObject without an HPA that it exists, or that it may not, if reading it is forbidden', async () => {
+    const simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
+    simulator.addObject(SCALED_OBJECTS);
+    simulator.addObject({
+      apiVersion: 'keda.sh/v1alpha1',
+      kind: 'ScaledObject',
+      metadata: { name: 'web-hpa', namespace: 'shop' },
+    });
+    const web = adopted('  dryRun: true\n', 'ScaledObject');
+
+    const existing = (await diagnose(simulator, { web })).of('other-scaler');
+    simulator.faults.add(
+      { verbs: ['get'], resource: 'scaledobjects' },
+      { kind: 'refuse', status: 403, reason: 'Forbidden' },
+    );
+    const forbidden = (await diagnose(simulator, { web })).of('other-scaler');
+
+    const start =
+      'the scaler is in dry run, and nothing scales deployment shop/web: ScaledObject shop/web-hpa';
+    const fix =
+      'kubectl describe -n shop scaledobject web-hpa; or promscaler adopt scaledobject/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun';
+    expect(existing).toMatchObject([{ message: `${start} has no HPA: KEDA has not created one`, fix }]);
+    expect(forbidden).toMatchObject([{ message: `${start} does not exist or has no HPA`, fix }]);
   });
 
   it('does not fail while the document is paused, like the ScaledObject that it was made from', async () => {
@@ -81,7 +107,7 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
       {
         status: 'ok',
         message:
-          'the scaler is paused, and nothing scales deployment shop/web: ScaledObject shop/web-hpa does not exist or has no HPA',
+          'the scaler is paused, and nothing scales deployment shop/web: ScaledObject shop/web-hpa does not exist',
       },
     ]);
     expect(of('decision')).toMatchObject([
