@@ -8,6 +8,7 @@ import { startServer } from '../../src/server/server.js';
 import type { RunningServer } from '../../src/server/server.js';
 import { createRecords } from '../../src/telemetry/records.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { randomRuns } from '../support/random-runs.js';
 import { record } from '../telemetry/record-builder.js';
 import { partsOf } from './app-parts.js';
 
@@ -119,7 +120,7 @@ describe('whatever a client sends', () => {
           expect(answer.body).toEqual({ error: 'Prometheus is not asked in this test' });
       },
     );
-    await fc.assert(property, { seed: SEED, numRuns: 600 });
+    await fc.assert(property, randomRuns(SEED, 600));
   });
 
   it('a history from Prometheus is asked only for a valid range', async () => {
@@ -127,7 +128,7 @@ describe('whatever a client sends', () => {
       const { status } = await get('open', `${HISTORY}?source=prometheus&${query}`);
       expect([400, 503]).toContain(status);
     });
-    await fc.assert(property, { seed: SEED, numRuns: 300 });
+    await fc.assert(property, randomRuns(SEED, 300));
   });
 
   it('a revision of the overview that is none returns all rows', async () => {
@@ -142,7 +143,7 @@ describe('whatever a client sends', () => {
       expect([200, 400]).toContain(status);
       if (status === 200) expect(body).toMatchObject({ isComplete: true, rows: [{ name: 'web' }] });
     });
-    await fc.assert(property, { seed: SEED, numRuns: 300 });
+    await fc.assert(property, randomRuns(SEED, 300));
   });
 
   it('a changed revision returns all rows, and the last one none', async () => {
@@ -160,7 +161,7 @@ describe('whatever a client sends', () => {
       expect([200, 400]).toContain(answer.status);
       if (answer.status === 200) expect(answer.body).toHaveProperty('rows');
     });
-    await fc.assert(property, { seed: SEED, numRuns: 300 });
+    await fc.assert(property, randomRuns(SEED, 300));
   });
 
   it.each(['Authorization', 'X-Promscaler-Authorization'])(
@@ -176,7 +177,7 @@ describe('whatever a client sends', () => {
         const { status, body } = await get('closed', HISTORY, { [header]: one });
         expect([status, body]).toEqual([401, { error: expect.any(String) }]);
       });
-      await fc.assert(property, { seed: SEED, numRuns: 300 });
+      await fc.assert(property, randomRuns(SEED, 300));
       expect((await get('closed', HISTORY, { [header]: 'Bearer right' })).status).toBe(200);
     },
   );

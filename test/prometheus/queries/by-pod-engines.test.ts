@@ -9,6 +9,7 @@ import {
 } from '../../../src/promql/pods-pattern.js';
 import { substitute } from '../../../src/promql/variables.js';
 import { type FilledServer, type ServerName, startFilled } from '../../support/filled-server.js';
+import { randomRuns } from '../../support/random-runs.js';
 import type { WrittenSeries } from '../../support/remote-write.js';
 
 /*
@@ -146,10 +147,10 @@ describe.each<ServerName>(['Prometheus', 'VictoriaMetrics'])('%s', (name) => {
         for (const [labels, value] of whole)
           expect([labels, isNear(value, together.get(labels))]).toEqual([labels, true]);
       }),
-      { seed: 1, numRuns: 250 },
+      randomRuns(1, 500),
     );
 
-    expect(compared).toBeGreaterThan(100);
+    expect(compared).toBeGreaterThan(40);
     expect(rejected).toBeGreaterThan(0);
   });
 
