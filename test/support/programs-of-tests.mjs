@@ -13,7 +13,7 @@ const LONGEST =
 
 /** Tests that start a built program. */
 const STARTS_PROGRAM =
-  /^test\/(?:browser\/|e2e\/|faults\/processes\/|(?:cli\/(?:interrupted|process-faults|adopt\/adopt-killed|output\/local-times|backtest\/run-jobs-in-workers|completion\/shells|run\/heap-growth)|config\/background-reader|docs-workflow|image\/(?:bundle|production)|release\/package)\.test\.ts$)/;
+  /^test\/(?:browser\/|e2e\/|faults\/processes\/|(?:cli\/(?:interrupted|process-faults|output\/local-times|backtest\/run-jobs-in-workers|completion\/shells|run\/heap-growth)|config\/background-reader|docs-workflow|image\/(?:bundle|production)|release\/package)\.test\.ts$)/;
 
 /** Returns a test's path in the repository. */
 export function pathOf({ path, context }) {

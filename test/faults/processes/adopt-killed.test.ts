@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, it, jest } from '@jest/globals';
 import type { FaultMatch } from '../../../src/simulator/api/requests/faults.js';
 import { eventually } from '../../support/manual-clock.js';
-import { AdoptFixture } from './adopt-fixture.js';
+import { AdoptFixture } from '../../cli/adopt/adopt-fixture.js';
 
 jest.setTimeout(60_000);
 
