@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { SEVERITIES, STATE_NAMES } from '../decision/state.js';
 import type { OutcomeKind } from '../telemetry/cycle-record.js';
 import {
+  targetFailureSchema,
   conditionSchema,
   count,
   decisionSchema,
@@ -124,6 +125,7 @@ const scalerFields = {
     .describe('Limits that changed the result, in the order in which they were applied.'),
   conditions: z.array(timedConditionSchema),
   outcome: outcomeSchema,
+  targetFailure: targetFailureSchema.optional(),
   conflictingWriter: z
     .object({ managers: z.array(z.string()), since: time, message: z.string() })
     .nullable()

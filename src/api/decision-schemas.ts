@@ -29,6 +29,29 @@ export const timedConditionSchema = z
   .object({ ...conditionFields, lastTransitionTime: time.describe('Time of the last change of the status.') })
   .describe('A condition with the time of the last change of its status.');
 
+export const targetFailureSchema = z
+  .object({
+    absence: z
+      .enum(['missing', 'deleted'])
+      .nullable()
+      .describe(
+        '`missing`: the target does not exist. `deleted`: it no longer exists, but did when the scaler read it before. null: the target may exist.',
+      ),
+    suggestion: z
+      .object({ kind: z.string().nullable(), name: z.string() })
+      .nullable()
+      .describe(
+        'A workload that the document may mean; `kind` null: it has the kind of the target. null: there is none.',
+      ),
+    unusableKind: z
+      .object({ group: z.string().nullable(), isGroupServed: z.boolean() })
+      .nullable()
+      .describe(
+        'The kind of the target cannot be scaled: the API group has no such kind, or (`group` null) the kind has no replicas. null: it can be scaled.',
+      ),
+  })
+  .describe('Why the target cannot be read; absent: it was read.');
+
 const measuredCapacity = z
   .object({
     value: z.number().describe('Load that a pod carries, above 0.'),

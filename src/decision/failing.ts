@@ -75,3 +75,13 @@ export function missingMetrics(decision: PastDecision | null): string | null {
 function moreMetrics(count: number): string {
   return count === 0 ? '' : ` (and ${countOf(count, 'more metric')})`;
 }
+
+/** Why the target of a scaler cannot be read, as far as that decides what to do. */
+export interface TargetFailure {
+  /** `deleted`: the scaler has read the object before. Null: the object may exist. */
+  readonly absence: 'missing' | 'deleted' | null;
+  /** The workload that the document may mean. `kind` null: it has the kind of the target. Null: there is none. */
+  readonly suggestion: { readonly kind: string | null; readonly name: string } | null;
+  /** The kind of the target cannot be scaled. `group` null: the cluster serves the kind. Null: it can be scaled. */
+  readonly unusableKind: { readonly group: string | null; readonly isGroupServed: boolean } | null;
+}

@@ -1,4 +1,3 @@
-import { DELETED, guessIn, MISSING } from '../scaler/problems/nearest.js';
 import { valueAt } from '../scaler/plain-json.js';
 import { isOfObject, OBJECTS_PATH } from '../scaler/problems/problem.js';
 import { adoptedFrom, type Origin, OTHER_WORK } from '../scaler/spec.js';
@@ -98,35 +97,39 @@ function fixDocument(scaler: TroubledScaler): readonly Remedy[] {
 }
 
 function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
-  const { target, conditions } = scaler;
-  const failed = conditions.find(({ reason }) => reason === 'FailedGetScale');
-  const message = failed?.message ?? '';
-  const ofKind = fixForKind(message);
-  if (ofKind !== null) return [ofKind];
-  const guess = guessIn(message);
+  const { target, targetFailure } = scaler;
+  const { absence = null, suggestion = null, unusableKind = null } = targetFailure ?? {};
+  if (unusableKind !== null) return [fixForKind(unusableKind)];
   const ref = {
-    ...(guess?.kind == null ? {} : { kind: guess.kind }),
-    ...(guess === null || guess.name === target.name ? {} : { name: guess.name }),
+    ...(suggestion?.kind == null ? {} : { kind: suggestion.kind }),
+    ...(suggestion === null || suggestion.name === target.name ? {} : { name: suggestion.name }),
   };
   const kind = target.kind.toLowerCase();
   // The workload may be of the other kind.
   const isApps = kind === 'deployment' || kind === 'statefulset';
   const text = `Correct the ${Object.keys(ref).join(' and ')} of the target`;
   const create = `Create the ${target.kind} ${target.name}`;
-  const isDeleted = message.includes(DELETED);
-  const wanted = isDeleted
-    ? { text: `${create} again`, snippet: null }
-    : {
-        text: `${create}, or correct spec.scaleTargetRef or the namespace`,
-        snippet: command(`kubectl get -A ${isApps ? 'deployment,statefulset' : quoteForShell(kind)}`),
-      };
-  if (guess !== null) return [patch(scaler, text, { scaleTargetRef: ref }, correctedTarget(ref)), wanted];
-  const isGone = isDeleted || message.includes(MISSING);
-  return [wanted, ...(isGone ? [deleteThis(scaler, 'If the workload is no longer needed')] : [])];
+  const wanted =
+    absence === 'deleted'
+      ? { text: `${create} again`, snippet: null }
+      : {
+          text: `${create}, or correct spec.scaleTargetRef or the namespace`,
+          snippet: command(`kubectl get -A ${isApps ? 'deployment,statefulset' : quoteForShell(kind)}`),
+        };
+  if (suggestion !== null)
+    return [patch(scaler, text, { scaleTargetRef: ref }, correctedTarget(ref)), wanted];
+  if (absence === null) return [wanted];
+  return [wanted, deleteThis(scaler, 'If the workload is no longer needed')];
 }
 
 /** Returns the field of `spec.scaleTargetRef` to set, or both of them. */
-export function correctedTarget({ kind, name }: { readonly kind?: string; readonly name?: string }): string {
+export function correctedTarget({
+  kind,
+  name,
+}: {
+  readonly kind?: string | undefined;
+  readonly name?: string | undefined;
+}): string {
   if (kind !== undefined && name !== undefined)
     return `spec.scaleTargetRef: { kind: ${kind}, name: ${name} }`;
   return kind === undefined ? `spec.scaleTargetRef.name: ${name ?? ''}` : `spec.scaleTargetRef.kind: ${kind}`;

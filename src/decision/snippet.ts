@@ -1,6 +1,7 @@
 import { OBJECTS_PATH } from '../scaler/problems/problem.js';
 import { PAUSE_ANNOTATIONS, WATCHED_KINDS } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
+import type { TargetFailure } from './failing.js';
 import type { StateName } from './state.js';
 
 /** Text to copy: a shell command, a line of the document, or a query. */
@@ -48,6 +49,8 @@ export interface TroubledScaler extends Pausable {
     readonly readAsZero?: string | undefined;
   }[];
   readonly conditions: readonly Readonly<Record<'type' | 'status' | 'reason' | 'message', string>>[];
+  /** Unset: the target was read. */
+  readonly targetFailure?: TargetFailure | undefined;
   readonly pause: { readonly by: 'annotation' | 'document' | 'both' } | null;
   readonly dryRun: boolean;
   readonly conflictingWriter: { readonly managers: readonly string[] } | null;
@@ -250,22 +253,19 @@ const KIND_FIELDS = 'apiVersion and kind of spec.scaleTargetRef to';
 
 /**
  * Returns what to do about a kind that cannot be a target: the cluster does not serve the kind, or the kind has no scale
- * subresource. `message`: that of the failed discovery; null: it is about something else.
+ * subresource.
  */
-export function fixForKind(message: string): Remedy | null {
-  const [found, group] = /^finding kind [^ :]+(?: in API group "([^"]*)"|:)/.exec(message) ?? [];
-  if (found === undefined) return null;
+export function fixForKind({ group, isGroupServed }: NonNullable<TargetFailure['unusableKind']>): Remedy {
   // The name of the group of a CRD has a dot, so no CRD can add a kind to a group such as `batch`.
   if (group?.includes('.') !== true)
     return {
       text: `Set ${KIND_FIELDS} those of a workload that has replicas, such as a Deployment or StatefulSet (apps/v1)`,
       snippet: command('kubectl get -A deployment,statefulset'),
     };
-  const isServed = !message.includes('does not serve this API group');
   return {
-    text: isServed
+    text: isGroupServed
       ? `Set ${KIND_FIELDS} those of a workload of the API group ${group}, or of another one`
       : `Install the CRDs of ${group}, or set ${KIND_FIELDS} those of the workload`,
-    snippet: command(`kubectl api-resources${isServed ? ` --api-group=${quoteForShell(group)}` : ''}`),
+    snippet: command(`kubectl api-resources${isGroupServed ? ` --api-group=${quoteForShell(group)}` : ''}`),
   };
 }

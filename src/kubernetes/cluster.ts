@@ -1,4 +1,4 @@
-import { didYouMean, MISSING } from '../scaler/problems/nearest.js';
+import { nearest } from '../scaler/problems/nearest.js';
 import { WATCHED_KINDS, type TargetRef } from '../scaler/spec.js';
 import { onAbort } from '../units/abort.js';
 import { withDeadline, type Clock } from '../units/clock.js';
@@ -22,6 +22,7 @@ import {
 import type { Transport } from './requests/transport.js';
 import {
   KubernetesError,
+  MissingTargetError,
   type Cluster,
   type FollowedTarget,
   type OtherScaler,
@@ -204,15 +205,11 @@ function doesNotExist(
     return targets.map(({ name }) => name).filter((name) => !taken.has(name));
   };
   const plural = watchedPlural(ref);
-  const near = plural === null ? '' : didYouMean(ref.name, freeOf(plural));
+  const near = plural === null ? null : nearest(ref.name, freeOf(plural));
   const kind = Object.entries(WATCHED_KINDS).find(([, one]) => freeOf(one).includes(ref.name))?.[0];
-  const sameName = kind === undefined ? '' : `; did you mean ${kind} "${ref.name}"?`;
-  const hint = near === '' ? sameName : near;
-  return new KubernetesError(
-    'not_found',
-    `reading ${nameTarget(namespace, ref)}: 404 Not Found: ${MISSING}${hint}`,
-    { status: 404 },
-  );
+  const sameName = kind === undefined ? null : { kind, name: ref.name };
+  const suggestion = near === null ? sameName : { kind: null, name: near };
+  return new MissingTargetError(`reading ${nameTarget(namespace, ref)}`, { suggestion });
 }
 
 /** Checked before `firstList`, because awaiting its promises each time would be slow. */

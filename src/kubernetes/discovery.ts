@@ -82,6 +82,7 @@ async function findKind(transport: Transport, ref: TargetRef): Promise<ScalableK
     throw new KubernetesError(
       'invalid',
       `finding kind DaemonSet: a DaemonSet runs one pod per node and has no replicas to scale`,
+      { unusableKind: NOT_SCALABLE },
     );
   const roots = group === '' ? ['/api/v1'] : await groupRoots(transport, ref, group);
   const kinds = new Set<string>();
@@ -92,7 +93,8 @@ async function findKind(transport: Transport, ref: TargetRef): Promise<ScalableK
     for (const resource of resources) kinds.add(textIn(resource, 'kind') ?? '');
   }
   const others = [...kinds].filter((kind) => kind !== '').sort();
-  throw notServed(ref, `the group has ${others.length === 0 ? 'no kinds' : others.join(', ')}`);
+  const has = others.length === 0 ? 'no kinds' : others.join(', ');
+  throw notServed(ref, `the group has ${has}`, { isGroupServed: true });
 }
 
 function pickKind(resources: readonly JsonObject[], ref: TargetRef, root: string): ScalableKind | null {
@@ -107,6 +109,7 @@ function pickKind(resources: readonly JsonObject[], ref: TargetRef, root: string
     new KubernetesError(
       'invalid',
       `finding kind ${ref.kind}: ${root.replace(/^\/apis?\//, '')} ${ref.kind} ${why}`,
+      { unusableKind: NOT_SCALABLE },
     );
   if (resource['namespaced'] !== true) throw unscalable('is cluster-scoped, so a scaler cannot refer to it');
   if (!names.includes(`${plural}/scale`))
@@ -139,17 +142,24 @@ async function request(transport: Transport, path: string, ref: TargetRef): Prom
     });
   } catch (error) {
     if (error instanceof KubernetesError && error.kind === 'not_found')
-      throw notServed(ref, 'the cluster does not serve this API group');
+      throw notServed(ref, 'the cluster does not serve this API group', { isGroupServed: false });
     throw error;
   }
 }
 
-function notServed(ref: TargetRef, why: string): KubernetesError {
+/** The cluster serves the kind, but its objects have no replicas that a scaler can set. */
+const NOT_SCALABLE = { group: null, isGroupServed: true };
+
+function notServed(
+  ref: TargetRef,
+  why: string,
+  { isGroupServed }: { readonly isGroupServed: boolean },
+): KubernetesError {
   const isWorkload = ['Deployment', 'StatefulSet', 'ReplicaSet'].includes(ref.kind);
   const hint = isWorkload ? `; ${ref.kind} is in apps/v1` : '';
   return new KubernetesError(
     'not_found',
     `finding kind ${ref.kind} in API group "${groupOf(ref)}" (${ref.apiVersion}): ${why}${hint}`,
-    { status: 404 },
+    { status: 404, unusableKind: { group: groupOf(ref), isGroupServed } },
   );
 }

@@ -1,4 +1,5 @@
 import { isOfTarget } from '../scaler/annotations.js';
+import { suggest } from '../scaler/problems/nearest.js';
 import { type LabelSelector, type TargetRef, WATCHED_KINDS } from '../scaler/spec.js';
 import { countIn, objectIn, objectsIn, textIn, textsIn, type JsonObject } from './api/json.js';
 import type { JsonFields } from './requests/prune-json.js';
@@ -134,7 +135,8 @@ export function toScaleTarget(ref: TargetRef, watched: WatchedTarget): ScaleTarg
   if (watched.owner !== null)
     throw new KubernetesError(
       'invalid',
-      `reading ${name}: deployment ${namespace}/${watched.owner} owns this ReplicaSet and would revert every change; did you mean Deployment "${watched.owner}"?`,
+      `reading ${name}: deployment ${namespace}/${watched.owner} owns this ReplicaSet and would revert every change${suggest(watched.owner, 'Deployment')}`,
+      { suggestion: { kind: 'Deployment', name: watched.owner } },
     );
   const selector = usableSelector(watched.selector, `reading ${name}`);
   return {

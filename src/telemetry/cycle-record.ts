@@ -1,4 +1,5 @@
 import { boundsInForce } from '../decision/limits/bounds.js';
+import type { TargetFailure } from '../decision/failing.js';
 import { type OtherAutoscaler, type Pause, pauseMessage } from '../decision/pause.js';
 import type { Condition } from '../decision/result/condition.js';
 import type { Decision } from '../decision/result/decision.js';
@@ -33,6 +34,8 @@ export interface CycleRecord {
    * Absent: there is none.
    */
   readonly otherScaler?: OtherAutoscaler | undefined;
+  /** Why the target could not be read. Absent: it was read. */
+  readonly targetFailure?: TargetFailure | undefined;
   /**
    * The comparison with an HPA. Absent: the cycle was no dry run, or no HPA with desired replicas scales the target.
    */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { remediesOf } from '../../src/decision/remedies.js';
+import type { TargetFailure } from '../../src/decision/failing.js';
 import type { TroubledScaler } from '../../src/decision/snippet.js';
 import { runCli } from '../cli/fake-io.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -9,6 +10,14 @@ const ROLLOUT = { target: { kind: 'Rollout', name: 'web' } };
 const WORKLOAD =
   'Set apiVersion and kind of spec.scaleTargetRef to those of a workload that has replicas, such as a Deployment or StatefulSet (apps/v1): kubectl get -A deployment,statefulset';
 const GRAPH = 'https://prometheus.example.com/graph?g0.expr=q';
+
+/** Returns the failure to read a target that does not exist, with more facts. */
+const missing = (facts: Partial<TargetFailure> = {}): TargetFailure => ({
+  absence: 'missing',
+  suggestion: null,
+  unusableKind: null,
+  ...facts,
+});
 
 describe('what to do about the state of a scaler', () => {
   serveStates();
@@ -232,81 +241,67 @@ describe('what to do about the state of a scaler', () => {
 
   it('is the kind for a target of which only another kind exists', async () => {
     const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';
-    const message = 'does not exist; did you mean StatefulSet "cart"?';
     const target = { kind: 'Deployment', name: 'cart' };
-    const conditions = [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }];
+    const targetFailure = missing({ suggestion: { kind: 'StatefulSet', name: 'cart' } });
 
-    expect((await remediesFor(what, { conditions, target, generation: 1, name: 'web' }))[0]).toBe(
+    expect((await remediesFor(what, { targetFailure, target, generation: 1, name: 'web' }))[0]).toBe(
       `Correct the kind of the target: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"scaleTargetRef":{"kind":"StatefulSet"}}}'`,
     );
-    expect((await remediesFor(what, { conditions, target }))[0]).toMatch(
+    expect((await remediesFor(what, { targetFailure, target }))[0]).toMatch(
       /^Correct the kind of the target\. In the file of .*, set: spec\.scaleTargetRef\.kind: StatefulSet$/,
     );
   });
 
   it.each([
-    ['CronJob in API group "batch" (batch/v1): the cluster does not serve this API group', WORKLOAD],
-    ['CronJo in API group "batch" (batch/v1): the group has CronJob, Job', WORKLOAD],
-    ['Service in API group "" (v2): the group has Pod, Service', WORKLOAD],
-    ['CronJob: batch/v1 CronJob has no scale subresource, so it cannot be scaled', WORKLOAD],
-    ['DaemonSet: a DaemonSet runs one pod per node and has no replicas to scale', WORKLOAD],
+    ['the cluster does not serve batch', { group: 'batch', isGroupServed: false }, WORKLOAD],
+    ['batch has no such kind', { group: 'batch', isGroupServed: true }, WORKLOAD],
+    ['the core group has no such kind', { group: '', isGroupServed: true }, WORKLOAD],
+    ['it has no replicas', { group: null, isGroupServed: true }, WORKLOAD],
     [
-      'Experiment: argoproj.io/v1alpha1 Experiment has no scale subresource, so it cannot be scaled',
-      WORKLOAD,
-    ],
-    [
-      'Rollout in API group "argo.io" (argo.io/v1): the cluster does not serve this API group',
+      'the cluster does not serve argo.io',
+      { group: 'argo.io', isGroupServed: false },
       'Install the CRDs of argo.io, or set apiVersion and kind of spec.scaleTargetRef to those of the workload: kubectl api-resources',
     ],
     [
-      'Rolout in API group "argoproj.io" (argoproj.io/v1): the group has Experiment, Rollout',
+      'argoproj.io has no such kind',
+      { group: 'argoproj.io', isGroupServed: true },
       'Set apiVersion and kind of spec.scaleTargetRef to those of a workload of the API group argoproj.io, or of another one: kubectl api-resources --api-group=argoproj.io',
     ],
   ])(
     'for a kind that cannot be a target, is CRDs only if they can add the kind: %s',
-    async (text, remedy) => {
+    async (_, unusableKind, remedy) => {
       const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';
-      const message = `finding kind ${text}`;
-      const conditions = [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }];
+      const target = { kind: 'CronJob', name: 'search' };
 
-      expect(await remediesFor(what, { conditions, target: { kind: 'CronJob', name: 'search' } })).toEqual([
-        remedy,
-      ]);
+      expect(await remediesFor(what, { targetFailure: missing({ unusableKind }), target })).toEqual([remedy]);
     },
   );
 
   it('is the Deployment that owns the ReplicaSet of the document', async () => {
     const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';
-    const message = 'would revert every change; did you mean Deployment "shop-web"?';
-    const conditions = [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }];
+    const suggestion = { kind: 'Deployment', name: 'shop-web' };
+    const targetFailure = missing({ absence: null, suggestion });
 
-    expect((await remediesFor(what, { conditions }))[0]).toMatch(
+    expect((await remediesFor(what, { targetFailure }))[0]).toMatch(
       /^Correct the kind and name of the target\. In .*, set: spec\.scaleTargetRef: \{ kind: Deployment, name: shop-web \}$/,
     );
   });
 
   it('is the closest name for a target that does not exist, as an edit or a patch', async () => {
     const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';
-    const conditions = [
-      {
-        type: 'AbleToScale',
-        status: 'False',
-        reason: 'FailedGetScale',
-        message: 'does not exist; did you mean "checkout"?',
-      },
-    ];
+    const targetFailure = missing({ suggestion: { kind: null, name: 'checkout' } });
     const [create = ''] = await remediesFor(what);
     expect(create).toMatch(
       / or correct spec\.scaleTargetRef or the namespace: kubectl get -A deployment,statefulset$/,
     );
 
-    expect(await remediesFor(what, { conditions })).toEqual([
+    expect(await remediesFor(what, { targetFailure })).toEqual([
       expect.stringMatching(
         /^Correct the name of the target\. In the file of .*, set: spec\.scaleTargetRef\.name: checkout$/,
       ),
       create,
     ]);
-    expect(await remediesFor(what, { conditions, generation: 1, name: 'web' })).toEqual([
+    expect(await remediesFor(what, { targetFailure, generation: 1, name: 'web' })).toEqual([
       `Correct the name of the target: kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"scaleTargetRef":{"name":"checkout"}}}'`,
       create,
     ]);
@@ -315,27 +310,24 @@ describe('what to do about the state of a scaler', () => {
   it('is the workload again, or no scaler, for a target that was deleted, and no rename', async () => {
     const what = NAMED.find(({ state }) => state === 'NoTarget')?.what ?? '';
     const target = { kind: 'Deployment', name: 'payments-v1' };
-    const withMessage = (message: string) => ({
-      conditions: [{ type: 'AbleToScale', status: 'False', reason: 'FailedGetScale', message }],
+    const absent = (absence: 'deleted' | 'missing' | null) => ({
+      targetFailure: missing({ absence }),
       target,
       name: 'pay',
     });
     const removal =
       'If the workload is no longer needed, delete shop/pay: kubectl delete -n shop scalers.promscaler.dev pay';
 
-    expect(
-      await remediesFor(what, { ...withMessage('404 Not Found: the object was deleted'), generation: 1 }),
-    ).toEqual(['Create the Deployment payments-v1 again', removal]);
-    expect(
-      (
-        await remediesFor(what, { ...withMessage('404 Not Found: the object does not exist'), generation: 1 })
-      )[1],
-    ).toBe(removal);
-    expect((await remediesFor(what, withMessage('the object was deleted')))[1]).toMatch(
+    expect(await remediesFor(what, { ...absent('deleted'), generation: 1 })).toEqual([
+      'Create the Deployment payments-v1 again',
+      removal,
+    ]);
+    expect((await remediesFor(what, { ...absent('missing'), generation: 1 }))[1]).toBe(removal);
+    expect((await remediesFor(what, absent('deleted')))[1]).toMatch(
       /^If the workload is no longer needed, remove shop\/pay from /,
     );
     // The target exists.
-    expect(await remediesFor(what, { ...withMessage('403 Forbidden'), generation: 1 })).toHaveLength(1);
+    expect(await remediesFor(what, { ...absent(null), generation: 1 })).toHaveLength(1);
   });
 
   it('quotes for the shell what is not plain', async () => {

@@ -170,6 +170,7 @@ describe('a watched target', () => {
     expect(error.message).toBe(
       'reading deployment shop/wbe: 404 Not Found: the object does not exist; did you mean "web"?',
     );
+    expect(error.suggestion).toEqual({ kind: null, name: 'web' });
   });
 
   it.each([
@@ -187,6 +188,7 @@ describe('a watched target', () => {
     expect(error.message).toBe(
       `reading statefulset shop/web: 404 Not Found: the object does not exist${hint}`,
     );
+    expect(error.suggestion).toEqual(hint === '' ? null : { kind: 'Deployment', name: 'web' });
   });
 
   it.each(['a document', 'an HPA'])(

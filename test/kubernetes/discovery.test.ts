@@ -82,36 +82,42 @@ describe('kinds', () => {
       { ...ROLLOUT, kind: 'Rolout' },
       'not_found',
       'finding kind Rolout in API group "argoproj.io" (argoproj.io/v1beta9): the group has ClusterAnalysis, Experiment, Rollout, Scale',
+      { group: 'argoproj.io', isGroupServed: true },
     ],
     [
       { ...ROLLOUT, apiVersion: 'argo.io/v1' },
       'not_found',
       'finding kind Rollout in API group "argo.io" (argo.io/v1): the cluster does not serve this API group',
+      { group: 'argo.io', isGroupServed: false },
     ],
     [
       { apiVersion: 'extensions/v1beta1', kind: 'Deployment', name: 'web' },
       'not_found',
       'finding kind Deployment in API group "extensions" (extensions/v1beta1): the cluster does not serve this API group; Deployment is in apps/v1',
+      { group: 'extensions', isGroupServed: false },
     ],
     [
       { ...ROLLOUT, kind: 'Experiment' },
       'invalid',
       'finding kind Experiment: argoproj.io/v1alpha1 Experiment has no scale subresource, so it cannot be scaled',
+      { group: null, isGroupServed: true },
     ],
     [
       { ...ROLLOUT, kind: 'ClusterAnalysis' },
       'invalid',
       'finding kind ClusterAnalysis: argoproj.io/v1alpha1 ClusterAnalysis is cluster-scoped, so a scaler cannot refer to it',
+      { group: null, isGroupServed: true },
     ],
     [
       { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'web' },
       'invalid',
       'finding kind DaemonSet: a DaemonSet runs one pod per node and has no replicas to scale',
+      { group: null, isGroupServed: true },
     ],
-  ])('rejects %j', async (ref, kind, message) => {
+  ])('rejects %j', async (ref, kind, message, unusableKind) => {
     const error = await failureOf(() => fixture.cluster.readTarget('shop', ref, fixture.signal));
 
-    expect([error.kind, error.message]).toEqual([kind, message]);
+    expect([error.kind, error.message, error.unusableKind]).toEqual([kind, message, unusableKind]);
   });
 
   it('requests a missing kind again after 30 s, not after 29', async () => {

@@ -51,7 +51,7 @@ export async function checkTarget(facts: ScalerFacts): Promise<readonly CheckRes
           ),
         ];
       case 'invalid':
-        return [make.failed(target.message, fixForInvalid(cluster.object, target))];
+        return [make.failed(target.message, fixForInvalid(target))];
       default:
         return [
           make.failed(target.message, 'try again; if the error persists, check the log of the API server'),
@@ -85,17 +85,16 @@ export async function checkTarget(facts: ScalerFacts): Promise<readonly CheckRes
     : [make.ok(`${nameTarget(namespace, ref)} has ${countOf(specReplicas, 'replica')}`)];
 }
 
-function fixForInvalid(object: JsonObject | null, { message }: KubernetesError): string {
-  const owner = (object === null ? null : readWatchedTarget(object))?.owner ?? null;
-  if (owner !== null) return correctedTarget({ kind: 'Deployment', name: owner });
-  return fixOfKind(message) ?? 'set spec.scaleTargetRef to the object that has spec.replicas';
+function fixForInvalid({ suggestion, unusableKind }: KubernetesError): string {
+  if (suggestion !== null)
+    return correctedTarget({ kind: suggestion.kind ?? undefined, name: suggestion.name });
+  return fixOfKind(unusableKind) ?? 'set spec.scaleTargetRef to the object that has spec.replicas';
 }
 
 /** Returns the fix for a kind that cannot be a target, with its command; null: the error is about something else. */
-function fixOfKind(message: string): string | null {
-  const fix = fixForKind(message);
-  if (fix === null) return null;
-  const text = remedyText(fix);
+function fixOfKind(unusableKind: KubernetesError['unusableKind']): string | null {
+  if (unusableKind === null) return null;
+  const text = remedyText(fixForKind(unusableKind));
   return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
 }
 
@@ -207,7 +206,7 @@ async function explainMissingTarget(
   if (kind === null)
     return [
       error.message,
-      fixOfKind(error.message) ??
+      fixOfKind(error.unusableKind) ??
         'set apiVersion and kind of spec.scaleTargetRef to those of the workload: kubectl api-resources',
     ];
   const scalerOf = scalersOf(await listOthers(facts, context));

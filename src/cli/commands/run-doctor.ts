@@ -4,6 +4,7 @@ import { eachSourceDocument } from '../../config/document-reader.js';
 import { objectFile } from '../../config/read-objects.js';
 import { createScalerFiles, type LoadedScalers } from '../../config/scaler-files.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
+import type { TargetFailure } from '../../decision/failing.js';
 import { remediesOf } from '../../decision/remedies.js';
 import { remedyText } from '../../decision/snippet.js';
 import type { Problem } from '../../scaler/problems/problem.js';
@@ -27,7 +28,6 @@ import { type CheckResult, resultsOf } from '../checks/check-result.js';
 import { checkConfig, DOCUMENTS_FIX } from '../checks/config.js';
 import { textIn } from '../../kubernetes/api/json.js';
 import type { ScalerStore } from '../../kubernetes/scaler-objects.js';
-import { DELETED } from '../../scaler/problems/nearest.js';
 import { listScalerObjects } from '../checks/list-scaler-objects.js';
 import { makeReport, writeReport } from '../checks/report.js';
 import { runChecks } from '../checks/run-checks.js';
@@ -145,15 +145,17 @@ async function readReported(
     let client: ServiceClient | null = null;
     try {
       client = await createServiceClient(way, io);
-      const { readScaler } = client;
+      const { readDetail } = client;
       const { rows } = await client.listScalers(key?.split('/', 1)[0] ?? null);
       const found = rows.flatMap((row) => {
         const known = reportedOf(row);
         return known === null ? [] : [{ row, known }];
       });
       const reported = await mapAtOnce(found, REQUESTS_AT_ONCE, async ({ row, known }) => {
-        const { detail } = await readScaler(row);
-        return [scalerKey(row), { ...known, fix: remediesOf(detail).map(remedyText).join('; ') }] as const;
+        const fix = remediesOf(await readDetail(row))
+          .map(remedyText)
+          .join('; ');
+        return [scalerKey(row), { ...known, fix }] as const;
       });
       return new Map(reported);
     } catch (error) {
@@ -166,16 +168,21 @@ async function readReported(
 }
 
 /** Returns a state that only the service knows, with its message; null: another state. */
-function reportedOf({ state, conflictingWriter: writer }: ReportedRow): Omit<ReportedState, 'fix'> | null {
+function reportedOf({
+  state,
+  conflictingWriter: writer,
+  targetFailure,
+}: ReportedRow): Omit<ReportedState, 'fix'> | null {
   if (state.name === 'Conflict')
     return writer === null ? null : { state: 'Conflict', message: writer.message };
-  const message = state.name === 'NoTarget' && writer === null ? state.cause : null;
-  return message?.includes(DELETED) === true ? { state: 'NoTarget', message } : null;
+  const isDeleted = state.name === 'NoTarget' && targetFailure?.absence === 'deleted';
+  return isDeleted && writer === null ? { state: 'NoTarget', message: state.cause ?? '' } : null;
 }
 
 interface ReportedRow {
   readonly state: { readonly name: string; readonly cause: string | null };
   readonly conflictingWriter: { readonly message: string } | null;
+  readonly targetFailure?: TargetFailure | undefined;
 }
 
 /** Returns the keys of the objects whose targets were scaled. */
@@ -196,8 +203,8 @@ async function readServed(
   let client: ServiceClient | null = null;
   try {
     client = await createServiceClient(way, io);
-    const { detail } = await client.readScaler({ namespace, name });
-    const object = { namespace, name, specText: JSON.stringify(detail.document['spec']) };
+    const { document } = await client.readDetail({ namespace, name });
+    const object = { namespace, name, specText: JSON.stringify(document['spec']) };
     const source = { file: objectFile(object), content: { object } };
     const documents = [...eachSourceDocument(source, readOptionsOf(config))];
     const scalers = documents.flatMap(({ scaler }) => scaler ?? []);

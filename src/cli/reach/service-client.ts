@@ -22,7 +22,10 @@ export interface ServiceClient {
   readonly listScalers: (namespace: string | null) => Promise<ListedScalers>;
   /** Null: the service does not report its data sources. */
   readonly readDataSources: () => Promise<ServiceStatus['dataSources'] | null>;
+  /** Rejects for a scaler without a decision, for example because its target does not exist. */
   readonly readScaler: (key: ScalerName) => Promise<ReadScaler>;
+  /** Reads a scaler without the snapshot of its last decision, which may not exist. */
+  readonly readDetail: (key: ScalerName) => Promise<ScalerDetail>;
   /**
    * Returns the error for a scaler that the service does not have, or that has had no decision yet, with similar names.
    */
@@ -72,11 +75,13 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
       }
     }
   });
+  const showScaler = ({ namespace, name }: ScalerName): Promise<ScalerDetail> =>
+    eachReplica('showScaler', { namespace, name });
   const explain: ServiceClient['explainMissing'] = async (name) => {
     const { rows, problems } = await listScalers(null);
     const row = rows.find((one) => one.namespace === name.namespace && one.name === name.name);
     if (row === undefined) return explainMissing(name, { service, rows, problems });
-    return explainUndecided(await eachReplica('showScaler', { namespace: name.namespace, name: name.name }));
+    return explainUndecided(await showScaler(name));
   };
   const orCommandError = async <T>(name: ScalerName, reading: Promise<T>): Promise<T> => {
     try {
@@ -99,6 +104,7 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
     },
     explainMissing: explain,
     readScaler: (name) => orCommandError(name, readOneCycle(eachReplica, name)),
+    readDetail: (name) => orCommandError(name, showScaler(name)),
     readPast: (name, at) => orCommandError(name, readPast(eachReplica, name, at)),
     close: service.transport.close,
   };

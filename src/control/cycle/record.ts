@@ -1,11 +1,16 @@
 import { countChange } from '../../decision/explain.js';
 import { metricFailed, WITHOUT_TARGET } from '../../decision/conditions.js';
+import type { TargetFailure } from '../../decision/failing.js';
 import { worthRaising } from '../../decision/forecast/worth.js';
 import { nameOtherScaler, type Pause, pauseMessage, pauseReason } from '../../decision/pause.js';
-import { DELETED, MISSING, withoutRename } from '../../scaler/problems/nearest.js';
 import { buildCondition, type Condition, conditionOf } from '../../decision/result/condition.js';
 import type { Decision } from '../../decision/result/decision.js';
-import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
+import {
+  type KubernetesError,
+  MissingTargetError,
+  type OtherScaler,
+  WAS_DELETED,
+} from '../../kubernetes/api/types.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { ignoredOfDocument, ignoredOfTarget, ignoredSentence } from '../../scaler/annotations.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -63,6 +68,7 @@ export function buildUnreadRecord(
     ...failedQuery(failure, scaler, readings),
     ...(isMissing ? heldWithoutTarget(scaler, { pause, isDryRun }) : NO_CONDITIONS),
   ];
+  const targetFailure = isMissing ? missingTarget(failure, scaler, memory) : targetFailureOf(failure, null);
   const unknown = isMissing ? WITHOUT_TARGET : NO_CONDITIONS;
   return {
     scaler,
@@ -71,10 +77,11 @@ export function buildUnreadRecord(
     decision: null,
     outcome: noChange(null),
     conditions: [
-      cannotReadTarget(isMissing ? withoutWrongGuess(failure, scaler, memory) : failure),
+      cannotReadTarget(failure, targetFailure),
       ...known,
       ...unknown.filter(({ type }) => conditionOf(known, type) === undefined),
     ],
+    targetFailure,
     pause,
     dryRun: isDryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
@@ -215,36 +222,38 @@ function updateCondition(result: ScaleResult | null): Condition | null {
   );
 }
 
+function targetFailureOf(
+  { suggestion, unusableKind }: KubernetesError,
+  absence: TargetFailure['absence'],
+): TargetFailure {
+  return { absence, suggestion, unusableKind };
+}
+
 /**
  * Returns the failure for a target that does not exist, without another workload as a suggestion if the target has
  * existed, or if the scaler has its name: a deleted workload is no typo, and a rename would scale the other workload.
  * After a restart, only the uid of a target is known, which may be that of an earlier version of the document.
  */
-function withoutWrongGuess(
-  failure: KubernetesError,
-  { name, spec }: Scaler,
-  memory: Memory,
-): KubernetesError {
+function missingTarget(failure: KubernetesError, { name, spec }: Scaler, memory: Memory): TargetFailure {
   const { scaleTargetRef: ref } = spec;
   const read = memory.scaler?.spec.scaleTargetRef;
   const wasRead = read?.name === ref.name && read.kind === ref.kind && read.apiVersion === ref.apiVersion;
   const existed = wasRead || (read === undefined && memory.uid !== null);
-  if (!existed && name !== ref.name) return failure;
-  const message = withoutRename(failure.message, ref.name);
-  const isKindGone = message.startsWith('finding kind');
-  const text = !wasRead || isKindGone ? message : asDeleted(message);
-  return text === failure.message ? failure : new KubernetesError('not_found', text, { status: 404 });
+  const isRename = failure.suggestion !== null && failure.suggestion.name !== ref.name;
+  const isDeleted = wasRead && failure.unusableKind === null;
+  const found = targetFailureOf(failure, isDeleted ? 'deleted' : 'missing');
+  return isRename && (existed || name === ref.name) ? { ...found, suggestion: null } : found;
 }
 
-/** For most kinds, the API server has written the message. */
-function asDeleted(message: string): string {
-  return message.includes(MISSING) ? message.replace(MISSING, DELETED) : `${message}; ${DELETED}`;
-}
-
-function cannotReadTarget({ kind, message }: KubernetesError): Condition {
-  return kind === 'invalid_selector'
-    ? buildCondition('ScalingActive', 'InvalidSelector', message)
-    : buildCondition('AbleToScale', 'FailedGetScale', message);
+function cannotReadTarget(failure: KubernetesError, { absence, suggestion }: TargetFailure): Condition {
+  if (failure.kind === 'invalid_selector')
+    return buildCondition('ScalingActive', 'InvalidSelector', failure.message);
+  const isDeleted = absence === 'deleted';
+  const message =
+    failure instanceof MissingTargetError
+      ? failure.describe({ suggestion, isDeleted })
+      : `${failure.message}${isDeleted ? `; ${WAS_DELETED}` : ''}`;
+  return buildCondition('AbleToScale', 'FailedGetScale', message);
 }
 
 /**

@@ -1,4 +1,6 @@
+import type { TargetFailure } from '../../decision/failing.js';
 import type { Pod } from '../../decision/snapshot/snapshot.js';
+import { suggest } from '../../scaler/problems/nearest.js';
 import type { LabelSelector, TargetRef } from '../../scaler/spec.js';
 
 /** A scale target as read from the watch (for kinds of apps/v1) or from its `/scale`. */
@@ -160,6 +162,10 @@ export const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
 /** A failed request to the API server. The message contains no header, no token and no whole response. */
 export class KubernetesError extends Error {
   override name = 'KubernetesError';
+  /** The workload that the document may mean instead of its target; null: unknown. The message contains it. */
+  readonly suggestion: TargetFailure['suggestion'];
+  /** Set if the kind of the target cannot be scaled. */
+  readonly unusableKind: TargetFailure['unusableKind'];
   readonly kind: KubernetesErrorKind;
   readonly status: number | null;
   readonly retryAfterSeconds: number | null;
@@ -170,6 +176,8 @@ export class KubernetesError extends Error {
     details: {
       readonly status?: number;
       readonly retryAfterSeconds?: number | null;
+      readonly suggestion?: TargetFailure['suggestion'];
+      readonly unusableKind?: TargetFailure['unusableKind'];
       readonly cause?: unknown;
     } = {},
   ) {
@@ -177,5 +185,29 @@ export class KubernetesError extends Error {
     this.kind = kind;
     this.status = details.status ?? null;
     this.retryAfterSeconds = details.retryAfterSeconds ?? null;
+    this.suggestion = details.suggestion ?? null;
+    this.unusableKind = details.unusableKind ?? null;
   }
 }
+
+/** A target that is not in the watch of its kind. If the kind is not watched, the API server words the failure. */
+export class MissingTargetError extends KubernetesError {
+  readonly #doing: string;
+
+  constructor(
+    doing: string,
+    { suggestion, isDeleted = false }: Pick<TargetFailure, 'suggestion'> & { readonly isDeleted?: boolean },
+  ) {
+    const what = isDeleted ? WAS_DELETED : 'the object does not exist';
+    const hint = suggestion === null ? '' : suggest(suggestion.name, suggestion.kind);
+    super('not_found', `${doing}: 404 Not Found: ${what}${hint}`, { status: 404, suggestion });
+    this.#doing = doing;
+  }
+
+  /** Returns the message with the knowledge of a scaler about its target. */
+  describe(known: Pick<TargetFailure, 'suggestion'> & { readonly isDeleted: boolean }): string {
+    return new MissingTargetError(this.#doing, known).message;
+  }
+}
+
+export const WAS_DELETED = 'the object was deleted';

@@ -38,29 +38,8 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
 }
 
 /** Returns the end of a message that suggests a name: `; did you mean "x"?`. Empty: `name` is null. */
-export function suggest(name: string | null): string {
-  return name === null ? '' : `; did you mean "${name}"?`;
-}
-
-/** The ends of the messages for a target that does not exist, without and with knowledge of its past. */
-export const MISSING = 'the object does not exist';
-export const DELETED = 'the object was deleted';
-
-const GUESS = /; did you mean (?:(\w+) )?"([^"]+)"\?$/;
-
-/**
- * Returns the suggestion at the end of a message: the name in `didYouMean`, or another kind with the same name; null:
- * there is none.
- */
-export function guessIn(message: string): { readonly kind: string | null; readonly name: string } | null {
-  const [, kind = null, name] = GUESS.exec(message) ?? [];
-  return name === undefined ? null : { kind, name };
-}
-
-/** Returns a message without its suggestion of an object with another name than `name`. */
-export function withoutRename(message: string, name: string): string {
-  const guess = guessIn(message);
-  return guess === null || guess.name === name ? message : message.replace(GUESS, '');
+export function suggest(name: string | null, kind: string | null = null): string {
+  return name === null ? '' : `; did you mean ${kind === null ? '' : `${kind} `}"${name}"?`;
 }
 
 function isSlip(word: string, candidate: string): boolean {

@@ -58,6 +58,7 @@ export function viewScaler(status: LedgerEntry): ScalerView {
     outcome: record.outcome,
     conflictingWriter: record.conflictingWriter ?? null,
     otherScaler: viewOther(record.otherScaler),
+    ...(record.targetFailure === undefined ? {} : { targetFailure: record.targetFailure }),
     shadow: record.shadow ?? null,
     agreement: viewAgreement(status.agreement),
     ...viewForecast(status),

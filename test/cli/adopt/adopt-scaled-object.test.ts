@@ -99,14 +99,18 @@ describe('adopt of a ScaledObject', () => {
     );
   });
 
-  it('whose query has no series, which KEDA reads as 0, is reported with a note', async () => {
+  it('whose query has no series, which KEDA reads as 0, is reported with a note, and switched with a warning', async () => {
     const fixture = await start();
     const before = await fixture.run('--report');
     fixture.cluster.load = null;
     await fixture.decided(3);
 
     const { stdout } = await fixture.run('--report');
+    const { stderr } = await fixture.run('--switch', '--force', '--preview');
 
+    expect(stderr).toMatch(
+      /^promscaler: warning: External metric \S+ has no value: no series, read as 0, as the document specifies\. If its query is wrong, the workload does not scale up$/m,
+    );
     expect(before.stdout).not.toContain('read as 0');
     expect(stdout).toMatch(
       /^Note: {4}External metric \S+ has no value: no series, read as 0, as the document specifies\. If its query is wrong, the workload does not scale up$/m,

@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Simulator } from '../../../src/simulator/simulator.js';
+import { buildCondition } from '../../../src/decision/result/condition.js';
+import { unread } from '../../telemetry/state-records.js';
 import type { Problem } from '../../../src/scaler/problems/problem.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { createRecords } from '../../../src/telemetry/records.js';
@@ -159,6 +161,59 @@ describe('doctor for one scaler', () => {
     expect(found).toMatchObject([{ status: 'failed', message: 'kubectl changed spec.replicas' }]);
     expect(found[0]?.fix).toMatch(
       /^If a person sets the count \(kubectl scale\), pause the scaler before, or .*; Keep /,
+    );
+  });
+
+  it('reports a target as deleted if the service has read it before, and as missing if not', async () => {
+    const messages: (string | null | undefined)[] = [];
+    for (const absence of ['deleted', 'missing'] as const) {
+      const message = `reading deployment shop/web-1: 404 Not Found: the object was ${absence}`;
+      const failed = buildCondition('AbleToScale', 'FailedGetScale', message);
+      const targetFailure = { absence, suggestion: null, unusableKind: null };
+      const { ledger } = createRecords(new ManualClock());
+      ledger.add(unread(failed, { targetFailure })('shop-web'));
+      const service = await listen(appOf(ledger));
+      const { of } = await diagnosed({
+        prometheus: url,
+        kubernetes: simulator.url,
+        // `shop/web` exists, and no scaler has it as its target.
+        documents: {
+          web: WEB.replace('name: web,', 'name: shop-web,').replace('name: web }', 'name: web-1 }'),
+        },
+        config: `server: { port: ${new URL(service.url).port} }`,
+        args: ['shop/shop-web'],
+      });
+      await service.close();
+      const [found] = of('target');
+      messages.push(found?.message, found?.fix);
+    }
+
+    expect(messages).toEqual([
+      'reading deployment shop/web-1: 404 Not Found: the object was deleted',
+      expect.stringMatching(
+        /^Create the Deployment shop-web again; If the workload is no longer needed, remove shop\/shop-web from /,
+      ),
+      'deployment shop/web-1 does not exist',
+      'spec.scaleTargetRef.name: web',
+    ]);
+  });
+
+  it('checks the version in effect also of a scaler whose target the service cannot read', async () => {
+    const { ledger } = createRecords(new ManualClock());
+    ledger.add(unread(buildCondition('AbleToScale', 'FailedGetScale', 'gone'))('web'));
+    const service = await listen(appOf(ledger));
+
+    const { results } = await diagnosed({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: WRONG.replace('name: wrong,', 'name: web,') },
+      config: `server: { port: ${new URL(service.url).port} }`,
+      args: ['shop/web'],
+    });
+    await service.close();
+
+    expect(results.map(({ message }) => message)).toContain(
+      `the last valid version of the document is checked, which is in effect at the service at ${service.url}`,
     );
   });
 

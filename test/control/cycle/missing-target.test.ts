@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { kubernetesEvents } from '../../../src/control/cycle/report.js';
+import type { TargetFailure } from '../../../src/decision/failing.js';
+import { KubernetesError, MissingTargetError } from '../../../src/kubernetes/api/types.js';
 import { freshMemory } from '../../../src/control/memory/memory.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
@@ -7,28 +9,60 @@ import { failure } from '../fake-cluster.js';
 import { answersFrom, at, buildScaler, Fixture } from '../fixture.js';
 
 describe('a target that does not exist', () => {
-  const missing = (guess: string) =>
-    failure('not_found', `reading deployment shop/web: 404 Not Found: the object does not exist${guess}`);
+  const missing = (suggestion: TargetFailure['suggestion'] = null) =>
+    new MissingTargetError('reading deployment shop/web', { suggestion });
+  const unserved = new KubernetesError('not_found', 'finding kind Rollout: not served', {
+    unusableKind: { group: 'argo.io', isGroupServed: false },
+  });
   const messageOf = ({ conditions }: CycleRecord): string | undefined =>
     conditions.find(({ reason }) => reason === 'FailedGetScale')?.message;
-  const [rename, otherKind] = ['; did you mean "web-2"?', '; did you mean StatefulSet "web"?'];
+  const rename = { kind: null, name: 'web-2' };
+  const otherKind = { kind: 'StatefulSet', name: 'web' };
+  const isDeleted = { absence: 'deleted', suggestion: null };
 
   it.each([
     [
-      '404 Not Found: the object does not exist; did you mean "web-2"?',
-      '404 Not Found: the object was deleted',
+      'with a similar one',
+      missing(rename),
+      'reading deployment shop/web: 404 Not Found: the object was deleted',
+      isDeleted,
     ],
-    [`the object does not exist${otherKind}`, `the object was deleted${otherKind}`],
-    ['rollouts "web" not found', 'rollouts "web" not found; the object was deleted'],
-    ['finding kind Rollout: not served', 'finding kind Rollout: not served'],
-  ])('after it was read, was deleted, and is not renamed: %s', async (text, expected) => {
+    [
+      'with another kind of its name',
+      missing(otherKind),
+      'reading deployment shop/web: 404 Not Found: the object was deleted; did you mean StatefulSet "web"?',
+      { absence: 'deleted', suggestion: otherKind },
+    ],
+    [
+      'of which the API server said so',
+      failure('not_found', 'rollouts "web" not found'),
+      'rollouts "web" not found; the object was deleted',
+      isDeleted,
+    ],
+    // The words of a message are no fact.
+    [
+      'with a misleading name',
+      failure('forbidden', 'the object was deleted; did you mean "web-2"?'),
+      'the object was deleted; did you mean "web-2"?',
+      { absence: null, suggestion: null },
+    ],
+    [
+      'whose kind is gone',
+      unserved,
+      'finding kind Rollout: not served',
+      { absence: 'missing', unusableKind: { group: 'argo.io', isGroupServed: false } },
+    ],
+  ])('after it was read, was deleted, and is not renamed: one %s', async (_, error, expected, facts) => {
     const fixture = new Fixture();
     fixture.memory = freshMemory(at(0), null);
     fixture.scaler = buildScaler({}, 'shop-web');
     await fixture.cycle();
-    fixture.cluster.targetFailure = failure('not_found', text);
+    fixture.cluster.targetFailure = error;
 
-    expect(messageOf((await fixture.nextCycle()).record)).toBe(expected);
+    const { record } = await fixture.nextCycle();
+
+    expect(messageOf(record)).toBe(expected);
+    expect(record.targetFailure).toMatchObject(facts);
   });
 
   it('has the most similar name, unless a stored state or the name of the scaler speaks against a typo', async () => {
@@ -45,7 +79,8 @@ describe('a target that does not exist', () => {
       messages.push(messageOf((await fixture.cycle()).record));
     }
 
-    expect(messages).toEqual([missing(rename).message, missing('').message, missing('').message]);
+    expect(messages).toEqual([missing(rename).message, missing().message, missing().message]);
+    expect(missing().message).toBe('reading deployment shop/web: 404 Not Found: the object does not exist');
   });
 
   it('has the most similar name if the document named another target before', async () => {
@@ -53,9 +88,10 @@ describe('a target that does not exist', () => {
     fixture.scaler = buildScaler({}, 'shop');
     await fixture.cycle();
     fixture.scaler = buildScaler({ scaleTargetRef: { name: 'wbe' } }, 'shop');
-    fixture.cluster.targetFailure = missing('; did you mean "web"?');
+    const suggestion = { kind: null, name: 'web' };
+    fixture.cluster.targetFailure = missing(suggestion);
 
-    expect(messageOf((await fixture.nextCycle()).record)).toBe(missing('; did you mean "web"?').message);
+    expect(messageOf((await fixture.nextCycle()).record)).toBe(missing(suggestion).message);
   });
 });
 
@@ -83,6 +119,26 @@ describe('the conditions of a target that was starting and cannot be read anymor
       ['ScalingLimited', isMissing ? 'Unknown' : 'False'],
       ['Held', isMissing ? 'Unknown' : 'False'],
       ['TargetReached', status],
+    ]);
+  });
+
+  it('after an edit: TargetReached and the conditions of metrics and limits are Unknown at forbidden', async () => {
+    const fixture = new Fixture();
+    const ledger = createLedger();
+    const before = ledger.add((await fixture.cycle()).record).after;
+    fixture.scaler = buildScaler({ maxReplicas: 19 });
+    fixture.cluster.targetFailure = failure('forbidden');
+
+    const { conditions } = ledger.add((await fixture.nextCycle()).record).after;
+
+    const reached = before.conditions.find(({ type }) => type === 'TargetReached');
+    expect([reached?.status, reached?.reason]).toEqual(['False', 'Starting']);
+    expect(conditions.map(({ type, status, reason }) => `${type} ${status} ${reason}`)).toEqual([
+      'AbleToScale False FailedGetScale',
+      'ScalingActive Unknown NotEvaluated',
+      'ScalingLimited Unknown NotEvaluated',
+      'Held False NotHeld',
+      'TargetReached Unknown NotEvaluated',
     ]);
   });
 
