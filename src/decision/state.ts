@@ -1,5 +1,6 @@
 import type { Instant } from '../units/time.js';
-import { besideDryRun, type OtherAutoscaler, type Pause, pauseCause, pauseMessage } from './pause.js';
+import { besideDryRun, nameOtherScaler, pauseCause, pauseMessage } from './pause.js';
+import type { OtherAutoscaler, Pause } from './pause.js';
 import { type RejectedVersion, inShort } from './rejection.js';
 import { activeHold, type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
 import { hasNoSeries, isFailing, missingMetrics, readAsZero } from './failing.js';
@@ -277,7 +278,7 @@ function dryRun(facts: StateFacts): Reason | null {
       ? `would scale from ${outcome.from} to ${outcome.to}`
       : `would keep ${decision === null ? 'the replicas' : countOf(decision.currentReplicas, 'replica')}`;
   if (shadow !== undefined || other === undefined) return { cause: `${change}${wantedBeside(facts)}` };
-  return { cause: `${change}; ${other.kind} ${other.namespace}/${other.name} has the same target` };
+  return { cause: `${change}; ${nameOtherScaler(other)} has the same target` };
 }
 
 /**

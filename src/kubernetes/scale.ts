@@ -1,7 +1,7 @@
-import type { LabelSelector, TargetRef } from '../scaler/spec.js';
+import { type LabelSelector, type TargetRef, WATCHED_KINDS } from '../scaler/spec.js';
 import { countIn, objectIn, textIn, type JsonObject } from './api/json.js';
 import { parseSelector } from './pods/selectors.js';
-import { nameTarget } from './targets.js';
+import { APPS_ROOT, nameTarget } from './targets.js';
 import { KubernetesError, type Scale } from './api/types.js';
 import { MAX_REPLICAS } from '../units/bounds.js';
 import type { ScalableKind } from './discovery.js';
@@ -96,6 +96,27 @@ export function workloadPath({
   ref,
 }: Pick<WorkloadAccess, 'kind' | 'namespace' | 'ref'>): string {
   return `${kind.root}/namespaces/${encodeURIComponent(namespace)}/${kind.plural}/${encodeURIComponent(ref.name)}`;
+}
+
+/**
+ * Returns the target of the same name that is of another watched kind; null: there is none, or it cannot be read. Each
+ * request ends after `deadlineMs`.
+ */
+export async function findOtherKind(
+  { ref, ...where }: Omit<WorkloadAccess, 'kind'>,
+  deadlineMs: number,
+): Promise<TargetRef | null> {
+  for (const [kind, plural] of Object.entries(WATCHED_KINDS)) {
+    if (kind === ref.kind) continue;
+    const other = { ...ref, apiVersion: 'apps/v1', kind };
+    try {
+      await readWorkload({ ...where, ref: other, kind: { root: APPS_ROOT, plural } }, deadlineMs);
+      return other;
+    } catch (error) {
+      if (!(error instanceof KubernetesError)) throw error;
+    }
+  }
+  return null;
 }
 
 export function readWorkload(workload: WorkloadAccess, deadlineMs: number): Promise<JsonObject> {

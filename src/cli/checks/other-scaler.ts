@@ -5,7 +5,7 @@ import { meansNoHpas } from '../../kubernetes/hpa.js';
 import { readWorkload } from '../../kubernetes/scale.js';
 import { nameTarget, targetKey } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
-import { adoptedFrom, type Origin, scalerKey } from '../../scaler/spec.js';
+import { adoptedFrom, type Origin, scalerKey, type TargetRef } from '../../scaler/spec.js';
 import { SCALED_OBJECT } from '../reach/source-kinds.js';
 import { type CheckResult, orError, resultsOf } from './check-result.js';
 import { REQUEST_MS } from './context.js';
@@ -54,7 +54,7 @@ export async function checkOtherScaler(facts: ScalerFacts): Promise<readonly Che
       const { kind, name } = other;
       if (isDryRun) return other.whyNoCount === undefined ? make.ok(comparison(other)) : whyNothing(other);
       return make.failed(
-        `${kind} ${namespace}/${name} also scales ${nameTarget(namespace, ref)}: promscaler does not patch the target until the ${kind} is deleted`,
+        alsoScales(other, ref),
         `kubectl delete ${kind === 'HorizontalPodAutoscaler' ? 'hpa' : kind.toLowerCase()} ${name} -n ${namespace} (or set spec.dryRun: true to compare the two)`,
       );
     });
@@ -106,4 +106,10 @@ function comparison(other: OtherScaler): string {
       ? ', which has no desired replicas at 0 replicas'
       : ` with ${count} desired replicas; the metric promscaler_shadow_difference_replicas compares the two`;
   return `dry run next to ${nameOtherScaler(other)}${wanted}`;
+}
+
+/** Returns the message about an HPA or ScaledObject with the target of a scaler that is not in dry run. */
+export function alsoScales(other: Omit<OtherScaler, 'target'>, ref: TargetRef): string {
+  const { kind, namespace } = other;
+  return `${nameOtherScaler(other)} also scales ${nameTarget(namespace, ref)}: promscaler does not patch the target until the ${kind} is deleted`;
 }

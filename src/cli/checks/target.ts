@@ -6,6 +6,7 @@ import { fixForKind, kubectl, remedyText, start } from '../../decision/snippet.j
 import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/api/json.js';
 import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../kubernetes/api/types.js';
 import { listHpas } from '../../kubernetes/hpa.js';
+import { findOtherKind } from '../../kubernetes/scale.js';
 import {
   groupOf,
   nameTarget,
@@ -25,7 +26,7 @@ import { nearest } from '../../scaler/problems/nearest.js';
 import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler, type TargetRef } from '../../scaler/spec.js';
 import { type CheckResult, resultsOf, orNull } from './check-result.js';
-import type { ClusterContext } from './context.js';
+import { type ClusterContext, REQUEST_MS } from './context.js';
 import { targetsFix } from './permissions.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { countOf, listSome } from '../../units/format.js';
@@ -219,7 +220,8 @@ async function explainMissingTarget(
   const near = nearestOf(ref.name, free);
   const isSameName = scaler.name === ref.name;
   if (near !== null && !wasScaled && !isSameName) return [message, correctedTarget({ name: near.ref.name })];
-  const otherKind = await findOtherKind(context, { namespace, ref });
+  const other = await findOtherKind({ ...context, namespace, ref }, REQUEST_MS);
+  const otherKind = other === null ? null : { namespace, ref: other };
   if (otherKind !== null && isFree(otherKind))
     return [
       `${message}, but a ${otherKind.ref.kind} of the same name exists`,
@@ -316,20 +318,4 @@ async function listTargets(
   };
   const scope = resourceScope(root, plural, namespace);
   return (await orNull(() => listAll({ transport, scope, convert, signal })))?.items ?? null;
-}
-
-async function findOtherKind(context: ClusterContext, { namespace, ref }: Target): Promise<Target | null> {
-  const others = Object.entries({
-    Deployment: 'deployments',
-    StatefulSet: 'statefulsets',
-    DaemonSet: 'daemonsets',
-  });
-  for (const [kind, plural] of others) {
-    if (kind === ref.kind) continue;
-    const asked = { namespace, ref: { ...ref, apiVersion: 'apps/v1', kind } };
-    const targets = await listTargets(context, { root: APPS_ROOT, plural }, asked);
-    const found = targets?.find((one) => one.ref.name === ref.name);
-    if (found !== undefined) return found;
-  }
-  return null;
 }

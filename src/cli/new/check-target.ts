@@ -2,11 +2,11 @@ import { objectIn, textIn, type JsonObject } from '../../kubernetes/api/json.js'
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { listHpas } from '../../kubernetes/hpa.js';
 import { requestingContainers } from '../../kubernetes/pods/watched-pod.js';
-import { APPS_ROOT, nameTarget, readWatchedTarget, targetKey } from '../../kubernetes/targets.js';
-import { readWorkload } from '../../kubernetes/scale.js';
+import { nameTarget, readWatchedTarget, targetKey } from '../../kubernetes/targets.js';
+import { findOtherKind, readWorkload } from '../../kubernetes/scale.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
-import { WATCHED_KINDS } from '../../scaler/spec.js';
+import { alsoScales } from '../checks/other-scaler.js';
 import { namesHint } from '../input/nearest-keys.js';
 import { SCALER, targetOf } from '../reach/source-kinds.js';
 import type { FoundKind } from './find-kind.js';
@@ -58,7 +58,11 @@ async function workloadWarnings(input: TargetCheckInput): Promise<readonly strin
   const object = await readObject(input);
   const warnings = hasScale ? [] : [`${name} has no scale subresource, so it cannot be scaled`];
   if (object === null) {
-    const hint = (await otherKind(input)) ?? (await otherNames(input));
+    const other = await findOtherKind(input, DEADLINE_MS);
+    const hint =
+      other === null
+        ? await otherNames(input)
+        : `, but ${nameTarget(namespace, other)} exists: use ${other.kind.toLowerCase()}/${other.name}`;
     return [...warnings, `${name} does not exist${hint}`];
   }
   const owner = readWatchedTarget(object)?.owner ?? null;
@@ -76,21 +80,6 @@ async function readObject(input: TargetCheckInput): Promise<JsonObject | null> {
     if (error instanceof KubernetesError && error.kind === 'not_found') return null;
     throw error;
   }
-}
-
-/** Returns which workload of another kind has the name, as the end of a message; null: none, or it cannot be read. */
-async function otherKind({ ref, ...input }: TargetCheckInput): Promise<string | null> {
-  for (const [kind, plural] of Object.entries(WATCHED_KINDS)) {
-    const other = { ...input, root: APPS_ROOT, plural, ref: { ...ref, apiVersion: 'apps/v1', kind } };
-    if (kind === ref.kind) continue;
-    const isThere = await readObject(other).then(
-      (object) => object !== null,
-      () => false,
-    );
-    if (isThere)
-      return `, but ${nameTarget(input.namespace, other.ref)} exists: use ${kind.toLowerCase()}/${ref.name}`;
-  }
-  return null;
 }
 
 /** Returns the names of the existing workloads as the end of a message; empty: they cannot be listed. */
@@ -142,9 +131,7 @@ async function otherScalerWarnings(input: TargetCheckInput): Promise<readonly st
   const { transport, namespace, ref, signal } = input;
   return (await listHpas(transport, namespace, signal))
     .filter(({ target }) => targetKey(namespace, target) === targetKey(namespace, ref))
-    .map(({ kind, name }) => {
-      return `${kind} ${namespace}/${name} also scales ${nameTarget(namespace, ref)}: promscaler does not patch the target until the ${kind} is deleted`;
-    });
+    .map((other) => alsoScales(other, ref));
 }
 
 /** Warns about a Scaler object with the same name, and about others with the same target. */

@@ -12,6 +12,7 @@ describe('target', () => {
         shop('checkout'),
         shop('db', { kind: 'StatefulSet' }),
         shop('off', { replicas: 0 }),
+        shop('cache', { kind: 'ReplicaSet' }),
         { namespace: 'back', name: 'mailer', replicas: 1 },
       ],
     });
@@ -39,6 +40,11 @@ describe('target', () => {
       document('db'),
       'deployment shop/db does not exist, but a StatefulSet of the same name exists',
       'spec.scaleTargetRef: { kind: StatefulSet, name: db }',
+    ],
+    [
+      document('cache'),
+      'deployment shop/cache does not exist, but a ReplicaSet of the same name exists',
+      'spec.scaleTargetRef: { kind: ReplicaSet, name: cache }',
     ],
     [
       document('mailer'),

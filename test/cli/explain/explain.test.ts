@@ -310,7 +310,13 @@ describe('explain NAMESPACE/NAME', () => {
     const ledger = createLedger();
     const message = 'not found; did you mean "checkout"?';
     const failed = condition({ status: 'False', reason: 'FailedGetScale', message });
-    ledger.add(recordOf(cpuSnapshot(83), { snapshot: null, decision: null, conditions: [failed] }));
+    const targetFailure = {
+      absence: 'missing',
+      suggestion: { kind: null, name: 'checkout' },
+      unusableKind: null,
+    } as const;
+    const unread = { snapshot: null, decision: null, conditions: [failed], targetFailure };
+    ledger.add(recordOf(cpuSnapshot(83), unread));
     service = await listen(appOf(ledger));
 
     const { exitCode, stderr } = await runCli(['explain', 'shop/web', '--url', service.url]);

@@ -1,5 +1,6 @@
 import type { ScalerDetail, ScalerState } from '../../../api/answers.js';
 import { headlineOf } from '../../../decision/headline.js';
+import { nameOtherScaler } from '../../../decision/pause.js';
 import type { Outcome, PastDecision } from './answers.js';
 
 interface Verdict {
@@ -53,8 +54,7 @@ export function endOf({ name, until }: ScalerState, facts: EndingFacts | null): 
   if (until !== null || facts === null) return null;
   const { conflictingWriter, otherScaler, pause, document } = facts;
   if (name === 'Conflict') {
-    if (otherScaler !== null)
-      return `${otherScaler.kind} ${otherScaler.namespace}/${otherScaler.name} is deleted`;
+    if (otherScaler !== null) return `${nameOtherScaler(otherScaler)} is deleted`;
     const managers = conflictingWriter?.managers.join(', ') ?? '';
     return conflictingWriter === null
       ? 'the webhook allows the change'
@@ -64,7 +64,7 @@ export function endOf({ name, until }: ScalerState, facts: EndingFacts | null): 
     return pause.by === 'document' ? 'spec.paused is false' : 'it is resumed';
   if (name !== 'DryRun' && name !== 'NoAutoscaler') return null;
   if (name === 'NoAutoscaler' && otherScaler !== null)
-    return `${otherScaler.kind} ${otherScaler.namespace}/${otherScaler.name} has desired replicas`;
+    return `${nameOtherScaler(otherScaler)} has desired replicas`;
   const { spec } = document as { readonly spec?: { readonly dryRun?: unknown } };
   return spec?.dryRun === true ? 'spec.dryRun is false' : 'the service runs without --dry-run';
 }
