@@ -3,7 +3,6 @@ import { isOfObject, OBJECTS_PATH } from '../scaler/problems/problem.js';
 import { adoptedFrom, type Origin, OTHER_WORK } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 import { doctor, findData, queryAt } from './missing-data.js';
-import { nameOtherScaler } from './pause.js';
 import { isUnusedObject } from './rejection.js';
 import { stopWriters } from './replicas-writers.js';
 import {
@@ -174,7 +173,7 @@ function deleteOther(other: OtherScaler): Remedy {
   if (kind === 'Scaler') return deleteScaler('To keep this scaler', other);
   const resource = kind === 'HorizontalPodAutoscaler' ? 'hpa' : kind.toLowerCase();
   const snippet = kubectl(namespace, 'delete', resource, name);
-  return { text: `To keep this scaler, delete ${nameOtherScaler(other)}`, snippet };
+  return { text: `To keep this scaler, delete ${kind} ${namespace}/${name}`, snippet };
 }
 
 /**
@@ -210,7 +209,7 @@ function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   const [report, handOver] = [adopt(scaler, '--report', compared), adopt(scaler, '--switch', compared)];
   if (isOfDocument && compared !== null && report !== null)
     return [
-      { text: `Compare with ${nameOtherScaler({ ...compared, namespace })}`, snippet: report },
+      { text: `Compare with ${compared.kind} ${namespace}/${compared.name}`, snippet: report },
       {
         text: `If the report allows it, replace the ${compared.kind} in one step, which adopt --undo reverts`,
         snippet: handOver,
