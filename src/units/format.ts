@@ -56,8 +56,3 @@ export function listSome(names: readonly string[], most = 5): string {
   const rest = names.length > most ? ` and ${names.length - most} more` : '';
   return `${names.slice(0, most).join(', ')}${rest}`;
 }
-
-/** Returns the first 60 characters of a string in double quotes, as JSON has them, for a message about wrong input. */
-export function quote(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);
-}

@@ -69,7 +69,7 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
     server: 'all',
   },
   'report-page': { backtest: 'types' },
-  dashboard: { api: 'types', decision: 'all', scaler: 'all', units: 'all' },
+  dashboard: { api: 'types', backtest: 'all', decision: 'all', scaler: 'all', units: 'all' },
   simulator: { units: 'all' },
 };
 

@@ -51,11 +51,11 @@ describe('the built dashboard', () => {
     expect(sizeOf([...SHELL, part])).toBeLessThan(most);
   });
 
-  it('has less than 122.1 KB, compressed, for the code that decides', () => {
+  it('has less than 122.7 KB, compressed, for the code that decides', () => {
     const page = [...SHELL, 'scaler-content', 'document-section', 'limit-strip'];
 
-    // 121,500 until the state, the condition and the reason named a metric without series that counts as 0.
-    expect(sizeOf(['what-if-panel', 'arithmetic-list'], page)).toBeLessThan(122_100);
+    // 122,100 until the what-if shared the simulation of a back-test, which a click loads, and read its snapshot.
+    expect(sizeOf(['what-if-panel', 'arithmetic-list'], page)).toBeLessThan(122_700);
   });
 
   it('names no hosts but those in the names of SVG', () => {

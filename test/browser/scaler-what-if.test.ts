@@ -66,27 +66,43 @@ test('a changed field gives another decision, and nothing is sent', async () => 
   expect(watched.faults).toEqual([]);
 });
 
-test('the last decisions are decided again with the change, as each is in its own', async () => {
+test('the shown history is repeated with the change and without it, and the figures are compared', async () => {
   await open();
   await page.getByLabel('maxReplicas', { exact: true }).fill('12');
-  await page.getByRole('button', { name: 'Repeat the decisions with the change' }).click();
+  await page.getByRole('button', { name: 'Repeat the shown history with the change' }).click();
   const past = page.locator('.what-if-past');
-  const first = past.getByRole('table').getByRole('row').nth(1);
-  expect(await past.locator('p').first().innerText()).toMatch(
-    /^\d+ decisions? of \d+ since .* would be different: /,
+  const difference = past.locator('p b');
+  await difference.waitFor();
+  expect(await difference.innerText()).toMatch(
+    /^With the change: [\d.]+ pod-hours instead of [\d.]+ \(\d+ % more\); .* limited by maxReplicas in 0 % of the decisions instead of [\d.]+ %; /,
   );
-  expect(await first.innerText()).toMatch(/stays at 5\s+5 → 10$/);
+  const rows = past.getByRole('table').getByRole('row');
+  expect((await rows.nth(2).innerText()).split(/\s+/)).toEqual(['Highest', 'replicas', '10', '5', '5']);
+  await past.locator('canvas').waitFor();
 
   const asked = service.requests.length;
   await page
     .getByLabel(/^maxReplicas/)
     .first()
     .fill('7');
-  expect(await first.innerText()).toMatch(/stays at 5\s+5 → 7$/);
-  expect(service.requests).toHaveLength(asked);
-  await first.getByRole('link').click();
-  await page.getByRole('heading', { name: /^Decision at/ }).waitFor();
+  await past.getByRole('cell', { name: '7', exact: true }).waitFor();
+  expect((await rows.nth(2).innerText()).split(/\s+/)).toEqual(['Highest', 'replicas', '7', '5', '5']);
+  expect(service.requests.slice(asked).filter((path) => /history|snapshot/.test(path))).toEqual([]);
   expect([await findBarriers(page), watched.faults]).toEqual([[], []]);
+});
+
+test('a change without a history says why, and does not guess', async () => {
+  await open();
+  await page.getByText('The whole document as YAML or JSON').click();
+  const area = page.locator('textarea');
+  const text = await area.inputValue();
+  const more = 'external: { metric: { name: other }, query: sum(other), target: { averageValue: 1 } }';
+  await area.fill(
+    text.replace(/^( *)metrics:\n/m, (line, indent: string) => `${line}${indent}  - ${more}\n`),
+  );
+  await page.getByRole('button', { name: 'Repeat the shown history with the change' }).click();
+  await page.getByText('Not possible here: metric other: the history has no values.').waitFor();
+  expect(watched.faults).toEqual([]);
 });
 
 test('a change of a file is shown as the lines to set, and that of an object as a patch', async () => {

@@ -35,7 +35,7 @@ interface HistoryInput extends Omit<Backtest, 'runJobs'> {
 
 /** Returns the input of a back-test from recorded data. Throws `BacktestError` if the capacity of a pod is unknown. */
 export function historyInput(
-  recorded: RecordedHistory,
+  recorded: Pick<RecordedHistory, 'history' | 'load' | 'loadMetric' | 'podStartSeconds' | 'ran'>,
   { given, range: asked }: { readonly given: GivenAssumptions; readonly range: Range },
 ): HistoryInput {
   const { load, loadMetric, history } = recorded;

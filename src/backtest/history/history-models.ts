@@ -1,10 +1,12 @@
 import type { Assumptions, WorkloadModel } from '../compare/variant.js';
 import type { Load } from '../simulation/load.js';
 import { countAt, type CountStep } from '../simulation/count-steps.js';
-import { type MetricModel, CONTAINER } from '../simulation/samples.js';
-import { isMemory, isOfTotal, type MetricSpec, type Scaler } from '../../scaler/spec.js';
+import { type MetricModel, CONTAINER, spanOfRate } from '../simulation/samples.js';
+import { isDifference, isRate } from '../../promql/ranges.js';
+import { isCpu, isMemory, isOfResource, isOfTotal, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { type Milli, milliFromNumber } from '../../units/quantity.js';
 import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
+import { type Column, loadOfColumn, observedOfColumn } from './matrix-to-load.js';
 
 export interface MetricHistory {
   /**
@@ -26,6 +28,52 @@ export interface MetricHistory {
   readonly isRate: boolean;
   /** The largest value that a pod can have, in the unit of the load; null: there is no limit. */
   readonly saturation: number | null;
+}
+
+/**
+ * Returns the history of a metric from the results of its query. `windowSeconds`: the window of the query. A span of 0
+ * is ignored: the history has values, so the real scrape interval must be shorter than the given one.
+ */
+export function metricHistory(
+  metric: MetricSpec,
+  column: Column,
+  {
+    query,
+    windowSeconds,
+    scrapeIntervalSeconds,
+    saturation,
+  }: Pick<MetricHistory, 'windowSeconds' | 'saturation'> & {
+    readonly query: string;
+    readonly scrapeIntervalSeconds: number;
+  },
+): MetricHistory {
+  const isOfCounter = isOfResource(metric) || isDifference(query);
+  const span = spanOfRate(windowSeconds, scrapeIntervalSeconds);
+  return {
+    load: loadOfColumn(column, windowSeconds),
+    observed: observedOfColumn(column),
+    windowSeconds,
+    spanSeconds: isOfCounter && span > 0 ? span : windowSeconds,
+    isRate: isOfResource(metric) || isRate(query),
+    saturation,
+  };
+}
+
+/** Returns the CPU limit of a pod, or its request times the usage at capacity; null: neither is known. */
+export function cpuCapacity(
+  metric: MetricSpec,
+  {
+    cpuLimit,
+    cpuRequest,
+    usageAtCapacityPercent,
+  }: {
+    readonly cpuLimit: number | null;
+    readonly cpuRequest: number | null;
+    readonly usageAtCapacityPercent: number;
+  },
+): number | null {
+  if (!isCpu(metric)) return null;
+  return cpuLimit ?? (cpuRequest === null ? null : (cpuRequest * usageAtCapacityPercent) / 100);
 }
 
 export interface History {

@@ -1,5 +1,5 @@
 import { BacktestError } from '../compare/variant.js';
-import { type History, type MetricHistory } from './history-models.js';
+import { cpuCapacity, type History, type MetricHistory, metricHistory } from './history-models.js';
 import {
   type Column,
   columnOf,
@@ -9,7 +9,6 @@ import {
   loadOfColumn,
   meanOf,
   medianOf,
-  observedOfColumn,
 } from './matrix-to-load.js';
 import {
   perContainerQuery,
@@ -24,12 +23,12 @@ import { recordedRun } from './recorded-run.js';
 import type { Load } from '../simulation/load.js';
 import type { CountStep } from '../simulation/count-steps.js';
 import type { Run } from '../simulation/run-variant.js';
-import { CONTAINER, spanOfRate } from '../simulation/samples.js';
+import { CONTAINER } from '../simulation/samples.js';
 import { resourceWindowSeconds } from '../../prometheus/data-source/resource-queries.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { ceilingQuery } from '../../prometheus/queries/compile-queries.js';
 import type { TotalLoad } from '../../prometheus/queries/total-load.js';
-import { isDifference, isRate, largestWrittenRangeSeconds } from '../../promql/ranges.js';
+import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { isCpu, isMemory, isOfResource, isOfTotal, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../units/time.js';
 import { type Fetching, fetchSeries, type Range } from './fetch-series.js';
@@ -80,8 +79,8 @@ export async function readHistory(
   const facts = await readFacts(scaler, settings, fetching);
   const saturationOf = (metric: MetricSpec): number | null =>
     metric === loadMetric || (isCpu(metric) && isCpu(loadMetric))
-      ? (settings.capacity ?? capacityOf(metric, facts, settings))
-      : capacityOf(metric, facts, settings);
+      ? (settings.capacity ?? cpuCapacity(metric, { ...facts, ...settings }))
+      : cpuCapacity(metric, { ...facts, ...settings });
   const warnings: string[] = [];
   const read = new Map<string, Promise<MetricHistory | null>>();
   for (const each of scalers)
@@ -219,28 +218,9 @@ async function readMetric(
   const windowSeconds = isOfResource(metric)
     ? resourceWindowSeconds(fetching.source, metric.name)
     : largestWrittenRangeSeconds(query);
-  // A span of 0 is ignored: the history has values, so the real scrape interval must be shorter than the configured
-  // one.
-  const isOfCounter = isOfResource(metric) || isDifference(query);
-  const span = spanOfRate(windowSeconds, fetching.source.scrapeIntervalSeconds);
-  return {
-    load: loadOfColumn(column, windowSeconds),
-    observed: observedOfColumn(column),
-    windowSeconds,
-    spanSeconds: isOfCounter && span > 0 ? span : windowSeconds,
-    isRate: isOfResource(metric) || isRate(query),
-    saturation: saturationOf(metric),
-  };
-}
-
-/** Returns the CPU limit of a pod, or its request times `--usage-at-capacity`; null: neither is known. */
-function capacityOf(
-  metric: MetricSpec,
-  { cpuLimit, cpuRequest }: Facts,
-  { usageAtCapacityPercent }: HistorySettings,
-): number | null {
-  if (!isCpu(metric)) return null;
-  return cpuLimit ?? (cpuRequest === null ? null : (cpuRequest * usageAtCapacityPercent) / 100);
+  const { scrapeIntervalSeconds } = fetching.source;
+  const saturation = saturationOf(metric);
+  return metricHistory(metric, column, { query, windowSeconds, scrapeIntervalSeconds, saturation });
 }
 
 /** Reads the values that the query of `maxReplicasFrom` had. */

@@ -1,6 +1,6 @@
 import { computeCall, computeOperator } from '../../promql/constants.js';
 import { type Expression, readExpressions } from '../../promql/expressions.js';
-import { quote } from '../../units/format.js';
+import { quote } from './settings.js';
 
 /** What an expression may use: the values that an exporter could measure of a simulated queue. */
 const MEASURES = ['load', 'served', 'lost', 'depth', 'wait', 'ready'] as const;

@@ -1,4 +1,4 @@
-import { quote } from '../../units/format.js';
+import { quote } from './settings.js';
 import { formatInstant, type Instant, instantFromMs } from '../../units/time.js';
 import { DEFAULT_START, createLoad, type Load } from './load.js';
 

@@ -49,6 +49,18 @@ export type OnRound = (decision: Decision, snapshot: Snapshot) => void;
  * next samples. A pause or dry run of the document is ignored.
  */
 export function runVariant(document: Scaler, input: RunInput, onRound?: OnRound): Run {
+  const rounds = runRounds(document, input, onRound);
+  let round = rounds.next();
+  while (round.done !== true) round = rounds.next();
+  return round.value;
+}
+
+/** Runs a document as `runVariant` does, but yields after each decision, so that the caller can do other work. */
+export function* runRounds(
+  document: Scaler,
+  input: RunInput,
+  onRound?: OnRound,
+): Generator<undefined, Run, undefined> {
   const { start, end } = input;
   const scaler = withMetrics(document, modelledMetrics(document, input));
   const workload = createWorkload(scaler, input);
@@ -76,6 +88,7 @@ export function runVariant(document: Scaler, input: RunInput, onRound?: OnRound)
     workload.scaleTo(decision.desiredReplicas, now);
     log.addDecision(decision, now);
     if (now > start) onRound?.(decision, snapshot);
+    yield;
   }
   workload.advanceTo(end);
   return log.finish(end);

@@ -1,5 +1,5 @@
 import { DURATION_FORM, parseDuration } from '../../units/time.js';
-import { countOf, quote } from '../../units/format.js';
+import { countOf } from '../../units/format.js';
 
 /** The seconds from the creation of a pod until it is ready. */
 export interface PodStart {
@@ -134,4 +134,7 @@ function readParts(text: string, names: readonly string[]): ReadonlyMap<string, 
   return parts;
 }
 
-/** Quotes a string as JSON, which escapes control characters: they could change the terminal. */
+/** Returns the first 60 characters of a string in double quotes, as JSON has them, for a message about wrong input. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);
+}

@@ -12,7 +12,8 @@ import {
 import type { MetricSpec } from '../../scaler/spec.js';
 import { CommandError } from '../output/io.js';
 import { DURATION_FORM, type Instant, parseDuration, parseInstant } from '../../units/time.js';
-import { listSome, quote } from '../../units/format.js';
+import { quote } from '../../backtest/simulation/settings.js';
+import { listSome } from '../../units/format.js';
 
 export interface HistoryOptions {
   readonly prometheus?: string;

@@ -68,7 +68,8 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
         api={api}
         detail={detail}
         at={moment.at}
-        shown={charts.zoom ?? { from: api.clock.now() / 1000 - charts.range.seconds, to: Infinity }}
+        zoom={charts.zoom}
+        seconds={charts.range.seconds}
       />
       {conditions.part === null ? null : <conditions.part.ConditionsSection api={api} detail={detail} />}
       {timeline.part === null ? null : (

@@ -180,7 +180,12 @@ export const SCREENSHOT_STATES: readonly ScreenshotState[] = [
   scaler('arithmetic', LARGE, async (page) => page.getByText('How each count was computed').click()),
   scaler('what-if', AT_MAXIMUM, async (page) => {
     await tryDocument(page, '20');
-    await page.getByRole('button', { name: 'Repeat the decisions with the change' }).click();
+    await page.getByRole('button', { name: 'Repeat the shown history with the change' }).click();
+    await page.locator('.what-if-past table').waitFor();
+  }),
+  scaler('what-if-wave', HEALTHY, async (page) => {
+    await tryDocument(page, '7');
+    await page.getByRole('button', { name: 'Repeat the shown history with the change' }).click();
     await page.locator('.what-if-past table').waitFor();
   }),
   scaler('what-if-rejected', AT_MAXIMUM, (page) => tryDocument(page, 'many')),

@@ -98,7 +98,7 @@ function isOtherCeiling({ spec }: Scaler, { scaler }: Snapshot): boolean {
  * Returns whether the sample of metric `b` has all answers that metric `a` needs: the queries of `a` must not differ
  * from those of `b`. Metric `a` may lack an additional query of `b`.
  */
-function isSameQuery(a: MetricSpec, b: MetricSpec): boolean {
+export function isSameQuery(a: MetricSpec, b: MetricSpec): boolean {
   if (a.type !== b.type || a.source !== b.source) return false;
   const known = sideQueries(b);
   if (sideQueries(a).some((query, index) => query !== undefined && !isSame(query, known[index])))

@@ -1,111 +1,240 @@
 import type { VNode } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { ScalerDetail } from '../../../api/answers.js';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { SnapshotAnswer } from '../../../api/answers.js';
+import type { Figures } from '../../../backtest/compare/figures.js';
+import { formatInstant, secondsBetween } from '../../../units/time.js';
 import { apiErrorOf } from '../../data/api-error.js';
-import type { Api } from '../../data/api.js';
-import { scalerLink } from '../../ui/links.js';
-import { formatCount, plural } from '../../ui/numbers.js';
+import { createCell, type ReadableCell } from '../../data/cell.js';
+import { useCell } from '../../data/use-cell.js';
+import { formatCount, plural, UNKNOWN } from '../../ui/numbers.js';
 import { Table } from '../../ui/table.jsx';
 import { Time } from '../../ui/time.jsx';
-import type { TimeWindow } from '../chart/chart-props.js';
-import { compareDecisions, inputsWithin, readPastInputs } from './past-decisions.js';
-import type { Comparison, OtherDecision, PastInput } from './past-decisions.js';
+import type { ChartLinks, SeriesStyle } from '../chart/chart-props.js';
+import { LegendItem, TimeChart } from '../chart/time-chart.jsx';
+import { MOST_DECISIONS, type PastPoints, type PastRuns, readPastPoints, runPast } from './past-runs.js';
+import type { WhatIfProps } from './what-if-panel.jsx';
+import { chartColumns, describeDifference, describeDrift, hoursText, percentText } from './past-texts.js';
 
-interface PastSectionProps {
-  readonly api: Api;
-  readonly detail: ScalerDetail;
+interface PastSectionProps extends Pick<WhatIfProps, 'api' | 'detail' | 'zoom' | 'seconds'> {
   readonly document: unknown;
-  /** Decisions up to this time are shown, in RFC 3339. */
-  readonly at: string;
-  readonly shown: TimeWindow;
+  readonly snapshot: SnapshotAnswer;
 }
 
-type Reading = readonly PastInput[] | 'closed' | 'loading' | { readonly error: string };
+type Reading = PastPoints | 'closed' | 'loading' | { readonly error: string };
+/** A number is the share of the decisions that are made, from 0 to 1. */
+type Running = PastRuns | string | number;
 
-/** Repeats the decisions of the shown time range with the changed document, in the browser. */
-export function PastSection({ api, detail, document, at, shown }: PastSectionProps): VNode {
+/** Runs the changed document and the one without the change over the shown time range, in the browser. */
+export function PastSection({ api, detail, document, snapshot, zoom, seconds }: PastSectionProps): VNode {
+  const { namespace, name } = detail;
+  const [isWanted, setIsWanted] = useState(false);
   const [reading, setReading] = useState<Reading>('closed');
-  const controller = useRef(new AbortController());
-  useEffect(() => () => controller.current.abort(), []);
-  const load = async (): Promise<void> => {
-    const { signal } = controller.current;
-    setReading('loading');
-    try {
-      setReading(await readPastInputs(api, detail, at, signal));
-    } catch (error) {
-      if (!signal.aborted) setReading({ error: apiErrorOf(error).message });
-    }
-  };
-  const read = typeof reading === 'string' || 'error' in reading ? null : reading;
-  const { from, to } = shown;
-  const inputs = useMemo(() => read && inputsWithin(read, { from, to }), [read, from, to]);
-  const comparison = useMemo(
-    () => (inputs === null ? null : compareDecisions(inputs, document)),
-    [inputs, document],
+  const [running, setRunning] = useState<Running>(0);
+  const range = useMemo(
+    () => zoom ?? { from: api.clock.now() / 1000 - seconds, to: Infinity },
+    [api, zoom, seconds],
   );
+
+  useEffect(() => {
+    if (!isWanted) return undefined;
+    const controller = new AbortController();
+    const { signal } = controller;
+    setReading('loading');
+    readPastPoints(api, { namespace, name }, range, signal).then(setReading, (error: unknown) => {
+      if (!signal.aborted) setReading({ error: apiErrorOf(error).message });
+    });
+    return () => controller.abort();
+  }, [isWanted, api, namespace, name, range]);
+
+  const points = typeof reading === 'object' && 'points' in reading ? reading : null;
+  useEffect(() => {
+    if (points === null) return undefined;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const { clock } = api;
+    const onProgress = (done: number, all: number): void => setRunning(done / all);
+    setRunning(0);
+    void runPast({ points, snapshot, document, shown: range }, { clock, signal, onProgress }).then((runs) => {
+      if (!signal.aborted) setRunning(runs);
+    });
+    return () => controller.abort();
+  }, [api, points, snapshot, document, range]);
+
   return (
     <div class="what-if-past">
-      <h3>Effect on the shown decisions</h3>
-      {inputs === null ? (
-        <button type="button" disabled={reading === 'loading'} onClick={() => void load()}>
-          Repeat the decisions with the change
+      <h3>Effect on the shown history</h3>
+      {points === null ? (
+        <button type="button" disabled={reading === 'loading'} onClick={() => setIsWanted(true)}>
+          Repeat the shown history with the change
         </button>
       ) : (
-        <Compared inputs={inputs} comparison={comparison} detail={detail} />
+        <Outcome running={running} note={points.note} />
       )}
       {typeof reading === 'object' && 'error' in reading ? <p role="alert">{reading.error}</p> : null}
     </div>
   );
 }
 
-interface ComparedProps {
-  readonly inputs: readonly PastInput[];
-  readonly comparison: Comparison | null;
-  readonly detail: ScalerDetail;
+function Outcome({ running, note }: { readonly running: Running; readonly note: string | null }): VNode {
+  if (typeof running === 'number') return <p class="hint">Deciding, {Math.round(100 * running)} % …</p>;
+  const failure = typeof running === 'string' ? running : (running.changed.error ?? running.applied.error);
+  if (failure !== null)
+    return (
+      <p>
+        Not possible here: {failure}. <code>promscaler backtest</code> can read more from Prometheus.
+      </p>
+    );
+  return typeof running === 'string' ? <></> : <Comparison runs={running} note={note} />;
 }
 
-const MOST_ROWS = 20;
-
-function Compared({ inputs, comparison, detail }: ComparedProps): VNode {
-  const oldest = inputs.at(-1);
-  if (comparison === null || oldest === undefined)
-    return <p class="hint">The service keeps no input of a decision in the range of the charts.</p>;
-  const { different, was, other } = comparison;
+function Comparison({ runs, note }: { readonly runs: PastRuns; readonly note: string | null }): VNode {
+  const { applied, changed, ran, start, end, capacity } = runs;
+  const isCapacityKnown = capacity !== null;
+  if (applied.figures === null || changed.figures === null) return <></>;
+  const drift = ran?.figures == null ? null : describeDrift(applied.figures, ran.figures);
   return (
     <>
       <p aria-live="polite">
-        {plural(different.length, 'decision')} of {formatCount(inputs.length)} since{' '}
-        <Time at={oldest.entry.firstAt} /> would be different: {rangeText(other)}, not {rangeText(was)}.
+        <b>{describeDifference(applied.figures, changed.figures, { isCapacityKnown })}</b>
       </p>
-      {different.length === 0 ? null : (
-        <Table
-          caption="Decisions that would be different, newest first"
-          columns={[{ title: 'Time' }, { title: 'As it was' }, { title: 'With the change' }]}
-          rows={different.slice(0, MOST_ROWS).map((one) => ({
-            key: one.entry.firstAt,
-            cells: [
-              <a href={`${scalerLink(detail.namespace, detail.name)}?at=${one.entry.lastAt}`}>
-                <Time at={one.entry.firstAt} />
-              </a>,
-              changeText(one, one.desired),
-              <b>{changeText(one, one.other)}</b>,
-            ],
-          }))}
-        />
-      )}
+      <RunsChart runs={runs} />
+      <FiguresTable runs={runs} />
+      {drift === null ? null : <p class={drift.isFar ? undefined : 'hint'}>{drift.text}</p>}
       <p class="hint">
-        {different.length > MOST_ROWS ? `The newest ${MOST_ROWS} are listed. ` : ''}Each decision starts from
-        the replicas, pods and windows of its time. In reality, an earlier change would also affect later
-        decisions.
+        {plural(Math.floor(secondsBetween(start, end) / runs.periodSeconds), 'decision')} from{' '}
+        <Time at={formatInstant(start)} /> to <Time at={formatInstant(end)} />
+        {runs.isCut ? `, the newest ${formatCount(MOST_DECISIONS)} of the range` : ''}. Each starts with the
+        replicas of the one before, the first with those that really ran. The load is that of the charts, and
+        is divided among the ready pods as in <code>promscaler backtest</code>. A new pod is ready after{' '}
+        {runs.podStartSeconds} s.{' '}
+        {capacity === null
+          ? 'The load that one pod carries is unknown, and so are the missing pods. '
+          : `One pod carries a load of ${Number(capacity.toPrecision(3))}. `}
+        {runs.unknownPercent < 1
+          ? ''
+          : `For ${percentText(runs.unknownPercent)} of the time the load is unknown, or from partial data: the replicas stay, and the figures do not include this time. `}
+        {runs.notes.join(' ')} {note === null ? '' : `There are no older points: ${note}`}
       </p>
     </>
   );
 }
 
-function rangeText([low, high]: readonly [number, number]): string {
-  return low === high ? plural(low, 'replica') : `${formatCount(low)} to ${plural(high, 'replica')}`;
+const STYLES: readonly SeriesStyle[] = [
+  { label: 'with the change', color: '--chart-3', width: 2.5, dash: [], isStepped: true },
+  { label: 'without the change', color: '--chart-1', width: 2, dash: [8, 3], isStepped: true },
+  { label: 'what really ran', color: '--chart-6', width: 1.5, dash: [2, 3], isStepped: true },
+];
+
+function RunsChart({ runs: { applied, changed, ran, start, end } }: { readonly runs: PastRuns }): VNode {
+  const hover = useMemo(() => createCell<number | null>(null), []);
+  const columns = useMemo(
+    () =>
+      chartColumns(
+        [changed, applied, ran].map((result) => result?.run?.replicas ?? []),
+        end,
+      ),
+    [applied, changed, ran, end],
+  );
+  const links: ChartLinks = {
+    window: { from: start / 1000, to: end / 1000 },
+    now: end / 1000,
+    changes: NO_CHANGES,
+    selected: null,
+    onZoom: () => undefined,
+    onPick: () => undefined,
+    onHover: hover.set,
+  };
+  return (
+    <figure class="metric-strip">
+      <figcaption>
+        <Readout columns={columns} hover={hover} />
+      </figcaption>
+      <div role="img" aria-label="Replicas with the change, without it, and what really ran">
+        <TimeChart
+          {...links}
+          height={160}
+          columns={columns}
+          styles={STYLES}
+          area="--chart-band"
+          top={null}
+          format={formatCount}
+          steps="counts"
+        />
+      </div>
+    </figure>
+  );
 }
 
-function changeText({ current }: OtherDecision, to: number): string {
-  return current === to ? `stays at ${formatCount(to)}` : `${formatCount(current)} → ${formatCount(to)}`;
+const NO_CHANGES: ChartLinks['changes'] = [];
+
+interface ReadoutProps {
+  readonly columns: ReturnType<typeof chartColumns>;
+  readonly hover: ReadableCell<number | null>;
+}
+
+function Readout({ columns, hover }: ReadoutProps): VNode {
+  const [at = [], ...counts] = columns;
+  const second = useCell(hover) ?? Infinity;
+  const index = at.findLastIndex((one) => (one ?? 0) <= second);
+  const value = (list: number): string => formatCount(counts[list]?.[index] ?? null);
+  return (
+    <span class="chart-legend" aria-hidden="true">
+      <LegendItem style="chart-3" name="with the change" value={value(0)} />
+      <LegendItem style="dashed chart-1" name="without the change" value={value(1)} />
+      <LegendItem style="dotted chart-6" name="what really ran" value={value(2)} />
+    </span>
+  );
+}
+
+interface FigureRow {
+  readonly title: string;
+  readonly text: (figures: Figures) => string;
+  /** Whether what really ran has the figure, too. */
+  readonly isOfRan?: boolean;
+  readonly isOfDemand?: boolean;
+}
+
+const ROWS: readonly FigureRow[] = [
+  { title: 'Pod-hours', text: ({ podHours }) => hoursText(podHours), isOfRan: true },
+  { title: 'Highest replicas', text: ({ peakPods }) => formatCount(peakPods), isOfRan: true },
+  { title: 'Changes', text: ({ changes }) => formatCount(changes), isOfRan: true },
+  { title: 'Decisions limited by maxReplicas', text: ({ atMaximum }) => percentText(atMaximum) },
+  {
+    title: 'Time with fewer pods than needed (tau_U)',
+    text: ({ tauU }) => percentText(tauU),
+    isOfRan: true,
+    isOfDemand: true,
+  },
+  {
+    title: 'Missing pods, of those needed (theta_U)',
+    text: ({ thetaU }) => percentText(thetaU),
+    isOfRan: true,
+    isOfDemand: true,
+  },
+];
+
+function FiguresTable({ runs: { applied, changed, ran, capacity } }: { readonly runs: PastRuns }): VNode {
+  const rows = ROWS.filter(({ isOfDemand = false }) => capacity !== null || !isOfDemand);
+  const cell = (figures: Figures | null | undefined, { text }: FigureRow): string =>
+    figures == null ? UNKNOWN : text(figures);
+  return (
+    <Table
+      caption="The two documents and what really ran, in figures"
+      columns={[
+        { title: 'Figure' },
+        { title: 'With the change', isNumber: true },
+        { title: 'Without the change', isNumber: true },
+        { title: 'What really ran', isNumber: true },
+      ]}
+      rows={rows.map((row) => ({
+        key: row.title,
+        cells: [
+          row.title,
+          <b>{cell(changed.figures, row)}</b>,
+          cell(applied.figures, row),
+          cell(row.isOfRan === true ? ran?.figures : null, row),
+        ],
+      }))}
+    />
+  );
 }

@@ -1,10 +1,13 @@
 import type { VNode } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { ScalerDetail, SnapshotAnswer } from '../../../api/answers.js';
 import { isPlainObject } from '../../../scaler/plain-json.js';
+import { ApiError, apiErrorOf } from '../../data/api-error.js';
 import type { Api } from '../../data/api.js';
+import { snapshotRequest } from '../../data/requests.js';
 import { formatCount } from '../../ui/numbers.js';
-import { PartMissing } from '../../ui/states.jsx';
+import { PartMissing, Waiting } from '../../ui/states.jsx';
+import { Time } from '../../ui/time.jsx';
 import { usePart } from '../../ui/use-part.js';
 import { WaterfallView } from '../decision/waterfall-view.jsx';
 import type { TimeWindow } from '../chart/chart-props.js';
@@ -17,15 +20,48 @@ import { DocumentForm, Problems } from './document-form.jsx';
 import type { TextEditorProps } from './text-editor.jsx';
 import './what-if.css';
 
-export interface WhatIfPanelProps {
+export interface WhatIfProps {
   readonly api: Api;
-  readonly snapshot: SnapshotAnswer;
   readonly detail: ScalerDetail;
-  readonly shown: TimeWindow;
+  /** Time of the decision in RFC 3339; null: the last decision. */
+  readonly at: string | null;
+  /** The part of the charts that is zoomed in; null: the last `seconds`. */
+  readonly zoom: TimeWindow | null;
+  /** The length of the range of the charts. */
+  readonly seconds: number;
+}
+
+/** Reads the snapshot of a decision, and lets the user change its document. */
+export function WhatIf({ at, ...props }: WhatIfProps): VNode {
+  const { api, detail } = props;
+  const { namespace, name } = detail;
+  const [reading, setReading] = useState<SnapshotAnswer | ApiError | null>(null);
+  const [attempt, setAttempt] = useState(0);
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    setReading(null);
+    api
+      .read(snapshotRequest(namespace, name, at === null ? {} : { at }), signal)
+      .then(setReading, (error: unknown) => {
+        if (!signal.aborted) setReading(apiErrorOf(error));
+      });
+    return () => controller.abort();
+  }, [api, namespace, name, at, attempt]);
+  return reading === null || reading instanceof ApiError ? (
+    <Waiting error={reading} onRetry={() => setAttempt(attempt + 1)} />
+  ) : (
+    <Panel {...props} snapshot={reading} />
+  );
+}
+
+interface PanelProps extends Omit<WhatIfProps, 'at'> {
+  readonly snapshot: SnapshotAnswer;
 }
 
 /** Shows a form for the document, and compares the decision of the changed document with that of the service. */
-export function WhatIfPanel({ api, snapshot, detail, shown }: WhatIfPanelProps): VNode {
+function Panel({ snapshot, ...props }: PanelProps): VNode {
+  const { detail } = props;
   const [base, setBase] = useState<unknown>(snapshot.scaler);
   const [document, setDocument] = useState<unknown>(snapshot.scaler);
   const real = useMemo(() => decideWith(snapshot, snapshot.scaler).decision, [snapshot]);
@@ -53,6 +89,9 @@ export function WhatIfPanel({ api, snapshot, detail, shown }: WhatIfPanelProps):
         <button type="button" disabled={!isChanged} onClick={() => replace(snapshot.scaler)}>
           Reset
         </button>
+        <p class="hint">
+          On the snapshot of <Time at={snapshot.now} />.
+        </p>
       </div>
       <div class="what-if-result">
         {real === null ? null : <Result title="As it is" decision={real} />}
@@ -63,7 +102,7 @@ export function WhatIfPanel({ api, snapshot, detail, shown }: WhatIfPanelProps):
           <apply.Apply detail={detail} before={snapshot.scaler} after={document} />
         )}
         {past === null || !isChanged || result.decision === null ? null : (
-          <past.PastSection api={api} detail={detail} document={document} at={snapshot.now} shown={shown} />
+          <past.PastSection {...props} document={document} snapshot={snapshot} />
         )}
       </div>
     </div>
