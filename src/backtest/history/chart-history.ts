@@ -40,6 +40,8 @@ interface ChartInput {
 }
 
 type ChartBacktest = ReturnType<typeof historyInput> & {
+  /** The metric from which the needed pods are computed. */
+  readonly loadMetric: MetricSpec;
   /** Whether the load that one pod carries is known. If not, the figures about the demand mean nothing. */
   readonly isCapacityKnown: boolean;
 };
@@ -114,7 +116,7 @@ export function chartBacktest(input: ChartInput): ChartBacktest {
     measures: new Map<string, string>(),
   };
   const recorded = { history, load, loadMetric, podStartSeconds, ran };
-  return { ...historyInput(recorded, { given, range }), isCapacityKnown: capacity !== null };
+  return { ...historyInput(recorded, { given, range }), loadMetric, isCapacityKnown: capacity !== null };
 }
 
 const NO_COUNTS: readonly CountStep[] = [];

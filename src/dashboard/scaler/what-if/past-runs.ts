@@ -113,8 +113,10 @@ export interface PastRuns {
   /** The sync period of the document without the change. */
   readonly periodSeconds: number;
   readonly podStartSeconds: number;
-  /** The load that one pod carries, in base units of the first metric; null: unknown. */
+  /** The load that one pod carries, in base units of `loadMetric`; null: unknown. */
   readonly capacity: number | null;
+  /** The metric from which the needed pods are computed. */
+  readonly loadMetric: string;
   /** What the runs do not take into account, as sentences. */
   readonly notes: readonly string[];
 }
@@ -186,6 +188,7 @@ export async function runPast(
       periodSeconds: applied.spec.syncPeriodSeconds,
       podStartSeconds: input.assumptions.podStart.medianSeconds,
       capacity: input.isCapacityKnown ? input.assumptions.capacity : null,
+      loadMetric: input.loadMetric.identity,
       notes: notesOn(scalers),
     };
   } catch (error) {

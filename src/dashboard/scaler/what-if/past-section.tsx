@@ -109,7 +109,7 @@ function Comparison({ runs, note }: { readonly runs: PastRuns; readonly note: st
         {runs.podStartSeconds} s.{' '}
         {capacity === null
           ? 'The load that one pod carries is unknown, and so are the missing pods. '
-          : `One pod carries a load of ${Number(capacity.toPrecision(3))}. `}
+          : `The needed pods are those for ${runs.loadMetric}, of which one pod carries ${Number(capacity.toPrecision(3))}. `}
         {runs.unknownPercent < 1
           ? ''
           : `For ${percentText(runs.unknownPercent)} of the time the load is unknown, or from partial data: the replicas stay, and the figures do not include this time. `}
@@ -198,15 +198,15 @@ const ROWS: readonly FigureRow[] = [
   { title: 'Pod-hours', text: ({ podHours }) => hoursText(podHours), isOfRan: true },
   { title: 'Highest replicas', text: ({ peakPods }) => formatCount(peakPods), isOfRan: true },
   { title: 'Changes', text: ({ changes }) => formatCount(changes), isOfRan: true },
-  { title: 'Decisions limited by maxReplicas', text: ({ atMaximum }) => percentText(atMaximum) },
+  { title: 'Limited by maxReplicas', text: ({ atMaximum }) => percentText(atMaximum) },
   {
-    title: 'Time with fewer pods than needed (tau_U)',
+    title: 'Time with too few pods (tau_U)',
     text: ({ tauU }) => percentText(tauU),
     isOfRan: true,
     isOfDemand: true,
   },
   {
-    title: 'Missing pods, of those needed (theta_U)',
+    title: 'Missing pods (theta_U)',
     text: ({ thetaU }) => percentText(thetaU),
     isOfRan: true,
     isOfDemand: true,
@@ -222,9 +222,9 @@ function FiguresTable({ runs: { applied, changed, ran, capacity } }: { readonly 
       caption="The two documents and what really ran, in figures"
       columns={[
         { title: 'Figure' },
-        { title: 'With the change', isNumber: true },
-        { title: 'Without the change', isNumber: true },
-        { title: 'What really ran', isNumber: true },
+        { title: 'With change', isNumber: true },
+        { title: 'Without', isNumber: true },
+        { title: 'Really ran', isNumber: true },
       ]}
       rows={rows.map((row) => ({
         key: row.title,
