@@ -2,6 +2,7 @@ import type { VNode } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { SnapshotAnswer } from '../../../api/answers.js';
 import type { Figures } from '../../../backtest/compare/figures.js';
+import type { PlainObject } from '../../../scaler/plain-json.js';
 import { formatInstant, secondsBetween } from '../../../units/time.js';
 import { apiErrorOf } from '../../data/api-error.js';
 import { createCell, type ReadableCell } from '../../data/cell.js';
@@ -11,12 +12,14 @@ import { Table } from '../../ui/table.jsx';
 import { Time } from '../../ui/time.jsx';
 import type { ChartLinks, SeriesStyle } from '../chart/chart-props.js';
 import { LegendItem, TimeChart } from '../chart/time-chart.jsx';
+import { Apply } from './apply.jsx';
 import { MOST_DECISIONS, type PastPoints, type PastRuns, readPastPoints, runPast } from './past-runs.js';
 import type { WhatIfProps } from './what-if-panel.jsx';
 import { chartColumns, describeDifference, describeDrift, hoursText, percentText } from './past-texts.js';
 
 interface PastSectionProps extends Pick<WhatIfProps, 'api' | 'detail' | 'zoom' | 'seconds'> {
-  readonly document: unknown;
+  /** The changed document. */
+  readonly document: PlainObject;
   readonly snapshot: SnapshotAnswer;
 }
 
@@ -24,8 +27,19 @@ type Reading = PastPoints | 'closed' | 'loading' | { readonly error: string };
 /** A number is the share of the decisions that are made, from 0 to 1. */
 type Running = PastRuns | string | number;
 
+/** Shows how the user applies the change, and its effect on the shown history. */
+export function EffectSections(props: PastSectionProps): VNode {
+  const { detail, document, snapshot } = props;
+  return (
+    <>
+      <Apply detail={detail} before={snapshot.scaler} after={document} />
+      <PastSection {...props} />
+    </>
+  );
+}
+
 /** Runs the changed document and the one without the change over the shown time range, in the browser. */
-export function PastSection({ api, detail, document, snapshot, zoom, seconds }: PastSectionProps): VNode {
+function PastSection({ api, detail, document, snapshot, zoom, seconds }: PastSectionProps): VNode {
   const { namespace, name } = detail;
   const [isWanted, setIsWanted] = useState(false);
   const [reading, setReading] = useState<Reading>('closed');

@@ -61,13 +61,11 @@ interface PanelProps extends Omit<WhatIfProps, 'at'> {
 
 /** Shows a form for the document, and compares the decision of the changed document with that of the service. */
 function Panel({ snapshot, ...props }: PanelProps): VNode {
-  const { detail } = props;
   const [base, setBase] = useState<unknown>(snapshot.scaler);
   const [document, setDocument] = useState<unknown>(snapshot.scaler);
   const real = useMemo(() => decideWith(snapshot, snapshot.scaler).decision, [snapshot]);
   const result = useMemo(() => decideWith(snapshot, document), [snapshot, document]);
   const isChanged = JSON.stringify(document) !== JSON.stringify(snapshot.scaler);
-  const { part: apply } = usePart(loadApply, isChanged);
   const { part: past } = usePart(loadPast, isChanged);
   const replace = (next: unknown): void => {
     setBase(next);
@@ -98,18 +96,14 @@ function Panel({ snapshot, ...props }: PanelProps): VNode {
         {isChanged ? (
           <Changed decision={result.decision} problems={result.problems} notes={result.notes} />
         ) : null}
-        {apply === null || !isChanged || result.decision === null || !isPlainObject(document) ? null : (
-          <apply.Apply detail={detail} before={snapshot.scaler} after={document} />
-        )}
-        {past === null || !isChanged || result.decision === null ? null : (
-          <past.PastSection {...props} document={document} snapshot={snapshot} />
+        {past === null || !isChanged || result.decision === null || !isPlainObject(document) ? null : (
+          <past.EffectSections {...props} document={document} snapshot={snapshot} />
         )}
       </div>
     </div>
   );
 }
 
-const loadApply = () => import('./apply.jsx');
 const loadPast = () => import('./past-section.jsx');
 
 interface ChangedProps {
