@@ -1,23 +1,28 @@
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { SnapshotAnswer } from '../../../api/answers.js';
+import type { ScalerDetail, SnapshotAnswer } from '../../../api/answers.js';
 import type { Figures } from '../../../backtest/compare/figures.js';
 import type { PlainObject } from '../../../scaler/plain-json.js';
 import { formatInstant, secondsBetween } from '../../../units/time.js';
 import { apiErrorOf } from '../../data/api-error.js';
+import type { Api } from '../../data/api.js';
 import { createCell, type ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
 import { formatCount, plural, UNKNOWN } from '../../ui/numbers.js';
 import { Table } from '../../ui/table.jsx';
 import { Time } from '../../ui/time.jsx';
-import type { ChartLinks, SeriesStyle } from '../chart/chart-props.js';
+import type { ChartLinks, SeriesStyle, TimeWindow } from '../chart/chart-props.js';
 import { LegendItem, TimeChart } from '../chart/time-chart.jsx';
 import { Apply } from './apply.jsx';
 import { MOST_DECISIONS, type PastPoints, type PastRuns, readPastPoints, runPast } from './past-runs.js';
-import type { WhatIfProps } from './what-if-panel.jsx';
 import { chartColumns, describeDifference, describeDrift, hoursText, percentText } from './past-texts.js';
 
-interface PastSectionProps extends Pick<WhatIfProps, 'api' | 'detail' | 'zoom' | 'seconds'> {
+interface PastSectionProps {
+  readonly api: Api;
+  readonly detail: ScalerDetail;
+  /** The part of the charts that is zoomed in; null: the last `seconds`. */
+  readonly zoom: TimeWindow | null;
+  readonly seconds: number;
   /** The changed document. */
   readonly document: PlainObject;
   readonly snapshot: SnapshotAnswer;
