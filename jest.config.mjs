@@ -11,7 +11,7 @@ export default {
   testEnvironment: '<rootDir>/test/support/plain-context-environment.mjs',
   runtime: '<rootDir>/test/support/shared-modules-runtime.cjs',
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  testPathIgnorePatterns: hasPath ? [] : SERVICES.map((directory) => `<rootDir>/${directory}/`),
+  testPathIgnorePatterns: hasPath ? [] : SERVICES.map((path) => `<rootDir>/${path}`),
   extensionsToTreatAsEsm: ['.ts', '.tsx'],
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.jsx?$': '$1' },
   transform: {

@@ -1,7 +1,7 @@
 import { relative, sep } from 'node:path';
 
-/** The tests of `npm run test:services`: services as processes, and the dashboard in Chromium. */
-export const SERVICES = ['test/browser', 'test/e2e', 'test/faults/processes'];
+/** The tests of `npm run test:services`: services as processes, the dashboard in Chromium, releases of the chart. */
+export const SERVICES = ['test/browser', 'test/chart/upgrade', 'test/e2e', 'test/faults/processes'];
 
 /** Tests in real time: they wait more than they work. */
 const IN_REAL_TIME =
