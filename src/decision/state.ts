@@ -342,9 +342,9 @@ function fixed({ decision, conditions }: StateFacts): Reason | null {
 }
 
 function noSeries(facts: StateFacts): Reason | null {
-  const { decision } = facts;
-  const isZero = decision?.recommendedReplicas === 0 && decision.metrics.some(hasNoSeries);
-  return isZero ? (asleep(facts) ?? atMinimum(facts)) : null;
+  const isZero = facts.decision?.recommendedReplicas === 0 && facts.decision.metrics.some(hasNoSeries);
+  const bound = isZero ? (asleep(facts) ?? atMinimum(facts)) : null;
+  return bound && { cause: bound.cause };
 }
 
 function asleep({ decision }: StateFacts): Reason | null {

@@ -6,7 +6,7 @@ import { countReady } from '../decision/snapshot/snapshot.js';
 import type { ScalerState } from '../decision/state.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
-import { desiredReplicasOf } from './cycle-record.js';
+import { boundsOf, desiredReplicasOf } from './cycle-record.js';
 import type { LedgerEntry, Ledger } from './ledger.js';
 import { SCALER_METRICS, type MetricRow, type MetricsDetail, isInSummary } from './metric-table.js';
 
@@ -25,8 +25,8 @@ export const SCALER_SERIES: Readonly<
   currentReplicas: ({ record }, write) => writeKnown(record.decision?.currentReplicas, write),
   desiredReplicas: ({ record }, write) => writeKnown(desiredReplicasOf(record), write),
   recommendedReplicas: ({ record }, write) => writeKnown(record.decision?.recommendedReplicas, write),
-  minReplicas: ({ record }, write) => writeKnown(record.decision?.minReplicas, write),
-  maxReplicas: ({ record }, write) => writeKnown(record.decision?.maxReplicas, write),
+  minReplicas: ({ record }, write) => write('', boundsOf(record).minReplicas),
+  maxReplicas: ({ record }, write) => write('', boundsOf(record).maxReplicas),
   readyPods: ({ record: { snapshot } }, write) =>
     writeKnown(snapshot === null ? null : countReady(snapshot.pods), write),
   metricValue: (status, write) => writeMetrics(status, write, currentValue),

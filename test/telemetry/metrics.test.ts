@@ -164,13 +164,16 @@ describe('createMetrics', () => {
     ]);
   });
 
-  it('exposes no replicas while the target cannot be read', async () => {
+  it('exposes the bounds, and no replicas, while the target cannot be read', async () => {
     const { ledger, metrics } = build();
     ledger.add(record());
 
     ledger.add(record({ snapshot: null, decision: null }));
 
-    expect(await lines(metrics, /_replicas|_pods/)).toEqual([]);
+    expect(await lines(metrics, /_replicas|_pods/)).toEqual([
+      'promscaler_min_replicas{namespace="shop",scaler="web"} 1',
+      'promscaler_max_replicas{namespace="shop",scaler="web"} 10',
+    ]);
   });
 
   it('drops limit and condition of the previous cycle', async () => {

@@ -29,6 +29,14 @@ const CASES = {
     spec: { metrics: [metric('queue', { onMissing: 'zero' })] },
     samples: [{ at, values: [0] }],
   },
+  night: {
+    count: 4,
+    spec: {
+      metrics: [metric('queue', { onMissing: 'zero' })],
+      schedules: [{ name: 'night', start: '0 0 * * *', end: '0 6 * * *', minReplicas: 4 }],
+    },
+    samples: [MISSING],
+  },
   falling: { count: 4, spec: { metrics: [metric('queue', { onMissing: 'zero' })] }, samples: [MISSING] },
   other: {
     count: 4,
@@ -97,6 +105,14 @@ describe('a metric without series, which the document reads as 0', () => {
     expect(text).toContain('queue (External): no series, read as 0, target 30 per pod - proposes 0');
     expect(text).toMatch(/\nWhat to do\n {2}Run doctor to find the fix:\n.*doctor shop\/asleep /);
     expect(text).not.toMatch(/is at 0|calculated from/);
+  });
+
+  it('has no end, although a schedule that ends keeps the count', () => {
+    const { name, cause, until } = records.ledger.get('shop/night')?.shownState ?? {};
+
+    expect(name).toBe('NoSeries');
+    expect(cause).toMatch(/ by schedule "night" until 2026-01-01T06:00:00Z; queue: no series, read as 0/);
+    expect(until ?? null).toBeNull();
   });
 
   it('is in the activation of explain: "read as 0", not "is 0"', async () => {

@@ -1,5 +1,5 @@
 import { fixOfTool } from '../../decision/replicas-writers.js';
-import { type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
+import { type JsonObject, objectIn, objectsIn, textsIn } from '../../kubernetes/api/json.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { parseObject } from '../../prometheus/answers/classify.js';
@@ -35,7 +35,12 @@ export function checkReplicasWriter({
   const { target } = cluster;
   if (target instanceof KubernetesError) return [make.skipped('the target cannot be read')];
   const managers = target.replicasManagers ?? [];
-  const others = managers.filter((manager) => manager !== OWN_NAME);
+  const hasApplied = objectsIn(objectIn(cluster.object, 'metadata'), 'managedFields').some(
+    ({ manager }) => manager === CLIENT_SIDE_APPLY,
+  );
+  // After promscaler has set the count, kubectl no longer owns the field, but the next apply still resets it.
+  const mayReset = hasApplied && !managers.includes(CLIENT_SIDE_APPLY) ? [CLIENT_SIDE_APPLY] : [];
+  const others = [...managers, ...mayReset].filter((manager) => manager !== OWN_NAME);
   for (const manager of isDryRun ? [] : others) {
     const fix = fixOfTool(manager);
     if (fix === null || (isClientSideApply(manager) && !appliesReplicas(cluster.object))) continue;
@@ -48,8 +53,10 @@ export function checkReplicasWriter({
   return [make.ok(managers.length === 0 ? '' : who)];
 }
 
+const CLIENT_SIDE_APPLY = 'kubectl-client-side-apply';
+
 function isClientSideApply(manager: string): boolean {
-  return manager === 'kubectl-client-side-apply' || manager === 'before-first-apply';
+  return manager === CLIENT_SIDE_APPLY || manager === 'before-first-apply';
 }
 
 /**

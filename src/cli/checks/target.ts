@@ -263,7 +263,7 @@ async function explainMissingTarget(
   if (free.length > 0)
     return [
       `${message}; namespace ${namespace} has ${listSome(free.map((one) => one.ref.name))}`,
-      'set spec.scaleTargetRef.name to one of these names',
+      `create ${nameTarget(namespace, ref)}, or correct spec.scaleTargetRef.name`,
     ];
   if (here.length > 0)
     return [

@@ -1,5 +1,5 @@
 import { countChange } from '../../decision/explain.js';
-import { metricFailed, WITHOUT_TARGET } from '../../decision/conditions.js';
+import { metricFailed, SCALING_DISABLED, WITHOUT_TARGET } from '../../decision/conditions.js';
 import type { TargetFailure } from '../../decision/failing.js';
 import { worthRaising } from '../../decision/forecast/worth.js';
 import { nameOtherScaler, type Pause, pauseMessage, pauseReason } from '../../decision/pause.js';
@@ -35,6 +35,7 @@ export function buildRecord(
   const { observed, decision, hold, result } = settled;
   const { snapshot, memory, otherScaler, pause, isDryRun } = observed;
   const added = [
+    ...stoppedByPause(settled),
     withIgnored(heldCondition(settled), scaler, observed),
     targetReachedAfter(settled, now),
     ...uniqueConditions(followUps.duplicates?.(scaler) ?? null),
@@ -140,6 +141,12 @@ function isCalculated({ metrics, action }: Decision): boolean {
   return metrics.every(
     ({ error, partial, fallback }) => error === null && partial === null && fallback === undefined,
   );
+}
+
+/** Returns `ScalingActive` while a pause keeps 0 replicas: no metric is evaluated, so the last condition is outdated. */
+function stoppedByPause({ observed: { pause, target }, decision }: Settled): readonly Condition[] {
+  const isStopped = pause?.replicas === 0 && target.specReplicas === 0 && decision.metrics.length === 0;
+  return isStopped ? [SCALING_DISABLED] : NO_CONDITIONS;
 }
 
 /**

@@ -80,13 +80,19 @@ describe('replicas-writer', () => {
     expect(found?.fix).toContain(fix);
   });
 
-  async function applied(manifest: string, spec = ''): Promise<readonly CheckResult[]> {
+  async function applied(
+    manifest: string,
+    { spec = '', then = [] as readonly string[] } = {},
+  ): Promise<readonly CheckResult[]> {
     const simulator = await cluster({ workloads: [shop('web')] });
     simulator.setReplicas({ namespace: 'shop', name: 'web' }, 3, 'kubectl-client-side-apply');
     const annotations = { 'kubectl.kubernetes.io/last-applied-configuration': manifest };
-    await send(simulator, 'PATCH', '/apis/apps/v1/namespaces/shop/deployments/web', {
+    const query = '?fieldManager=kubectl-client-side-apply';
+    await send(simulator, 'PATCH', `/apis/apps/v1/namespaces/shop/deployments/web${query}`, {
       body: { metadata: { annotations } },
     });
+    for (const [index, manager] of then.entries())
+      simulator.setReplicas({ namespace: 'shop', name: 'web' }, 5 + index, manager);
     return (await diagnoseHealthy(simulator, { web: document('web', spec) })).of('replicas-writer');
   }
 
@@ -97,7 +103,18 @@ describe('replicas-writer', () => {
   });
 
   it('is content in a dry run, which changes no replicas', async () => {
-    expect(await applied('{"spec":{"replicas":3}}', '  dryRun: true\n')).toEqual([]);
+    expect(await applied('{"spec":{"replicas":3}}', { spec: '  dryRun: true\n' })).toEqual([]);
+  });
+
+  it('warns about kubectl apply also after promscaler has set the count', async () => {
+    const then = ['promscaler'];
+    expect(await applied('{"spec":{"replicas":3}}', { then })).toMatchObject([
+      {
+        status: 'warning',
+        message: expect.stringMatching(/^kubectl-client-side-apply has set spec.replicas of /),
+      },
+    ]);
+    expect(await applied('{"spec":{"template":{}}}', { then })).toEqual([]);
   });
 
   it('is one warning for several workloads with the same tool', async () => {

@@ -54,7 +54,7 @@ describe('target', () => {
     [
       document('zzzzzzzz'),
       'deployment shop/zzzzzzzz does not exist; namespace shop has checkout, off',
-      'set spec.scaleTargetRef.name to one of these names',
+      'create deployment shop/zzzzzzzz, or correct spec.scaleTargetRef.name',
     ],
     [
       document('zzzzzzzz', '  namespace: bakc\n'),

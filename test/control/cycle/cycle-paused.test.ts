@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { kubernetesEvents } from '../../../src/control/cycle/report.js';
+import { conditionOf } from '../../../src/decision/result/condition.js';
 import { stateOf } from '../../../src/decision/state.js';
 import { failure } from '../fake-cluster.js';
 import { at, settledMemory, Fixture, SECOND_SCALER, heldOf } from '../fixture.js';
@@ -262,6 +263,7 @@ describe('paused-replicas', () => {
     expect(zeroed.memory.state.zeroedBySelf).toBe(true);
     expect(kept.record.outcome.kind).toBe('paused');
     expect(kept.memory.state.zeroedBySelf).toBe(true);
+    expect(conditionOf(kept.record.conditions, 'ScalingActive')?.reason).toBe('ScalingDisabled');
     expect(resumed.record.outcome).toMatchObject({ kind: 'patched', from: 0 });
     expect(fixture.cluster.specReplicas).toBeGreaterThan(0);
   });
