@@ -63,7 +63,9 @@ describe('a service with ten days of a real Prometheus', () => {
     expect(raiser.decision?.desiredReplicas).toBe(30);
     expect(observer.decision?.forecast).toMatchObject({ replicas: 30, isUsed: false, reactive: 10 });
     expect(observer.decision?.desiredReplicas).toBe(10);
-    expect(explained).toMatch(/^Forecast \(Raise\): 30: at \d\d:\d\d on 7 days, the load of load was 120 to 120; /m);
+    expect(explained).toMatch(
+      /^Forecast \(Raise\): 30: at \d\d:\d\d on 7 days, the load of load was 120 to 120; /m,
+    );
     expect(status).toMatch(/observer .* forecast would raise 10 to 30$/m);
     expect(metrics.map((line) => line.split(' ').at(-1))).toEqual(['30', '30']);
   });
