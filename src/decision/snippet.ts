@@ -235,7 +235,7 @@ export function takeOver({
     isScaledObject || hasHpa ? '--switch --force' : '--switch',
   );
   if (handOver === null) return [];
-  const switchOver = { text: 'Check the service, then end the dry run', snippet: handOver };
+  const switchOver = { text: 'End the dry run; the command checks the service first', snippet: handOver };
   if (!isScaledObject && !hasHpa) return [switchOver];
   const text = hasHpa
     ? `Find out why the HPA${isScaledObject ? ' of the ScaledObject' : ''} has no desired replicas`

@@ -67,7 +67,7 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
 
     expect(await remediesFor(what, { generation: 3, document })).toEqual([
       why,
-      'Check the service, then end the dry run: promscaler adopt hpa/web -n shop --switch --force',
+      'End the dry run; the command checks the service first: promscaler adopt hpa/web -n shop --switch --force',
     ]);
     expect(await remediesFor(what, { name: 'web', file: 'web.yaml', document })).toEqual([
       why,

@@ -90,13 +90,14 @@ async function scaledObjectExists(
 }
 
 /**
- * Returns a fix with both the command and the edit of a file, because `adopt` finds only Scaler objects. `exists`:
+ * Returns a fix with both the command and the edit of a file, because `adopt` finds only Scaler objects in the cluster. `exists`:
  * whether the ScaledObject can be described; null: unknown.
  */
 function endOfDryRun(source: Omit<OtherScaler, 'target'>, exists: boolean | null): string {
   const all = takeOver(source).map(({ snippet }) => snippet.text);
-  const steps = exists === false ? all.slice(-1) : all;
-  return [...steps, 'in a file, remove spec.dryRun'].join('; or ');
+  const describe = exists === false ? [] : all.slice(0, -1);
+  const adopt = all.slice(-1).map((text) => `with the document in the cluster: ${text}`);
+  return [...describe, ...adopt, 'in a file, remove spec.dryRun'].join('; or ');
 }
 
 function comparison(other: OtherScaler): string {

@@ -18,10 +18,10 @@ export const confirmDownscale: Limit = (replicas, context) => {
   const enoughAt = addSeconds(first, asked.seconds);
   const lacking = asked.decisions - proposals.length;
   // After the clock was set back, the first proposal may be in the future.
-  const passed = Math.max(0, (now - first) / 1000);
+  const passed = Math.max(0, Math.floor((now - first) / 1000));
   if (lacking > 0 || enoughAt > now) {
     const count = Math.min(proposals.length, asked.decisions);
-    const reason = `the scale-down is confirmed by ${count} of ${asked.decisions} decisions in ${Math.min(passed, asked.seconds)} of ${asked.seconds} s${sinceChange(first, context.state)}`;
+    const reason = `the scale-down waits for confirmation: ${count} of ${asked.decisions} decisions in ${Math.min(passed, asked.seconds)} of ${asked.seconds} s${sinceChange(first, context.state)}`;
     const until = latest(enoughAt, addSeconds(now, Math.max(0, lacking) * spec.syncPeriodSeconds));
     return { to: current, reason, until };
   }

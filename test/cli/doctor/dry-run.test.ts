@@ -50,7 +50,7 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
         status: 'failed',
         message:
           'the scaler is in dry run, and nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer scales it',
-        fix: 'promscaler adopt hpa/web-hpa -n shop --switch; or in a file, remove spec.dryRun',
+        fix: 'with the document in the cluster: promscaler adopt hpa/web-hpa -n shop --switch; or in a file, remove spec.dryRun',
       },
     ]);
   });
@@ -64,7 +64,7 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
       {
         message:
           'the scaler is in dry run, and nothing scales deployment shop/web: ScaledObject shop/web-hpa does not exist',
-        fix: 'promscaler adopt scaledobject/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun',
+        fix: 'with the document in the cluster: promscaler adopt scaledobject/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun',
       },
     ]);
     expect(ofService.found[0]?.fix).toBe('start the service without --dry-run');
@@ -91,7 +91,7 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
     const start =
       'the scaler is in dry run, and nothing scales deployment shop/web: ScaledObject shop/web-hpa';
     const fix =
-      'kubectl describe -n shop scaledobject web-hpa; or promscaler adopt scaledobject/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun';
+      'kubectl describe -n shop scaledobject web-hpa; or with the document in the cluster: promscaler adopt scaledobject/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun';
     expect(existing).toMatchObject([{ message: `${start} has no HPA: KEDA has not created one`, fix }]);
     expect(forbidden).toMatchObject([{ message: `${start} does not exist or has no HPA`, fix }]);
   });
@@ -191,7 +191,7 @@ describe('other-scaler with a dry run', () => {
         {
           status: 'failed',
           message: `the scaler is in dry run, and ${nothing}`,
-          fix: 'kubectl describe -n shop hpa web-hpa; or promscaler adopt hpa/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun',
+          fix: 'kubectl describe -n shop hpa web-hpa; or with the document in the cluster: promscaler adopt hpa/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun',
         },
       ]);
       expect(ofService.of('other-scaler')).toMatchObject([{ fix: 'start the service without --dry-run' }]);

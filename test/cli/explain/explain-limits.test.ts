@@ -106,7 +106,7 @@ describe('the limits in explain --snapshot', () => {
     const confirmed = await explainAfter('2025-12-31T23:59:00Z', '2025-12-31T23:59:30Z');
 
     expect(waiting).toContain(
-      '1. downscale_confirmation  1 -> 4  the scale-down is confirmed by 2 of 3 decisions in 15 of 60 s\n',
+      '1. downscale_confirmation  1 -> 4  the scale-down waits for confirmation: 2 of 3 decisions in 15 of 60 s\n',
     );
     expect(waiting).toContain('downscale_confirmation  until 2026-01-01T00:00:45Z, in 45s\n');
     expect(confirmed).toContain('1. step_limit  1 -> 3  at most 25 % of 4 in 300 s\n');
