@@ -69,13 +69,15 @@ export class HpaController {
   }
 
   async #sync({ metadata: { namespace, name }, spec }: Hpa): Promise<void> {
-    const { replicas } = this.#simulator.describe({ namespace, name: spec.scaleTargetRef.name });
+    const target = { namespace, name: spec.scaleTargetRef.name };
+    if (this.#simulator.getObject('apps/deployments', namespace, target.name) === null) return;
+    const { replicas } = this.#simulator.describe(target);
     const load = this.#options.loadOf(spec.scaleTargetRef.name);
     if (load === null) return;
     const desired = this.#decide(`${namespace}/${name}`, spec, { replicas, load });
     if (desired !== replicas) {
       this.writes.push({ from: replicas, to: desired });
-      this.#simulator.setReplicas({ namespace, name: spec.scaleTargetRef.name }, desired, 'hpa');
+      this.#simulator.setReplicas(target, desired, 'hpa');
     }
     await this.#send(`/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers/${name}/status`, {
       status: {
