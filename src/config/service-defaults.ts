@@ -1,4 +1,4 @@
-import { ANSWER_DEFAULTS, SCRAPES_IN_WINDOW } from '../units/bounds.js';
+import { ANSWER_DEFAULTS, DEFAULT_SCRAPE_INTERVAL_SECONDS, SCRAPES_IN_WINDOW } from '../units/bounds.js';
 
 /** The defaults of the service config. Source: contract.md section 3. */
 export const SERVICE_DEFAULTS = {
@@ -7,7 +7,7 @@ export const SERVICE_DEFAULTS = {
   timeoutSeconds: 10,
   maxConcurrentQueries: 10,
   ...ANSWER_DEFAULTS,
-  scrapeIntervalSeconds: 30,
+  scrapeIntervalSeconds: DEFAULT_SCRAPE_INTERVAL_SECONDS,
   resourceWindowSeconds: 120,
   scrapesInWindow: SCRAPES_IN_WINDOW,
   sigv4Service: 'aps',

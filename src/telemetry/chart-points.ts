@@ -1,6 +1,7 @@
 import { type ExpectedLoad, expectLoad } from '../decision/forecast/propose-forecast.js';
 import { countReady } from '../decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
+import { PERIODS_BEFORE_GAP } from '../units/bounds.js';
 import { addSeconds, type Instant, instantFromMs } from '../units/time.js';
 import { type CycleRecord, desiredReplicasOf } from './cycle-record.js';
 import { bytesPerPoint, type Point, PointRing } from './point-ring.js';
@@ -243,8 +244,8 @@ function fillCounts(counts: (number | null)[], record: CycleRecord): void {
 function addFine({ fine, scaler }: Series, point: Point, capacity: number): void {
   const newest = fine.size() - 1;
   const last = fine.timeOf(newest);
-  // If there was no point for more than two periods, that gap must stay visible.
-  const isNext = last !== null && point.at - last <= 2500 * scaler.spec.syncPeriodSeconds;
+  const isNext =
+    last !== null && point.at - last <= PERIODS_BEFORE_GAP * scaler.spec.syncPeriodSeconds * 1000;
   if (isNext && fine.isEqual(newest, point) && fine.isEqual(newest - 1, point)) fine.moveNewest(point.at);
   else fine.push(point, capacity);
 }

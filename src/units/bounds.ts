@@ -15,6 +15,10 @@ export const MOST_RAISES = 336;
 
 /** Default limits of a response of a data source. Parsing 23 MiB blocks the event loop for 141 ms. */
 export const ANSWER_DEFAULTS = { maxAnswerBytes: 16 * 1024 * 1024, maxSeries: 20_000 } as const;
+
+/** Default of `scrapeIntervalSeconds` of a data source. */
+export const DEFAULT_SCRAPE_INTERVAL_SECONDS = 30;
+
 /** Number of scrapes in the window of a rate. With fewer, a failed scrape may leave the rate without a value. */
 export const SCRAPES_IN_WINDOW = 4;
 
@@ -25,3 +29,6 @@ const LEAST_WINDOW_SECONDS = 20;
 export function windowOfInterval(intervalSeconds: number): number {
   return Math.max(LEAST_WINDOW_SECONDS, SCRAPES_IN_WINDOW * intervalSeconds);
 }
+
+/** After more than this number of sync periods without a decision, the charts show a gap. */
+export const PERIODS_BEFORE_GAP = 2.5;

@@ -2,7 +2,7 @@ import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import { isAlive } from '../../decision/snapshot/snapshot.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { isCpu, isMemory, isOfResource, isOfTotal, type MetricSpec, type Scaler } from '../../scaler/spec.js';
-import { windowOfInterval } from '../../units/bounds.js';
+import { DEFAULT_SCRAPE_INTERVAL_SECONDS, PERIODS_BEFORE_GAP, windowOfInterval } from '../../units/bounds.js';
 import { milliToNumber } from '../../units/quantity.js';
 import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
 import { BacktestError } from '../compare/variant.js';
@@ -10,8 +10,8 @@ import type { CountStep } from '../simulation/count-steps.js';
 import { CONTAINER } from '../simulation/samples.js';
 import { podStartOf } from '../simulation/settings.js';
 import { estimateCapacity, historyInput } from './history-input.js';
-import { cpuCapacity, type History, type MetricHistory, metricHistory } from './history-models.js';
-import type { Column } from './matrix-to-load.js';
+import { cpuCapacity, type History, type MetricHistory, metricHistory, sumOf } from './history-models.js';
+import { type Column, medianOf } from './matrix-to-load.js';
 import { recordedRun } from './recorded-run.js';
 import { warmUpOf } from './warm-up.js';
 
@@ -45,9 +45,6 @@ type ChartBacktest = ReturnType<typeof historyInput> & {
   /** Whether the load that one pod carries is known. If not, the figures about the demand mean nothing. */
   readonly isCapacityKnown: boolean;
 };
-
-/** The default of `scrapeIntervalSeconds` in the service config. */
-const SCRAPE_SECONDS = 30;
 
 /**
  * Returns the input of a back-test from the points of the charts, which have the mean of the pods instead of their sum.
@@ -151,10 +148,6 @@ function requestOf(metric: MetricSpec, requests: History['requests']): number | 
   return byContainer.size === 0 ? null : sumOf(byContainer) / 100;
 }
 
-function sumOf(amounts: ReadonlyMap<string, number>): number {
-  return [...amounts.values()].reduce((sum, amount) => sum + amount, 0);
-}
-
 /** Returns the mean request of a pod by resource and container. A request of the whole pod is that of one container. */
 function meanRequests({ pods }: Snapshot): History['requests'] {
   const alive = pods.filter(isAlive);
@@ -189,7 +182,7 @@ function scrapeSecondsOf({ samples }: Snapshot): number {
   for (const sample of samples)
     if (sample.form === 'containers' && typeof sample.learnedIntervalSeconds === 'number')
       return sample.learnedIntervalSeconds;
-  return SCRAPE_SECONDS;
+  return DEFAULT_SCRAPE_INTERVAL_SECONDS;
 }
 
 function windowOf(
@@ -217,9 +210,8 @@ function medianStart({ pods }: Snapshot): number | null {
         ? [secondsBetween(startTime, readyChangedAt)]
         : [],
     )
-    .filter((one) => one >= 0 && one < LONGEST_START_SECONDS)
-    .sort((a, b) => a - b);
-  return seconds[Math.floor(seconds.length / 2)] ?? null;
+    .filter((one) => one >= 0 && one < LONGEST_START_SECONDS);
+  return medianOf({ values: Float64Array.from(seconds) });
 }
 
 /**
@@ -258,22 +250,19 @@ function resampling({
   };
 }
 
-/** The service shows a gap in its points after this number of periods without a decision. */
-const MOST_PERIODS = 2.5;
-
 /** Returns for each point whether the time until the next point is a gap. Points are coarse until two are near. */
 function findGaps(
   { at, metrics, ...counts }: ChartPoints,
   { coarseSeconds, periodSeconds }: { readonly coarseSeconds: number; readonly periodSeconds: number },
 ): readonly boolean[] {
   const columns = [counts.currentReplicas, counts.readyPods, ...metrics.map(({ value }) => value)];
-  const near = MOST_PERIODS * periodSeconds;
+  const near = PERIODS_BEFORE_GAP * periodSeconds;
   let isFine = false;
   return at.map((second, index) => {
     const next = at[index + 1];
     if (next === undefined) return false;
     isFine ||= next - second <= near;
-    const most = isFine ? near : Math.max(near, MOST_PERIODS * coarseSeconds);
+    const most = isFine ? near : Math.max(near, PERIODS_BEFORE_GAP * coarseSeconds);
     return next - second > most && columns.some((column) => column[index] !== column[index + 1]);
   });
 }

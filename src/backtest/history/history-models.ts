@@ -59,6 +59,11 @@ export function metricHistory(
   };
 }
 
+/** Returns the sum of the amounts of all containers of a pod. */
+export function sumOf(amounts: ReadonlyMap<string, number>): number {
+  return [...amounts.values()].reduce((sum, amount) => sum + amount, 0);
+}
+
 /** Returns the CPU limit of a pod, or its request times the usage at capacity; null: neither is known. */
 export function cpuCapacity(
   metric: MetricSpec,

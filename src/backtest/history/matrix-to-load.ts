@@ -88,7 +88,7 @@ export function meanOf({ values }: Column): number | null {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;
 }
 
-export function medianOf({ values }: Column): number | null {
+export function medianOf({ values }: Pick<Column, 'values'>): number | null {
   const known = values.filter((value) => !Number.isNaN(value)).sort();
   return known[Math.floor(known.length / 2)] ?? null;
 }

@@ -1,5 +1,5 @@
 import { BacktestError } from '../compare/variant.js';
-import { cpuCapacity, type History, type MetricHistory, metricHistory } from './history-models.js';
+import { cpuCapacity, type History, type MetricHistory, metricHistory, sumOf } from './history-models.js';
 import {
   type Column,
   columnOf,
@@ -251,10 +251,6 @@ function sourceOf(
 
 function plain(query: string): TotalLoad {
   return { query, labels: {}, selector: [] };
-}
-
-function sumOf(amounts: ReadonlyMap<string, number>): number {
-  return [...amounts.values()].reduce((sum, amount) => sum + amount, 0);
 }
 
 function isZeroIfMissing(metric: MetricSpec): boolean {

@@ -90,8 +90,8 @@ async function scaledObjectExists(
 }
 
 /**
- * Returns a fix with both the command and the edit of a file, because `adopt` finds only Scaler objects in the cluster. `exists`:
- * whether the ScaledObject can be described; null: unknown.
+ * Returns a fix with both the command and the edit of a file, because `adopt` finds only Scaler objects in the
+ * cluster. `exists`: whether the ScaledObject can be described; null: unknown.
  */
 function endOfDryRun(source: Omit<OtherScaler, 'target'>, exists: boolean | null): string {
   const all = takeOver(source).map(({ snippet }) => snippet.text);

@@ -9,8 +9,6 @@ import { type CheckResult, resultsOf } from './check-result.js';
 import { CLUSTER_SUBJECT } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
-const OWN_NAME = 'promscaler';
-
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /** A warning about a tool that has set the replicas of a workload. */
@@ -39,9 +37,8 @@ export function checkReplicasWriter({
     ({ manager }) => manager === CLIENT_SIDE_APPLY,
   );
   // After promscaler has set the count, kubectl no longer owns the field, but the next apply still resets it.
-  const mayReset = hasApplied && !managers.includes(CLIENT_SIDE_APPLY) ? [CLIENT_SIDE_APPLY] : [];
-  const others = [...managers, ...mayReset].filter((manager) => manager !== OWN_NAME);
-  for (const manager of isDryRun ? [] : others) {
+  const tools = new Set([...managers, ...(hasApplied ? [CLIENT_SIDE_APPLY] : [])]);
+  for (const manager of isDryRun ? [] : tools) {
     const fix = fixOfTool(manager);
     if (fix === null || (isClientSideApply(manager) && !appliesReplicas(cluster.object))) continue;
     const workload = nameTarget(target.namespace, target.ref);

@@ -27,6 +27,7 @@ import type { DecisionEntry } from '../model/answers.js';
 import { joinHistories, pointsSince, readHistory, type Values } from '../model/chart-data.js';
 import { readSnapshot } from '../model/read-snapshot.js';
 import { isSameQuery } from './decide-with.js';
+import type { TimeWindow } from '../chart/chart-props.js';
 
 /** The points of the charts that a run needs. */
 export interface PastPoints {
@@ -35,12 +36,6 @@ export interface PastPoints {
   readonly coarseSeconds: number;
   /** Why older points are missing; null: none are missing. */
   readonly note: string | null;
-}
-
-/** The range of the charts in Unix seconds. `to` is infinite if it ends now. */
-interface Shown {
-  readonly from: number;
-  readonly to: number;
 }
 
 /** Seconds before the range that are simulated as well, so that windows are filled at its start. */
@@ -55,7 +50,7 @@ const MOST_ENTRIES = 100;
 export async function readPastPoints(
   api: Api,
   { namespace, name }: { readonly namespace: string; readonly name: string },
-  { from }: Shown,
+  { from }: TimeWindow,
   signal: AbortSignal,
 ): Promise<PastPoints> {
   const since = from - WARM_UP_SECONDS;
@@ -148,7 +143,8 @@ export async function runPast(
     readonly points: PastPoints;
     readonly snapshot: SnapshotAnswer;
     readonly document: unknown;
-    readonly shown: Shown;
+    /** The range of the charts. `to` is infinite if it ends now. */
+    readonly shown: TimeWindow;
   },
   context: RunContext,
 ): Promise<PastRuns | string> {
