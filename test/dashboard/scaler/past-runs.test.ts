@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import type { SnapshotAnswer } from '../../../src/api/answers.js';
 import type { ChartPoints } from '../../../src/backtest/history/chart-history.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
+import { ApiError } from '../../../src/dashboard/data/api-error.js';
 import { type PastRuns, readPastPoints, runPast } from '../../../src/dashboard/scaler/what-if/past-runs.js';
 import { snapshotToJson } from '../../../src/decision/result/write-json.js';
 import { EMPTY_STATE, listUsage, type Pod } from '../../../src/decision/snapshot/snapshot.js';
@@ -326,5 +327,68 @@ describe('the points', () => {
     );
 
     expect(points.metrics[0]?.value).toEqual([7, null, 9]);
+  });
+
+  const readSince = (seconds: number, older: () => Promise<unknown>): ReturnType<typeof readPastPoints> =>
+    readPastPoints(
+      {
+        clock: SYSTEM_CLOCK,
+        read: ({ path }: { readonly path: string }) =>
+          path.includes('source=prometheus')
+            ? older()
+            : Promise.resolve(path.includes('/history') ? history : { items: [] }),
+      } as unknown as Parameters<typeof readPastPoints>[0],
+      { namespace: 'shop', name: 'web' },
+      { from: END - seconds, to: Infinity },
+      new AbortController().signal,
+    );
+
+  test.each([
+    { range: '24 h', seconds: 86_400, stepSeconds: 300 },
+    { range: '7 d', seconds: 604_800, stepSeconds: 1200 },
+  ])(
+    'of $range come from Prometheus: a run over them has 5 pods for a load of 48, later 8 for 76',
+    async ({ seconds, stepSeconds }) => {
+      const count = (seconds + 3600) / stepSeconds;
+      const at = Array.from({ length: count }, (_, index) => END - (count - index) * stepSeconds);
+      const older = {
+        ...{ at: at.map((second) => formatInstant(instantFromMs(second * 1000))), stepSeconds },
+        ...{ currentReplicas: at.map(() => 4), readyPods: at.map(() => 4) },
+        metrics: [
+          // Different values, because between equal ones no gap is possible.
+          {
+            ...history.metrics[0],
+            value: at.map((_, index) => (2 * index < count ? 12 : 19) + (index % 2) / 10),
+            target: at.map(() => 10),
+          },
+        ],
+      };
+
+      const past = await readSince(seconds, () => Promise.resolve(older));
+      const runs = await runPast(
+        {
+          points: past,
+          snapshot: snapshotOf(rpsScaler(4)),
+          document: documentOf(rpsScaler(8)),
+          // The points in memory have another load.
+          shown: { from: END - seconds, to: END - stepSeconds },
+        },
+        { clock: SYSTEM_CLOCK, signal: new AbortController().signal, onProgress: () => undefined },
+      );
+
+      const { applied, changed, unknownPercent } = known(runs);
+      expect([past.note, past.coarseSeconds, past.points.at.length]).toEqual([null, stepSeconds, count + 3]);
+      expect([applied, changed].map(({ run }) => run?.replicas.map(({ count: pods }) => pods))).toEqual([
+        [4],
+        [5, 8],
+      ]);
+      expect(unknownPercent).toBe(0);
+    },
+  );
+
+  test('that Prometheus does not return are missing, with the reason', async () => {
+    const past = await readSince(86_400, () => Promise.reject(new ApiError('unavailable', 'no answer')));
+
+    expect([past.note, past.points.at.length]).toEqual(['no answer', 3]);
   });
 });
