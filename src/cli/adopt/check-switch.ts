@@ -1,8 +1,9 @@
 import type { ScalerView } from '../../api/answers.js';
 import { readPause } from '../../control/cycle/pause.js';
-import { targetKey } from '../../kubernetes/targets.js';
 import { pauseMessage } from '../../decision/pause.js';
+import { readWatchedTarget, targetKey } from '../../kubernetes/targets.js';
 import { type JsonObject, countIn, objectIn, textIn } from '../../kubernetes/api/json.js';
+import { describeReset, findReset } from '../checks/replicas-writer.js';
 import {
   type AdoptContext,
   type ScalerObject,
@@ -78,6 +79,16 @@ export function whyNotInForce(
   if (manager === null || context.options.force === true) return null;
   const why = `${manager} manages ${nameScaler(context, scaler)}, and would set spec.dryRun: true again, so nothing would scale the workload. Remove spec.dryRun and ${nameSource(context.source)} from the repository in one commit. While the HPA exists, promscaler patches nothing`;
   return { why, canBeForced: true };
+}
+
+/** Returns a warning about a deployment tool that may reset the replicas after the switch; null: none is known. */
+export async function whatResets(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
+  const workload = await readWorkload(context, scaler);
+  if (workload == null) return null;
+  const reset = findReset(workload, readWatchedTarget(workload)?.replicasManagers ?? []);
+  if (reset === null) return null;
+  const { tool, fix } = reset;
+  return `${describeReset(tool, [nameWorkload(context, scaler)], true)}. To prevent that: ${fix}`;
 }
 
 function whyInvalid(context: AdoptContext, scaler: ScalerObject, { row }: ServiceView): string | null {

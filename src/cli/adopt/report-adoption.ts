@@ -16,7 +16,7 @@ import {
 import { commandFor, nameSource } from './adopt-options.js';
 import { whatDiffers } from './check-source.js';
 import { agreementText, isOfScaledObject, readAgreement } from './agreement.js';
-import { whyNotInForce, whyRefused } from './check-switch.js';
+import { whatResets, whyNotInForce, whyRefused } from './check-switch.js';
 import { type ServiceView, readView, whyZero } from './confirm-service.js';
 import { localTimes } from '../output/lines.js';
 
@@ -50,6 +50,8 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   if (differs !== null && differs !== refusal?.why) io.stdout.write(`Note:    ${differs}\n`);
   const zero = view.row === null ? null : whyZero(view.row);
   if (zero !== null) io.stdout.write(`Note:    ${zero}\n`);
+  const resets = await whatResets(context, scaler);
+  if (resets !== null) io.stdout.write(`Note:    ${resets}\n`);
   io.stdout.write(
     refusal === null ? `Switch:  ${command}\n` : `A switch would be refused now: ${refusal.why}\n`,
   );

@@ -18,7 +18,7 @@ import {
 } from './adoption.js';
 import { type AgreementReport, agreementText, whyIdle, whyShort } from './agreement.js';
 import { managerAdvice, managerOf, whatDiffers } from './check-source.js';
-import { type Refusal, whyNotInForce, whyRefused } from './check-switch.js';
+import { type Refusal, whatResets, whyNotInForce, whyRefused } from './check-switch.js';
 import { confirmService, type ServiceView, whyZero } from './confirm-service.js';
 import { fetchView } from './report-adoption.js';
 import {
@@ -63,6 +63,8 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   if (manager !== null) warnings.push(managerAdvice(manager, source));
   const differs = object === null ? null : whatDiffers(context, scaler, object);
   if (differs !== null) warnings.push(differs);
+  const resets = await whatResets(context, scaler);
+  if (resets !== null) warnings.push(resets);
   for (const warning of warnings) io.stderr.write(`promscaler: warning: ${warning}\n`);
   const file = object === null ? null : await openManifestFile(manifestOf(object, source), source, context);
   if (options.preview === true) {

@@ -15,11 +15,12 @@ const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 interface ToolWarning extends CheckResult {
   readonly tool: string;
   readonly workload: string;
+  readonly isDryRun: boolean;
 }
 
 /**
- * Fails if the service reports a client that keeps changing `spec.replicas`. Warns if a deployment tool owns the field,
- * because its next run would reset it.
+ * Fails if the service reports a client that keeps changing `spec.replicas`. Warns if a deployment tool has set the
+ * field, because its next run would reset it. In a dry run, the warning comes before the run that does.
  */
 export function checkReplicasWriter({
   scaler,
@@ -33,21 +34,47 @@ export function checkReplicasWriter({
   const { target } = cluster;
   if (target instanceof KubernetesError) return [make.skipped('the target cannot be read')];
   const managers = target.replicasManagers ?? [];
-  const hasApplied = objectsIn(objectIn(cluster.object, 'metadata'), 'managedFields').some(
-    ({ manager }) => manager === CLIENT_SIDE_APPLY,
-  );
-  // After promscaler has set the count, kubectl no longer owns the field, but the next apply still resets it.
-  const tools = new Set([...managers, ...(hasApplied ? [CLIENT_SIDE_APPLY] : [])]);
-  for (const manager of isDryRun ? [] : tools) {
-    const fix = fixOfTool(manager);
-    if (fix === null || (isClientSideApply(manager) && !appliesReplicas(cluster.object))) continue;
+  const reset = findReset(cluster.object, managers);
+  if (reset !== null) {
+    const { tool, fix } = reset;
     const workload = nameTarget(target.namespace, target.ref);
-    const message = `${manager} has set spec.replicas of ${workload}: each run of ${manager} may reset the replica count`;
-    return [{ ...make.warning(message, fix), tool: manager, workload }];
+    return [{ ...make.warning(describeReset(tool, [workload], isDryRun), fix), tool, workload, isDryRun }];
   }
   const [subject, verb] = managers.length === 1 ? ['manager', 'is'] : ['managers', 'are'];
   const who = `the field ${subject} of spec.replicas ${verb} ${listSome(managers)}`;
   return [make.ok(managers.length === 0 ? '' : who)];
+}
+
+/** A deployment tool whose next run may reset `spec.replicas`. */
+interface Reset {
+  /** The field manager of the tool. */
+  readonly tool: string;
+  /** How the tool stops setting the field. */
+  readonly fix: string;
+}
+
+/**
+ * Returns the deployment tool whose next run may reset the replicas of a workload; null: none is known. `managers`: the
+ * field managers of `spec.replicas`.
+ */
+export function findReset(object: JsonObject | null, managers: readonly string[]): Reset | null {
+  const hasApplied = objectsIn(objectIn(object, 'metadata'), 'managedFields').some(
+    ({ manager }) => manager === CLIENT_SIDE_APPLY,
+  );
+  // After another client has set the count, kubectl no longer owns the field, but the next apply still resets it.
+  for (const tool of new Set([...managers, ...(hasApplied ? [CLIENT_SIDE_APPLY] : [])])) {
+    const fix = fixOfTool(tool);
+    if (fix !== null && (!isClientSideApply(tool) || appliesReplicas(object))) return { tool, fix };
+  }
+  return null;
+}
+
+export function describeReset(tool: string, workloads: readonly string[], isDryRun: boolean): string {
+  const [first = '', ...more] = workloads;
+  const run = `${isDryRun ? 'after the dry run, ' : ''}each run of ${tool}`;
+  return more.length === 0
+    ? `${tool} has set spec.replicas of ${first}: ${run} may reset the replica count`
+    : `${tool} has set spec.replicas of ${workloads.length} workloads (${listSome(workloads)}): ${run} may reset their replica counts`;
 }
 
 const CLIENT_SIDE_APPLY = 'kubectl-client-side-apply';
@@ -71,27 +98,31 @@ export function combineReplicasWriters(
   results: readonly (CheckResult | ToolWarning)[],
 ): readonly CheckResult[] {
   const { warning } = resultsOf('replicas-writer', CLUSTER_SUBJECT);
-  const warnings = results.filter((result) => 'tool' in result);
-  const tools = [...new Set(warnings.map(({ tool }) => tool))].map((tool) =>
-    warnings.filter((one) => one.tool === tool),
-  );
-  const combined = tools.flatMap((group) => {
+  const groups = new Map<string, ToolWarning[]>();
+  for (const result of results) {
+    if (!('tool' in result)) continue;
+    const key = groupOf(result);
+    groups.set(key, [...(groups.get(key) ?? []), result]);
+  }
+  const combined = [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined || group.length === 1) return [];
-    const { tool, fix } = first;
-    const workloads = `${group.length} workloads (${listSome(group.map(({ workload }) => workload))})`;
-    const message = `${tool} has set spec.replicas of ${workloads}: each run of ${tool} may reset their replica counts`;
-    return [{ tool, result: warning(message, fix ?? '') }];
+    const workloads = group.map(({ workload }) => workload);
+    return [warning(describeReset(first.tool, workloads, first.isDryRun), first.fix ?? '')];
   });
   return [
-    ...combined.map(({ result }) => result),
+    ...combined,
     ...results.map((result) => {
       if (!('tool' in result)) return result;
-      const { check, status, subject, message, fix, tool } = result;
-      const isCombined = combined.some((one) => one.tool === tool);
+      const { check, status, subject, message, fix } = result;
+      const isCombined = (groups.get(groupOf(result))?.length ?? 0) > 1;
       return isCombined
         ? resultsOf('replicas-writer', subject).ok('')
         : { check, status, subject, message, fix };
     }),
   ];
+}
+
+function groupOf({ tool, isDryRun }: ToolWarning): string {
+  return `${tool} ${isDryRun}`;
 }

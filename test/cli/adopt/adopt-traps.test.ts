@@ -15,6 +15,8 @@ const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/
 const SCALER_PATH = '/apis/promscaler.dev/v1/namespaces/shop/scalers/web';
 const DEPLOYMENT_PATH = '/apis/apps/v1/namespaces/shop/deployments/web';
 
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
 describe('adopt does not switch to a scaler that does not scale', () => {
   let fixture: AdoptFixture;
 
@@ -222,8 +224,6 @@ describe('adopt --switch --force', () => {
 });
 
 describe('adopt keeps the manifest of the HPA', () => {
-  const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-
   async function start(metadata: JsonObject): Promise<AdoptFixture> {
     const fixture = await AdoptFixture.create();
     await send(fixture.cluster.simulator, 'PATCH', HPA_PATH, { body: { metadata } });
@@ -299,6 +299,27 @@ describe('adopt keeps the manifest of the HPA', () => {
       'promscaler: warning: Argo CD or another tool (label app.kubernetes.io/instance) manages HPA shop/web: remove the autoscaler there, too',
     );
   });
+});
+
+it('adopt --report and --switch warn of a manifest with replicas, which the next kubectl apply sets again', async () => {
+  const fixture = await AdoptFixture.create();
+  await send(
+    fixture.cluster.simulator,
+    'PATCH',
+    `${DEPLOYMENT_PATH}?fieldManager=kubectl-client-side-apply`,
+    {
+      body: { metadata: { annotations: { [LAST_APPLIED]: '{"spec":{"replicas":2}}' } } },
+    },
+  );
+  await fixture.start();
+
+  const report = await fixture.run('--report');
+  const { exitCode, stderr } = await fixture.run('--switch');
+
+  const warning =
+    'kubectl-client-side-apply has set spec.replicas of deployment shop/web: after the dry run, each run of kubectl-client-side-apply may reset the replica count. To prevent that: remove spec.replicas with kubectl apply edit-last-applied, then from the manifest. Without the first step, the next apply sets the count to 1\n';
+  expect(report.stdout).toContain(`Note:    ${warning}`);
+  expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`promscaler: warning: ${warning}`)]);
 });
 
 it('takes cluster and namespace from the kubeconfig, also in a pod, as kubectl does', async () => {

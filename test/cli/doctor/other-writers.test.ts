@@ -102,8 +102,16 @@ describe('replicas-writer', () => {
     expect(await applied('no JSON')).toMatchObject([{ status: 'warning' }]);
   });
 
-  it('is content in a dry run, which changes no replicas', async () => {
-    expect(await applied('{"spec":{"replicas":3}}', { spec: '  dryRun: true\n' })).toEqual([]);
+  it('warns before the end of a dry run, next to an HPA that has set the count', async () => {
+    const dryRun = { spec: '  dryRun: true\n', then: ['kube-controller-manager'] };
+    expect(await applied('{"spec":{"replicas":3}}', dryRun)).toMatchObject([
+      {
+        status: 'warning',
+        message:
+          'kubectl-client-side-apply has set spec.replicas of deployment shop/web: after the dry run, each run of kubectl-client-side-apply may reset the replica count',
+      },
+    ]);
+    expect(await applied('{"spec":{"template":{}}}', dryRun)).toEqual([]);
   });
 
   it('warns about kubectl apply also after promscaler has set the count', async () => {
@@ -137,6 +145,24 @@ describe('replicas-writer', () => {
         'shop/db',
         'argocd-controller has set spec.replicas of deployment shop/db: each run of argocd-controller may reset the replica count',
       ],
+    ]);
+  });
+
+  it('is one warning more for the workloads of the tool that are in dry run', async () => {
+    const names = ['web', 'api', 'db'];
+    const simulator = await cluster({ workloads: names.map((name) => shop(name)) });
+    for (const name of names) simulator.setReplicas({ namespace: 'shop', name }, 3, 'helm');
+
+    const { of } = await diagnoseHealthy(
+      simulator,
+      Object.fromEntries(
+        names.map((name) => [name, document(name, name === 'web' ? '' : '  dryRun: true\n')]),
+      ),
+    );
+
+    expect(of('replicas-writer').map(({ message }) => message)).toEqual([
+      'helm has set spec.replicas of 2 workloads (deployment shop/api, deployment shop/db): after the dry run, each run of helm may reset their replica counts',
+      'helm has set spec.replicas of deployment shop/web: each run of helm may reset the replica count',
     ]);
   });
 
