@@ -2,7 +2,7 @@ import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { PAUSE_ANNOTATIONS } from '../src/scaler/spec.js';
-import { EVENTS } from '../src/control/cycle/report.js';
+import { EVENTS } from '../src/control/cycle/kubernetes-events.js';
 import { ACCEPTED_REASONS } from '../src/control/status/object-status.js';
 import { CONDITION_REASONS, CONDITION_TYPES } from '../src/decision/result/condition.js';
 import { LIMIT_LABELS, LIMIT_NAMES } from '../src/decision/result/limit-names.js';

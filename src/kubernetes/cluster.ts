@@ -9,7 +9,7 @@ import type { Informer } from './watch/informers.js';
 import { SILENT_LOG, type Log } from '../units/log.js';
 import { createOwnWrites } from './own-writes.js';
 import { createPodCosts, type PodCosts } from './pods/pod-costs.js';
-import { getScale, patchScale, type ScaleWithSelector, type WorkloadAccess } from './scale.js';
+import { getScale, sendScalePatch, type ScaleWithSelector, type WorkloadAccess } from './scale.js';
 import type { PodStore } from './pods/pod-store.js';
 import {
   knownScaleTarget,
@@ -130,13 +130,13 @@ export function createCluster(options: ClusterOptions): Cluster & { readonly pod
     readScale: async (namespace, ref, signal) =>
       withoutSelector(await liveScale(await workloadOf(namespace, ref, signal))),
     patchScale: async (namespace, ref, change, signal) => {
-      const scale = await patchScale(await workloadOf(namespace, ref, signal), change);
+      const scale = await sendScalePatch(await workloadOf(namespace, ref, signal), change);
       writes.remember(namespace, ref, scale.resourceVersion);
       return withoutSelector(scale);
     },
     tryScale: async (namespace, ref, change, signal) => {
       try {
-        await patchScale(await workloadOf(namespace, ref, signal), change, { isDryRun: true });
+        await sendScalePatch(await workloadOf(namespace, ref, signal), change, { isDryRun: true });
       } catch (error) {
         if (!(error instanceof KubernetesError) || error.kind !== 'conflict') throw error;
       }

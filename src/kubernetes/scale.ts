@@ -35,7 +35,7 @@ export async function getScale(workload: WorkloadAccess): Promise<ScaleWithSelec
  * without a request if `replicas` is not an integer from 0 to 2^31-1. `isDryRun`: the server only checks the patch.
  * Source: reliability.md, W1 and W6.
  */
-export async function patchScale(
+export async function sendScalePatch(
   workload: WorkloadAccess,
   change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
   { isDryRun }: { readonly isDryRun: boolean } = { isDryRun: false },

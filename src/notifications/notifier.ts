@@ -1,6 +1,6 @@
 import type { EventFeed } from '../telemetry/event-feed.js';
 import type { Ledger } from '../telemetry/ledger.js';
-import { isSubjectFailing } from '../telemetry/service-events.js';
+import { isSubjectFailing } from '../telemetry/feed-events.js';
 import { type Clock, sleep } from '../units/clock.js';
 import type { Log } from '../units/log.js';
 import { notificationOf, type Failure, type ReceiverConfig, type Notification } from './notification.js';

@@ -24,7 +24,7 @@ export interface RecommendationPorts {
   /** Called with a recommended change, unless it is the one that was last published. */
   readonly publish: (scaler: Scaler, message: string) => void;
   /** Records an Event about a published change. Rejects if the target cannot be read. */
-  readonly recordEvent: (scaler: Scaler, message: string, signal: AbortSignal) => Promise<void>;
+  readonly sendEvent: (scaler: Scaler, message: string, signal: AbortSignal) => Promise<void>;
   /** Runs a back-test. Default: in a worker thread. */
   readonly backTest?: typeof runBackTest | undefined;
 }
@@ -125,7 +125,7 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
     entry.published = patch;
     if (!config.events || patch === entry.announced) return;
     try {
-      await ports.recordEvent(entry.scaler, message, signal);
+      await ports.sendEvent(entry.scaler, message, signal);
       entry.announced = patch;
     } catch (error) {
       log.warn('failed to write Event for a recommendation: the target cannot be read', {

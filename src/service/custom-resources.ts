@@ -1,8 +1,9 @@
 import { textIn } from '../kubernetes/api/json.js';
 import type { ObjectVerdict } from '../config/read-objects.js';
+import type { CycleReportPorts } from '../control/cycle/types.js';
 import type { Leadership } from '../control/election/leadership.js';
 import { pollStatuses } from '../control/status/status-writer.js';
-import type { EventObject, TargetEvent } from '../kubernetes/api/types.js';
+import type { Cluster, EventObject, TargetEvent } from '../kubernetes/api/types.js';
 import { type Scaler, scalerKey } from '../scaler/spec.js';
 import type { Transport } from '../kubernetes/requests/transport.js';
 import {
@@ -13,6 +14,7 @@ import {
   createScalerWatch,
 } from '../kubernetes/scaler-objects.js';
 import type { LedgerEntry } from '../telemetry/ledger.js';
+import type { Records } from '../telemetry/records.js';
 import type { Instant } from '../units/time.js';
 import { countErrors } from '../scaler/problems/problem.js';
 import type { Generations } from '../server/pages/scaler-pages.js';
@@ -101,6 +103,32 @@ export function createCustomResources({ store, ...options }: CustomResourcesOpti
 
 function eventObjectOf(object: ScalerObject): EventObject {
   return { ...object, ref: { apiVersion: `${SCALER_GROUP}/v1`, kind: 'Scaler', name: object.name } };
+}
+
+interface EventParts {
+  readonly cluster: Pick<Cluster, 'recordEvent'>;
+  readonly resources: Pick<CustomResources, 'eventObject'>;
+  readonly records: Pick<Records, 'ledger' | 'sentEvents'>;
+  readonly clock: Clock;
+}
+
+/** Returns the function that sends an Event about a scaler: one for its target, and one for its Scaler object. */
+export function createEventSender({
+  cluster,
+  resources,
+  records,
+  clock,
+}: EventParts): CycleReportPorts['sendEvent'] {
+  const { ledger, sentEvents } = records;
+  return (target, event, scaler) => {
+    const onWritten = (): void => {
+      // A scaler that was removed has no record. Its Events were removed with it, so no new one is added.
+      if (ledger.get(scaler) !== null) sentEvents.add(scaler, { ...event, at: clock.now() });
+    };
+    if (target !== null) cluster.recordEvent(target, event, onWritten);
+    const object = resources.eventObject(scaler);
+    if (object !== null) cluster.recordEvent(object, event, target === null ? onWritten : undefined);
+  };
 }
 
 const nothing = (): Promise<void> => Promise.resolve();

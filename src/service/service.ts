@@ -1,7 +1,7 @@
 import type { ObjectVerdict } from '../config/read-objects.js';
 import type { ServiceConfig } from '../config/resolve-service-config.js';
 import { createChangeSlots } from '../control/cycle/change.js';
-import { createClockWarnings, openOutages, dataSourceId } from '../telemetry/outages.js';
+import { createClockWarnings, createOutages, dataSourceId } from '../telemetry/outages.js';
 import { createController } from '../control/controller.js';
 import { createDeletionCosts } from '../control/cycle/deletion-costs.js';
 import type { CycleOutput, CyclePorts } from '../control/cycle/types.js';
@@ -12,29 +12,30 @@ import { bucketOf } from '../kubernetes/state/state-key.js';
 import { createStateStore, stateInMemory, type StateStore } from '../kubernetes/state/state-store.js';
 import type { RequestReport, Transport } from '../kubernetes/requests/transport.js';
 import type { ScalerStore } from '../kubernetes/scaler-objects.js';
-import { FAILURE_REASONS } from '../units/failure.js';
-import { createMetricSource, type MetricSourceOptions } from '../prometheus/metric-source.js';
+import type { MetricSourceOptions } from '../prometheus/metric-source.js';
 import { shownQueries } from '../prometheus/queries/compile-queries.js';
 import { invalidScalers, rejectionsOf } from '../telemetry/rejections.js';
 import { countErrors, type Problem } from '../scaler/problems/problem.js';
 import type { Scaler } from '../scaler/spec.js';
-import type { Facts, Log } from '../units/log.js';
+import type { Log } from '../units/log.js';
 import { createNotifier } from '../notifications/notifier.js';
 import { createDecisionRecord, type DecisionRecord } from '../recording/decision-record.js';
 import { createMetrics, createRegistry, type Metrics } from '../telemetry/metrics.js';
-import { buildEvent, createRecorder } from '../control/cycle/report.js';
+import { buildEvent } from '../control/cycle/kubernetes-events.js';
+import { createRecorder } from '../control/cycle/report.js';
 import { earlierTimes } from '../control/status/stored-status.js';
 import { createRecommendations, type RecommendationPorts } from '../recommendations/recommendations.js';
 import { createRecords } from '../telemetry/records.js';
 import { createServiceHealth } from '../telemetry/service-health.js';
 import { onAbort } from '../units/abort.js';
 import type { Clock } from '../units/clock.js';
-import { createCustomResources } from './custom-resources.js';
+import { createCustomResources, createEventSender } from './custom-resources.js';
 import { type HttpOptions, openHttp } from './open-http.js';
 import type { InvalidScaler } from '../telemetry/scaler-series.js';
+import { type OnFault, openMetricSource } from './open-metric-source.js';
 import { bucketOfKey, openShards } from './open-shards.js';
 import type { OwnObjects } from './own-objects.js';
-import { runTerm } from './term.js';
+import { runTerm } from './run-term.js';
 
 /** The service with all its parts, which only this file knows. Before `run`, it only listens. */
 export interface Service {
@@ -103,7 +104,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       return earlierTimes(options.scalerStore?.get(namespace, name)?.status ?? null);
     },
   });
-  const { ledger, feed, sentEvents } = records;
+  const { ledger, feed } = records;
   const sources = new Map(Object.entries(config.prometheus));
   const metrics = createMetrics(createRegistry({ process: serves }), {
     ledger,
@@ -112,10 +113,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     version,
     clock,
     sources: [...sources.keys()],
-    failureReasons: FAILURE_REASONS,
     receivers: Object.keys(config.notifications),
   });
-  const outages = openOutages(sources, clock, log);
+  const outages = createOutages(sources, clock, log);
   const health = createServiceHealth(clock, [...sources.keys()], outages);
   const decisionRecord = openRecord(options, metrics);
   const recorder = createRecorder({ ...records, metrics, log, outages, onRecord: decisionRecord?.add });
@@ -137,34 +137,11 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     onHpaRemoved: ({ namespace, target }) => controller.decideSoon(namespace, target),
   });
   const clockWarnings = createClockWarnings(log);
-  const onFault = (message: string, error: unknown, facts: Facts = {}): void => {
+  const onFault: OnFault = (message, error, facts = {}) => {
     metrics.countInternalError();
     log.error(message, { ...facts, error, ...(error instanceof Error ? { stack: error.stack } : {}) });
   };
-  const source = createMetricSource({
-    sources,
-    clock,
-    onQuery: (report) => {
-      metrics.observeQuery(report);
-      health.observeQuery(report);
-      outages.observeQuery(report);
-      const { source, clockAheadSeconds } = report;
-      if (clockAheadSeconds !== null) clockWarnings.sourceClockAhead(source, clockAheadSeconds);
-    },
-    onFault: (error) => onFault('query failed: internal error', error),
-    onOverLimit: metrics.countOverLimitQuery,
-    seeksDuplicates: true,
-    onDuplicates: metrics.setDuplicates,
-    onSeries: metrics.countSeries,
-    onRecognized: ({ name, flavor }) =>
-      log.warn('flavor of data source is detected only by its responses; set flavor in the config', {
-        source: name,
-        set: `prometheus.${name}.flavor: ${flavor}`,
-      }),
-    ...(options.createClient === undefined ? {} : { createClient: options.createClient }),
-    createRangeClient: options.createRangeClient,
-    onHistoryQuery: metrics.countHistoryQuery,
-  });
+  const source = openMetricSource(options, { sources, metrics, health, outages, clockWarnings, onFault });
   const slots = createChangeSlots(() => shards.untilSteady());
   let scalers: readonly Scaler[] = [];
   let invalid: readonly InvalidScaler[] = [];
@@ -205,15 +182,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   const report: CyclePorts['report'] = {
     recorder,
-    recordEvent: (target, event, scaler) => {
-      const onWritten = (): void => {
-        // A scaler that was removed has no record. Its Events were removed with it, so no new one is added.
-        if (ledger.get(scaler) !== null) sentEvents.add(scaler, { ...event, at: clock.now() });
-      };
-      if (target !== null) cluster.recordEvent(target, event, onWritten);
-      const object = resources.eventObject(scaler);
-      if (object !== null) cluster.recordEvent(object, event, target === null ? onWritten : undefined);
-    },
+    sendEvent: createEventSender({ cluster, resources, records, clock }),
     isLeading: shards.isLeading,
     log,
     onEnd: health.endCycle,
@@ -261,9 +230,9 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           keep: ledger.keepRecommendation,
           publish: ({ namespace, name }, message) =>
             feed.publish({ type: 'recommendation', at: clock.now(), namespace, name, message }),
-          recordEvent: async ({ key, namespace, spec }, message, signal) => {
+          sendEvent: async ({ key, namespace, spec }, message, signal) => {
             const target = await cluster.readTarget(namespace, spec.scaleTargetRef, signal);
-            report.recordEvent(target, buildEvent('ChangeRecommended', message), key);
+            report.sendEvent(target, buildEvent('ChangeRecommended', message), key);
           },
         });
   const notifier = createNotifier({

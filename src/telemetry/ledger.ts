@@ -62,6 +62,20 @@ export interface LedgerEntry {
   readonly history: readonly HistoryEntry[];
 }
 
+/**
+ * Returns whether a cycle has nothing for the event feed or for Kubernetes Events, as most cycles have: no change, and no new condition, error or writer.
+ * Lists are compared by identity, because the ledger keeps a list until its content changes.
+ */
+export function isQuiet(before: LedgerEntry | null, after: LedgerEntry): boolean {
+  return (
+    before !== null &&
+    after.record.outcome.kind === 'none' &&
+    after.conditions === before.conditions &&
+    after.metricErrors === before.metricErrors &&
+    (after.record.conflictingWriter === undefined) === (before.record.conflictingWriter === undefined)
+  );
+}
+
 /** Times that an earlier process has stored in the status of a Scaler object. */
 export interface EarlierTimes {
   readonly state: string;

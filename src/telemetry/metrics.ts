@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { type Clock, periodicYield } from '../units/clock.js';
-import type { Failure } from '../units/failure.js';
+import { type Failure, FAILURE_REASONS } from '../units/failure.js';
 import type { Ledger } from './ledger.js';
 import { type MetricRow, type MetricsDetail, SERVICE_METRICS } from './metric-table.js';
 import { type InvalidScaler, writeScalerMetrics } from './scaler-series.js';
@@ -73,7 +73,6 @@ interface MetricsOptions {
   readonly clock: Clock;
   /** The names of data sources, whose counters start at zero. */
   readonly sources: readonly string[];
-  readonly failureReasons: readonly string[];
   /** The names of the receivers of notifications, whose counters start at zero. Default: none. */
   readonly receivers?: readonly string[];
 }
@@ -222,10 +221,10 @@ function startAtZero(service: ServiceMetrics, options: MetricsOptions): void {
   for (const source of options.sources) {
     service.queries.inc({ source }, 0);
     service.queryDuration.zero({ source });
-    for (const reason of options.failureReasons) service.queryErrors.inc({ source, reason }, 0);
+    for (const reason of FAILURE_REASONS) service.queryErrors.inc({ source, reason }, 0);
     for (const labels of ['known', 'read']) service.answerSeries.inc({ source, labels }, 0);
     service.historyQueries.inc({ source }, 0);
-    for (const reason of options.failureReasons) service.historyQueryErrors.inc({ source, reason }, 0);
+    for (const reason of FAILURE_REASONS) service.historyQueryErrors.inc({ source, reason }, 0);
   }
   for (const receiver of options.receivers ?? [])
     for (const key of Object.values(NOTIFICATIONS)) service[key].inc({ receiver }, 0);

@@ -4,7 +4,7 @@ import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
 import { type Failure, isServerFailure } from '../units/failure.js';
 
 /** A system on which many scalers depend: a data source, or the API server. */
-export interface SharedSystem {
+interface SharedSystem {
   /** A unique ID, such as `data source default`. */
   readonly id: string;
   /** The kind in log lines: `data source` or `API server`. */
@@ -15,19 +15,23 @@ export interface SharedSystem {
 
 /**
  * Attributes failures of scalers to the systems on which they depend. An outage of a system is logged once when it
- * begins and once when it ends, instead of twice for each scaler: the first failed request (`observe`) or the first
- * failure of a scaler (`attribute`) opens a window of 2 s. If no request is answered until its end, the system has
+ * begins and once when it ends, instead of twice for each scaler: the first failed request or the first failure of a
+ * scaler (`attribute`) opens a window of 2 s. If no request is answered until its end, the system has
  * failed: one line names it, and the failures of scalers are attributed to it. Otherwise each scaler has its own line.
  */
 export interface Outages {
-  /**
-   * Reports the result of a request. `failure`: why the system did not answer; null: the system answered, possibly with
-   * an error.
-   */
-  readonly observe: (request: {
-    readonly system: string;
+  readonly observeQuery: (query: {
+    readonly source: string;
     readonly seconds: number;
-    readonly failure: string | null;
+    /** Null: the query was answered. */
+    readonly failure: Failure | null;
+  }) => void;
+  readonly observeRequest: (request: {
+    readonly verb: string;
+    readonly resource: string;
+    /** The status code, or why there is none, such as `timeout`. */
+    readonly code: string;
+    readonly seconds: number;
   }) => void;
   readonly startRound: () => void;
   /** Returns since when the system has not answered; null: it answers, or no request was sent yet. */
@@ -77,7 +81,20 @@ interface SystemState {
   } | null;
 }
 
-export function createOutages(systems: readonly SharedSystem[], clock: Clock, log: Log): Outages {
+/** Creates the outages of the data sources and of the API server, which are detected by the results of requests. */
+export function createOutages(
+  sources: ReadonlyMap<string, { readonly urls: readonly string[] }>,
+  clock: Clock,
+  log: Log,
+): Outages {
+  const systems: readonly SharedSystem[] = [
+    { id: API_SERVER, kind: API_SERVER, facts: {} },
+    ...[...sources].map(([source, { urls }]) => ({
+      id: dataSourceId(source),
+      kind: 'data source',
+      facts: { source, urls },
+    })),
+  ];
   const states = new Map<string, SystemState>(
     systems.map((system) => [
       system.id,
@@ -157,15 +174,31 @@ export function createOutages(systems: readonly SharedSystem[], clock: Clock, lo
     return count;
   };
 
+  /** `failure`: why the system did not answer; null: it has answered, possibly with an error. */
+  const observe = (id: string, { seconds }: { readonly seconds: number }, failure: string | null): void => {
+    const state = states.get(id);
+    if (state === undefined) return;
+    if (failure === null) answered(state);
+    else if (state.awaySince === null) {
+      const window = windowOf(state, clock.monotonicMs() - seconds * 1000);
+      window.error ??= failure;
+    }
+  };
+
   return {
-    observe: ({ system, seconds, failure }) => {
-      const state = states.get(system);
-      if (state === undefined) return;
-      if (failure === null) answered(state);
-      else if (state.awaySince === null) {
-        const window = windowOf(state, clock.monotonicMs() - seconds * 1000);
-        window.error ??= failure;
-      }
+    // If the server rejects a query, it has answered. A canceled query shows nothing.
+    observeQuery: (query) => {
+      const { source, failure } = query;
+      if (failure?.reason === 'canceled') return;
+      const isAway = failure !== null && isServerFailure(failure.reason);
+      observe(dataSourceId(source), query, isAway ? failure.message : null);
+    },
+    // If the server sends a 4xx, it has answered. Only 429 counts as a failure.
+    observeRequest: (request) => {
+      const { verb, resource, code } = request;
+      if (code === 'canceled') return;
+      const isFailure = code === '429' || code.startsWith('5') || !/^\d/.test(code);
+      observe(API_SERVER, request, isFailure ? `${verb} ${resource}: ${code}` : null);
     },
     startRound: () => {
       roundStartMs = clock.monotonicMs();
@@ -196,70 +229,7 @@ export function dataSourceId(name: string): string {
   return `data source ${name}`;
 }
 
-/** Attributes each failure to its scaler alone. */
-export const NO_OUTAGES: Pick<Outages, 'attribute' | 'isAttributed' | 'takeAttributed' | 'forget'> = {
-  attribute: (_failure, write) => write(true),
-  isAttributed: () => false,
-  takeAttributed: () => false,
-  forget: () => undefined,
-};
-
-interface OpenOutages extends Outages {
-  readonly observeQuery: (query: {
-    readonly source: string;
-    readonly seconds: number;
-    /** Null: the query was answered. */
-    readonly failure: Failure | null;
-  }) => void;
-  readonly observeRequest: (request: {
-    readonly verb: string;
-    readonly resource: string;
-    /** The status code, or why there is none, such as `timeout`. */
-    readonly code: string;
-    readonly seconds: number;
-  }) => void;
-}
-
-/** Returns the outages of the data sources and of the API server, which are detected by the results of requests. */
-export function openOutages(
-  sources: ReadonlyMap<string, { readonly urls: readonly string[] }>,
-  clock: Clock,
-  log: Log,
-): OpenOutages {
-  const outages = createOutages(
-    [
-      { id: API_SERVER, kind: API_SERVER, facts: {} },
-      ...[...sources].map(([source, { urls }]) => ({
-        id: dataSourceId(source),
-        kind: 'data source',
-        facts: { source, urls },
-      })),
-    ],
-    clock,
-    log,
-  );
-  return {
-    ...outages,
-    // If the server rejects a query, it has answered. A canceled query shows nothing.
-    observeQuery: ({ source, seconds, failure }) => {
-      if (failure?.reason === 'canceled') return;
-      const message = failure !== null && isServerFailure(failure.reason) ? failure.message : null;
-      outages.observe({ system: dataSourceId(source), seconds, failure: message });
-    },
-    // If the server sends a 4xx, it has answered. Only 429 counts as a failure.
-    observeRequest: ({ verb, resource, code, seconds }) => {
-      if (code === 'canceled') return;
-      const isFailure = code === '429' || code.startsWith('5') || !/^\d/.test(code);
-      outages.observe({
-        system: API_SERVER,
-        seconds,
-        failure: isFailure ? `${verb} ${resource}: ${code}` : null,
-      });
-    },
-  };
-}
-
-interface ClockWarnings {
+export interface ClockWarnings {
   /** Logs that the wall clock of this host was set by `seconds`; positive: forward. */
   readonly wallClockSet: (seconds: number) => void;
   /** Logs that the clock of a data source is ahead of the clock of this host by `seconds`; negative: behind. */

@@ -83,7 +83,7 @@ function setUp(
       return true;
     },
     publish: ({ name }, message) => void published.push(`${name}: ${message}`),
-    recordEvent: ({ name }, message) => {
+    sendEvent: ({ name }, message) => {
       events.push(`${name}: ${message}`);
       return Promise.resolve();
     },
@@ -238,7 +238,7 @@ describe('createRecommendations', () => {
     const fixture = setUp({
       config: HOURLY,
       backTest: () => Promise.resolve(proposing('15')),
-      recordEvent: () => (++nights === 1 ? Promise.reject(new Error('forbidden')) : Promise.resolve()),
+      sendEvent: () => (++nights === 1 ? Promise.reject(new Error('forbidden')) : Promise.resolve()),
     });
     fixture.setScalers([named('a')]);
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { mergeServices, viewService, type ServiceFacts } from '../../src/server/view-service.js';
-import { failed } from '../../src/units/failure.js';
+import { failed, type Failure } from '../../src/units/failure.js';
 import type { ServiceStatus } from '../../src/api/answers.js';
 import { serviceStatusSchema } from '../../src/api/dashboard-schemas.js';
 import { SEES_ALL } from '../../src/server/access/viewer.js';
 import type { Viewer } from '../../src/server/access/viewer.js';
 import type { Problem } from '../../src/scaler/problems/problem.js';
 import { createRecords } from '../../src/telemetry/records.js';
-import { createOutages, dataSourceId } from '../../src/telemetry/outages.js';
+import { createOutages } from '../../src/telemetry/outages.js';
 import { SILENT_LOG } from '../../src/units/log.js';
 import { createServiceHealth } from '../../src/telemetry/service-health.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -34,12 +34,8 @@ function problem(overrides: Partial<Problem>): Problem {
 function fixture(problems: readonly Problem[] = []) {
   const clock = new ManualClock();
   const records = createRecords(clock);
-  const ids = ['default', 'other'].map(dataSourceId);
-  const outages = createOutages(
-    ids.map((id) => ({ id, kind: 'data source', facts: {} })),
-    clock,
-    SILENT_LOG,
-  );
+  const sources = new Map(['default', 'other'].map((name) => [name, { urls: [] }]));
+  const outages = createOutages(sources, clock, SILENT_LOG);
   const health = createServiceHealth(clock, ['default', 'other'], outages);
   const { api } = partsOf(records, { api: { problems: () => problems } });
   const facts: ServiceFacts = {
@@ -87,12 +83,12 @@ describe('the state of the service', () => {
 
   it('names the source that has answered nothing, since its first failure, until it answers', async () => {
     const { clock, outages, view } = fixture();
-    const query = (failure: string | null): void =>
-      outages.observe({ system: dataSourceId('other'), seconds: 0.001, failure });
+    const query = (failure: Failure | null): void =>
+      outages.observeQuery({ source: 'other', seconds: 0.001, failure });
     const since = async (): Promise<readonly unknown[]> =>
       (await view()).dataSources.map(({ failingSince }) => failingSince);
     clock.advance(60_000);
-    query('connect ECONNREFUSED');
+    query(failed('connection', 'connect ECONNREFUSED'));
     clock.advance(1999);
     expect(await since()).toEqual([null, null]);
 

@@ -3,10 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import type { ConditionReason } from '../../src/decision/result/condition.js';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
-import { NO_OUTAGES } from '../../src/telemetry/outages.js';
 import { logCycle } from '../../src/telemetry/cycle-log.js';
 import { type Facts, type Log, SILENT_LOG } from '../../src/units/log.js';
-import { condition, decision, limitStep, metricResult, record } from './record-builder.js';
+import { condition, decision, limitStep, metricResult, NO_OUTAGES, record } from './record-builder.js';
 
 const FAILING = decision({
   metrics: [metricResult({ error: failed('missing', 'no series'), proposal: null })],

@@ -4,7 +4,7 @@ import { buildCondition, type ReasonOf } from '../../src/decision/result/conditi
 import { createEventFeed } from '../../src/telemetry/event-feed.js';
 import type { ServiceEvent } from '../../src/telemetry/event-feed.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
-import { eventsOfCycle } from '../../src/telemetry/service-events.js';
+import { eventsOfCycle } from '../../src/telemetry/feed-events.js';
 import { at } from '../support/builders.js';
 import { condition, decision, metricResult, record } from './record-builder.js';
 

@@ -1,6 +1,6 @@
 import { at } from '../support/builders.js';
 import { SILENT_LOG } from '../../src/units/log.js';
-import { failed } from '../../src/units/failure.js';
+import { failed, FAILURE_REASONS } from '../../src/units/failure.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { describe, expect, it } from '@jest/globals';
 import { createLedger } from '../../src/telemetry/ledger.js';
@@ -14,6 +14,7 @@ import { createRecorder } from '../../src/control/cycle/report.js';
 import {
   CPU,
   MEMORY,
+  NO_OUTAGES,
   QUEUE,
   condition,
   decision,
@@ -47,13 +48,11 @@ describe('createMetrics', () => {
       'promscaler_record_dropped_decisions_total 0',
       'promscaler_record_write_errors_total 0',
       'promscaler_queries_total{source="default"} 0',
-      'promscaler_query_errors_total{source="default",reason="timeout"} 0',
-      'promscaler_query_errors_total{source="default",reason="connection"} 0',
+      ...errorCounts('promscaler_query_errors_total', 0),
       'promscaler_answer_series_total{source="default",labels="known"} 0',
       'promscaler_answer_series_total{source="default",labels="read"} 0',
       'promscaler_history_queries_total{source="default"} 0',
-      'promscaler_history_query_errors_total{source="default",reason="timeout"} 0',
-      'promscaler_history_query_errors_total{source="default",reason="connection"} 0',
+      ...errorCounts('promscaler_history_query_errors_total', 0),
       'promscaler_config_reloads_total 0',
     ]);
   });
@@ -182,7 +181,7 @@ describe('createMetrics', () => {
 
     ledger.add(record({ conditions: [condition({ reason: 'SucceededRescale' })] }));
 
-    expect(await lines(metrics, /limit|condition\{/)).toEqual([
+    expect(await lines(metrics, /promscaler_limit|condition\{/)).toEqual([
       'promscaler_condition{namespace="shop",scaler="web",type="AbleToScale",status="True",reason="SucceededRescale"} 1',
     ]);
   });
@@ -272,13 +271,11 @@ describe('createMetrics', () => {
       'promscaler_queries_total{source="default"} 2',
       'promscaler_query_duration_seconds_sum{source="default"} 10.3',
       'promscaler_query_duration_seconds_count{source="default"} 2',
-      'promscaler_query_errors_total{source="default",reason="timeout"} 1',
-      'promscaler_query_errors_total{source="default",reason="connection"} 0',
+      ...errorCounts('promscaler_query_errors_total', 1),
       'promscaler_answer_series_total{source="default",labels="known"} 20',
       'promscaler_answer_series_total{source="default",labels="read"} 3',
       'promscaler_history_queries_total{source="default"} 2',
-      'promscaler_history_query_errors_total{source="default",reason="timeout"} 1',
-      'promscaler_history_query_errors_total{source="default",reason="connection"} 0',
+      ...errorCounts('promscaler_history_query_errors_total', 1),
       'promscaler_source_clock_ahead_seconds{source="default"} -2.5',
       'promscaler_source_duplicate_series{source="default"} 3',
       'promscaler_kubernetes_requests_total{verb="patch",resource="deployments/scale",code="200"} 1',
@@ -300,6 +297,7 @@ describe('createMetrics', () => {
       ledger,
       metrics,
       log: SILENT_LOG,
+      outages: NO_OUTAGES,
     });
     const records = Array.from({ length: 1000 }, (_, index) => record({ scaler: scaler(`web-${index}`) }));
 
@@ -337,6 +335,13 @@ function seriesOfState(name: string, state: string, severity: string): string {
 function build(): { readonly ledger: Ledger; readonly metrics: Metrics } {
   const ledger = createLedger();
   return { ledger, metrics: metricsOf(ledger) };
+}
+
+/** Returns the counters of failed queries, by reason; those of other reasons than timeout are 0. */
+function errorCounts(name: string, timeouts: number): readonly string[] {
+  return FAILURE_REASONS.map(
+    (reason) => `${name}{source="default",reason="${reason}"} ${reason === 'timeout' ? timeouts : 0}`,
+  );
 }
 
 async function lines(metrics: Metrics, pattern: RegExp): Promise<readonly string[]> {

@@ -5,7 +5,7 @@ import type { Scaler } from '../../src/scaler/spec.js';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import { logCycle } from '../../src/telemetry/cycle-log.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
-import { API_SERVER, createOutages, dataSourceId } from '../../src/telemetry/outages.js';
+import { createOutages, dataSourceId } from '../../src/telemetry/outages.js';
 import type { Facts, Log } from '../../src/units/log.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { condition, decision, metricResult, record, scaler } from './record-builder.js';
@@ -30,19 +30,13 @@ class OutageFixture {
       (message: string, facts: Facts = {}): void =>
         void this.lines.push([level, message, facts]);
     this.#log = { debug: () => undefined, info: write('info'), warn: write('warn'), error: write('error') };
-    this.outages = createOutages(
-      [
-        { id: DEFAULT, kind: 'data source', facts: { source: 'default', urls: URLS } },
-        { id: API_SERVER, kind: API_SERVER, facts: {} },
-      ],
-      this.clock,
-      this.#log,
-    );
+    this.outages = createOutages(new Map([['default', { urls: URLS }]]), this.clock, this.#log);
   }
 
   /** A report of a query that took 1 ms. */
   query(failure: string | null, seconds = 0.001): void {
-    this.outages.observe({ system: DEFAULT, seconds, failure });
+    const reported = failure === null ? null : failed('connection', failure);
+    this.outages.observeQuery({ source: 'default', seconds, failure: reported });
   }
 
   cycle(one: CycleRecord): void {
@@ -226,7 +220,12 @@ describe('the log of an outage of the API server', () => {
       });
 
     fixture.outages.startRound();
-    fixture.outages.observe({ system: API_SERVER, seconds: 10, failure: 'get deployments/scale: timeout' });
+    fixture.outages.observeRequest({
+      verb: 'get',
+      resource: 'deployments/scale',
+      code: 'timeout',
+      seconds: 10,
+    });
     for (const one of fleet(100)) fixture.cycle(unread(one));
     fixture.clock.advance(2000);
 

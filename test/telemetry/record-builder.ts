@@ -7,6 +7,7 @@ import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { noChange } from '../../src/telemetry/cycle-record.js';
 import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
+import type { Outages } from '../../src/telemetry/outages.js';
 import type { MetricsDetail } from '../../src/telemetry/metric-table.js';
 import type { InvalidScaler } from '../../src/telemetry/scaler-series.js';
 import { createMetrics, createRegistry } from '../../src/telemetry/metrics.js';
@@ -120,7 +121,7 @@ interface MetricsChoice {
   readonly invalid?: () => readonly InvalidScaler[];
 }
 
-/** Metrics of a ledger: one data source, whose queries fail for two reasons. */
+/** Metrics of a ledger with one data source. */
 export function metricsOf(ledger: Ledger, { process = false, ...others }: MetricsChoice = {}): Metrics {
   return createMetrics(createRegistry({ process }), {
     ledger,
@@ -128,6 +129,13 @@ export function metricsOf(ledger: Ledger, { process = false, ...others }: Metric
     version: '1.2.3',
     clock: SYSTEM_CLOCK,
     sources: ['default'],
-    failureReasons: ['timeout', 'connection'],
   });
 }
+
+/** Attributes each failure to its scaler alone. */
+export const NO_OUTAGES: Pick<Outages, 'attribute' | 'isAttributed' | 'takeAttributed' | 'forget'> = {
+  attribute: (_failure, write) => write(true),
+  isAttributed: () => false,
+  takeAttributed: () => false,
+  forget: () => undefined,
+};

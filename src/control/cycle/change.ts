@@ -18,7 +18,7 @@ import { isUnderWay } from '../memory/unresolved-change.js';
 import { setsCount } from './pause.js';
 import type { CycleInput, CyclePorts, Decided, ScaleResult } from './types.js';
 
-interface Changed {
+interface Applied {
   /** The result of the PATCH; null: nothing was changed, only checked. */
   readonly result: ScaleResult | null;
   /**
@@ -36,7 +36,7 @@ export async function applyDecision(
   input: CycleInput,
   ports: CyclePorts,
   decided: Decided,
-): Promise<Changed | null> {
+): Promise<Applied | null> {
   const { observed, toApply, hold } = decided;
   const { target, memory } = observed;
   const { currentReplicas: from, desiredReplicas: to } = toApply;
@@ -47,7 +47,7 @@ export async function applyDecision(
     return isUnchecked ? tryCurrentCount(input, ports, decided) : null;
   }
   await costs;
-  return change(input, ports, decided);
+  return changeInSlot(input, ports, decided);
 }
 
 /**
@@ -58,7 +58,7 @@ async function tryCurrentCount(
   { signal }: CycleInput,
   ports: CyclePorts,
   { observed: { target, memory }, toApply }: Decided,
-): Promise<Changed> {
+): Promise<Applied> {
   const { namespace, ref, uid, resourceVersion } = target;
   const freeSlot = await ports.takeSlot();
   try {
@@ -73,7 +73,8 @@ async function tryCurrentCount(
   }
 }
 
-async function change(input: CycleInput, ports: CyclePorts, decided: Decided): Promise<Changed> {
+/** Waits for a free slot, checks whether the change is still wanted, and makes it. */
+async function changeInSlot(input: CycleInput, ports: CyclePorts, decided: Decided): Promise<Applied> {
   const { scaler, leadership, isCurrent } = input;
   const { clock, cluster } = ports;
   const { observed, toApply } = decided;
@@ -99,10 +100,7 @@ async function change(input: CycleInput, ports: CyclePorts, decided: Decided): P
       pending: memory.unresolved,
       isWanted: isCurrent,
     };
-    // The signal of the cycle is not passed on: a change in flight finishes even while the service stops. Each request
-    // has its own deadline.
-    const neverAborted = new AbortController().signal;
-    const result = await changeReplicas({ clock, cluster, leadership, announce }, wanted, neverAborted);
+    const result = await changeReplicas({ clock, cluster, leadership, announce }, wanted);
     return { result, memory: result.kind === 'patched' ? { ...memory, wasDryRun: false } : memory };
   } finally {
     freeSlot();
@@ -149,9 +147,9 @@ interface ScaleChange {
   readonly pending: Intent | null;
   /**
    * Whether the change is still wanted. It is called directly before each PATCH, because the steps before may take
-   * seconds. Default: always true.
+   * seconds.
    */
-  readonly isWanted?: () => boolean;
+  readonly isWanted: () => boolean;
 }
 
 interface ChangePorts {
@@ -185,20 +183,17 @@ const OUTCOME_UNKNOWN = 'the result of an earlier change is not known yet';
  * Throws if `to` is not a valid count or outside of `bounds`, which is a defect of promscaler. Source: reliability.md,
  * W3, W4, W6, W10, W11, W12.
  */
-export async function changeReplicas(
-  ports: ChangePorts,
-  change: ScaleChange,
-  signal: AbortSignal,
-): Promise<ScaleResult> {
+export async function changeReplicas(ports: ChangePorts, change: ScaleChange): Promise<ScaleResult> {
   assertCount(change);
   const { target, to } = change;
+  // Never aborted: a change in flight finishes even while the service stops. Each request has its own deadline.
+  const { signal } = new AbortController();
   const progress: Progress = { sent: null, unannounced: null, conflicts: 0 };
   const endMs = ports.clock.monotonicMs() + RATE_LIMITED_MS;
   try {
     while (progress.conflicts <= MAX_RETRIES) {
-      const prepared = await prepare(ports, change, { signal, progress });
+      const prepared = await readAndStoreIntent(ports, change, { signal, progress });
       if ('kind' in prepared) return prepared;
-      assertCount(change);
       progress.sent = prepared.intent;
       const precondition = { uid: target.uid, resourceVersion: prepared.intent.resourceVersion };
       const answer = await tryPatch(ports.cluster, target, { ...precondition, replicas: to }, signal);
@@ -226,7 +221,7 @@ interface Progress {
 }
 
 /** Does all steps before a PATCH. Returns the stored intent, or the final result if no PATCH may be sent. */
-async function prepare(
+async function readAndStoreIntent(
   ports: ChangePorts,
   change: ScaleChange,
   { signal, progress }: { readonly signal: AbortSignal; readonly progress: Progress },
@@ -258,7 +253,7 @@ async function prepare(
       if (to < from) return { kind: 'unannounced', message: announced.message };
       progress.unannounced = announced.message;
     }
-    if (change.isWanted?.() === false) return { kind: 'given-up', message: NOT_WANTED };
+    if (!change.isWanted()) return { kind: 'given-up', message: NOT_WANTED };
     const why = leadership.whyNoWrites();
     if (why !== null) return { kind: 'given-up', message: why };
     const seconds = ageSeconds(clock, start);

@@ -12,7 +12,7 @@ import { whyHeld } from './holds.js';
 import { setsCount } from './pause.js';
 import { nextMemory, withRecord } from './next-memory.js';
 import { observe } from './observe.js';
-import { buildRecord, buildUnreadRecord } from './record.js';
+import { buildRecord, buildUnreadRecord } from './build-record.js';
 import { reportCycle } from './report.js';
 import type {
   CycleInput,

@@ -12,13 +12,11 @@ import type {
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import type { StateStore } from '../../kubernetes/state/state-store.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
-
 import type { FollowUps } from '../../prometheus/queries/follow-ups.js';
 import type { Readings } from '../../prometheus/queries/round.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { LedgerEntry } from '../../telemetry/ledger.js';
 import type { CycleRecord, OutcomeKind } from '../../telemetry/cycle-record.js';
-
 import type { Clock } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
 import type { Instant } from '../../units/time.js';
@@ -172,10 +170,10 @@ export interface Recorder {
 export interface CycleReportPorts {
   readonly recorder: Recorder;
   /**
-   * Records an Event. `target` null: the target could not be read, so only a Scaler object gets the Event. `scaler`:
+   * Sends an Event. `target` null: the target could not be read, so only a Scaler object gets the Event. `scaler`:
    * NAMESPACE/NAME.
    */
-  readonly recordEvent: (target: ScaleTarget | null, event: TargetEvent, scaler: string) => void;
+  readonly sendEvent: (target: ScaleTarget | null, event: TargetEvent, scaler: string) => void;
   readonly isLeading: () => boolean;
   readonly log: Log;
   /** Called after each cycle with the start of its round. */

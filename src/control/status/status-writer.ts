@@ -15,7 +15,7 @@ import type { LedgerEntry } from '../../telemetry/ledger.js';
 import type { Log } from '../../units/log.js';
 import { sleep, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
-import { buildEvent, isEventReason } from '../cycle/report.js';
+import { buildEvent, isEventReason } from '../cycle/kubernetes-events.js';
 import type { Leadership } from '../election/leadership.js';
 import { createDueStatuses, type DueStatus } from './due-statuses.js';
 import { type StatusCondition, statusPatch, storedConditions } from './stored-status.js';

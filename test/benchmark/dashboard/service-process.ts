@@ -7,6 +7,7 @@ import { createApp } from '../../../src/server/app.js';
 import { createEventStreams } from '../../../src/server/event-streams.js';
 import { startServer } from '../../../src/server/server.js';
 import { createMetrics, createRegistry } from '../../../src/telemetry/metrics.js';
+import { createOutages } from '../../../src/telemetry/outages.js';
 import { createRecords } from '../../../src/telemetry/records.js';
 import { createRecorder } from '../../../src/control/cycle/report.js';
 import { createServiceHealth } from '../../../src/telemetry/service-health.js';
@@ -32,10 +33,14 @@ const metrics = createMetrics(createRegistry({ process: true }), {
   version: 'bench',
   clock,
   sources: ['default'],
-  failureReasons: [],
 });
 const health = createServiceHealth(clock, ['default']);
-const recorder = createRecorder({ ...records, metrics, log: SILENT_LOG });
+const recorder = createRecorder({
+  ...records,
+  metrics,
+  log: SILENT_LOG,
+  outages: createOutages(new Map(), clock, SILENT_LOG),
+});
 const fleet = createFleet(Number(size));
 const source = resolveServiceConfig({ prometheus: { default: { urls: [prometheusUrl] } } }, null).prometheus[
   'default'

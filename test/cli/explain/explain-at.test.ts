@@ -7,7 +7,7 @@ import { createSnapshotArchive } from '../../../src/telemetry/snapshot-archive.j
 import { formatInstant, instantFromMs } from '../../../src/units/time.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { SILENT_LOG } from '../../../src/units/log.js';
-import { condition, metricsOf } from '../../telemetry/record-builder.js';
+import { condition, metricsOf, NO_OUTAGES } from '../../telemetry/record-builder.js';
 import { runCli } from '../fake-io.js';
 import type { Ran } from '../fake-io.js';
 import { appOf, cpuSnapshot, listen, recordOf, scalerDocument } from '../live-service.js';
@@ -24,7 +24,7 @@ function startRecords(overrides: Partial<Records> = {}): {
 } {
   const records = { ...createRecords(new ManualClock()), ...overrides };
   const metrics = metricsOf(records.ledger);
-  return { records, recorder: createRecorder({ ...records, metrics, log: SILENT_LOG }) };
+  return { records, recorder: createRecorder({ ...records, metrics, log: SILENT_LOG, outages: NO_OUTAGES }) };
 }
 
 const time = (minute: number, second = 0): string =>

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { shortfallOf, targetReached } from '../../../src/control/cycle/target-reached.js';
-import { kubernetesEvents } from '../../../src/control/cycle/report.js';
+import { kubernetesEvents } from '../../../src/control/cycle/kubernetes-events.js';
 import type { ClusterPod, PodTrouble, Rollout } from '../../../src/kubernetes/api/types.js';
 import { aPod, at } from '../../support/builders.js';
 import { Fixture } from '../fixture.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { UNKNOWN_AGE } from '../../../src/prometheus/source/age.js';
-import { kubernetesEvents } from '../../../src/control/cycle/report.js';
+import { kubernetesEvents } from '../../../src/control/cycle/kubernetes-events.js';
 import { reasonOf } from '../../../src/telemetry/cycle-record.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { Fixture } from '../fixture.js';

@@ -32,8 +32,8 @@ class Fixture {
       return Promise.resolve(this.announce());
     };
     const { clock, cluster } = this;
-    const asked = { target, from: 5, to, bounds: null, pending: this.pending };
-    return changeReplicas({ clock, cluster, leadership, announce }, asked, signal);
+    const asked = { target, from: 5, to, bounds: null, pending: this.pending, isWanted: () => true };
+    return changeReplicas({ clock, cluster, leadership, announce }, asked);
   }
 }
 

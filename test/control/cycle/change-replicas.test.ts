@@ -13,17 +13,16 @@ import { at, buildScaler } from '../fixture.js';
 async function change(
   cluster: FakeCluster,
   to = 8,
-  isAllowed?: () => boolean,
+  isWanted = (): boolean => true,
   clock = new ManualClock(),
   bounds: { readonly minReplicas: number; readonly maxReplicas: number } | null = null,
 ): Promise<ScaleResult> {
   const { spec, namespace } = buildScaler();
   const { signal } = new AbortController();
   const target = await new FakeCluster().readTarget(namespace, spec.scaleTargetRef, signal);
-  const allowed = isAllowed === undefined ? {} : { isWanted: isAllowed };
   const announce = (): Promise<PutResult> => Promise.resolve({ kind: 'written', stored: null });
   const ports = { clock, cluster, leadership: alwaysLeads('test'), announce };
-  return changeReplicas(ports, { target, from: 5, to, bounds, pending: null, ...allowed }, signal);
+  return changeReplicas(ports, { target, from: 5, to, bounds, pending: null, isWanted });
 }
 
 describe('changeReplicas from 5 to 8', () => {

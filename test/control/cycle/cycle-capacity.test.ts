@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { driftEvents } from '../../../src/control/cycle/report.js';
+import { driftEvents } from '../../../src/control/cycle/kubernetes-events.js';
 import type { CapacityReading } from '../../../src/prometheus/queries/capacity-watch.js';
 import { SCALER_SERIES, type ScalerMetricKey } from '../../../src/telemetry/scaler-series.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';

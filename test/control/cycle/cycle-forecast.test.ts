@@ -7,7 +7,7 @@ import { formatRecordLine, parseRecordLine, replayLine } from '../../../src/reco
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { SCALER_SERIES } from '../../../src/telemetry/scaler-series.js';
 import { addSeconds, instantFromMs } from '../../../src/units/time.js';
-import { kubernetesEvents } from '../../../src/control/cycle/report.js';
+import { kubernetesEvents } from '../../../src/control/cycle/kubernetes-events.js';
 import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import { readEntry } from '../../../src/kubernetes/state/state-entry.js';
 import { aPod } from '../../support/builders.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { kubernetesEvents } from '../../../src/control/cycle/report.js';
+import { kubernetesEvents } from '../../../src/control/cycle/kubernetes-events.js';
 import { stateOf } from '../../../src/decision/state.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import type { CycleOutput } from '../../../src/control/cycle/types.js';

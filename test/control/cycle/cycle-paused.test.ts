@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { kubernetesEvents } from '../../../src/control/cycle/report.js';
+import { kubernetesEvents } from '../../../src/control/cycle/kubernetes-events.js';
 import { conditionOf } from '../../../src/decision/result/condition.js';
 import { stateOf } from '../../../src/decision/state.js';
 import { failure } from '../fake-cluster.js';

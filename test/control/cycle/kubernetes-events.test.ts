@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { kubernetesEvents } from '../../../src/control/cycle/report.js';
+import { kubernetesEvents } from '../../../src/control/cycle/kubernetes-events.js';
 import type { TargetEvent } from '../../../src/kubernetes/api/types.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { failure } from '../fake-cluster.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { kubernetesEvents } from '../../../src/control/cycle/report.js';
+import { kubernetesEvents } from '../../../src/control/cycle/kubernetes-events.js';
 import type { TargetFailure } from '../../../src/decision/failing.js';
 import { KubernetesError, MissingTargetError } from '../../../src/kubernetes/api/types.js';
 import { freshMemory } from '../../../src/control/memory/memory.js';

@@ -91,7 +91,7 @@ function buildPorts(over: Partial<CycleReportPorts> = {}) {
   const observed: CycleOutput[] = [];
   const ports: CycleReportPorts = {
     recorder: { record: ledger.add, remove: ledger.remove },
-    recordEvent: (_target, { reason }) => void events.push(reason),
+    sendEvent: (_target, { reason }) => void events.push(reason),
     isLeading: () => true,
     log: SILENT_LOG,
     onCycle: (output) => void observed.push(output),

@@ -29,7 +29,7 @@ export const LOOK_AHEAD_BUGS: readonly Bug[] = [
     'rounds-wait-for-back-tests',
     { by: ['I22', 'I14'], when: [], features: ['recommendations'] },
     edit(
-      'service/term.js',
+      'service/run-term.js',
       'const recommending = ports.recommend(signal);',
       'const recommending = Promise.race([ports.recommend(signal), new Promise((ended) => ports.clock.after(600_000, ended))]); await recommending;',
     ),

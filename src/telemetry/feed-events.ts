@@ -4,9 +4,9 @@ import { limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { Outcome } from './cycle-record.js';
 import type { ServiceEvent } from './event-feed.js';
 import { describeFailure } from '../units/failure.js';
-import type { LedgerEntry } from './ledger.js';
+import { isQuiet, type LedgerEntry } from './ledger.js';
 
-/** Returns the events of a cycle: a change of replicas, a held change, and the start or the end of a failure. */
+/** Returns the events of a cycle for the event feed of the HTTP API: a change of replicas, a held change, and the start or the end of a failure. */
 export function eventsOfCycle(before: LedgerEntry | null, after: LedgerEntry): readonly ServiceEvent[] {
   const { scaler, record } = after;
   if (isQuiet(before, after)) return NO_EVENTS;
@@ -25,20 +25,6 @@ export function eventsOfCycle(before: LedgerEntry | null, after: LedgerEntry): r
 }
 
 const NO_EVENTS: readonly ServiceEvent[] = [];
-
-/**
- * Returns whether a cycle has nothing to report, as most cycles have: no change, and no new condition, error or writer.
- * Lists are compared by identity, because the ledger keeps a list until its content changes.
- */
-export function isQuiet(before: LedgerEntry | null, after: LedgerEntry): boolean {
-  return (
-    before !== null &&
-    after.record.outcome.kind === 'none' &&
-    after.conditions === before.conditions &&
-    after.metricErrors === before.metricErrors &&
-    (after.record.conflictingWriter === undefined) === (before.record.conflictingWriter === undefined)
-  );
-}
 
 /**
  * Returns whether a decision is an event. A held change is reported once, not in every cycle. A failed change is

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { uniqueConditions } from '../../../src/control/cycle/record.js';
+import { uniqueConditions } from '../../../src/control/cycle/build-record.js';
 
 describe('uniqueConditions', () => {
   it('has no condition if no duplicate was ever found', () => {

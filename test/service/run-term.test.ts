@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { runTerm, type TermPorts } from '../../src/service/term.js';
+import { runTerm, type TermPorts } from '../../src/service/run-term.js';
 import { ManualClock, settle } from '../support/manual-clock.js';
 import { gate } from '../control/controller-fixture.js';
 
