@@ -1,24 +1,15 @@
 import type { LoadAhead } from '../decision/forecast/propose-forecast.js';
 import type { Scaler } from '../scaler/spec.js';
-import { type Clock, createReadyQueue } from '../units/clock.js';
-import { type Answer, INTERNAL_ERROR } from './answers/answer.js';
-import { createPrometheusClient, type PrometheusClient } from './client/client.js';
-import type { SeriesCounts } from './client/url-client.js';
-import type { RangeAnswer } from './answers/classify.js';
-import { createRangeClient, type RangeClient, type RangeQuery, untilIdle } from './client/range-client.js';
+import { createReadyQueue } from '../units/clock.js';
+import type { Answer } from './answers/answer.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { createCapacityWatch } from './queries/capacity-watch.js';
-
-import { queryConfig, type Source } from './queries/follow-ups.js';
-import { createRoundPlanner, type Plan } from './queries/plan-round.js';
-import { createDuplicateWatch } from './queries/duplicate-watch.js';
+import { type OnReady, type RoundInput, withoutValues } from './queries/collect-answers.js';
+import { noFollowUps } from './queries/follow-ups.js';
 import { createLearnedWindows, type LearnedWindows } from './queries/learned-windows.js';
-import { type OnReady, type RoundInput, sendRound, type Readings } from './queries/round.js';
-import { createSampleAges } from './queries/sample-ages.js';
-import { createSourceAges } from './source/age.js';
-import { createLoadHistories } from './queries/load-histories.js';
-import { createQueryQueue, type QueryReport } from './source/queue.js';
-import { createRecognition } from './source/recognition.js';
+import { type HistorySource, openSource, type SourceOptions } from './queries/open-source.js';
+import { createRoundPlanner, type Plan } from './queries/plan-round.js';
+import { sendRound } from './queries/round.js';
 
 export interface MetricSource {
   /** Compiles the queries of these scalers and forgets those of other scalers. Yields to the event loop every 20 ms. */
@@ -35,50 +26,17 @@ export interface MetricSource {
   readonly loadAhead: (scaler: Scaler) => LoadAhead | null;
 }
 
-/** Sends range queries for back-tests, one at a time, and only while no query of a round is running. */
-export interface HistorySource {
-  /** The config, corrected for the recognized server. */
-  readonly config: SourceConfig;
-  readonly queryRange: (
-    query: RangeQuery,
-    options: { readonly timeoutMs: number; readonly signal: AbortSignal },
-  ) => Promise<RangeAnswer>;
-}
-
-export interface MetricSourceOptions {
+export interface MetricSourceOptions extends SourceOptions {
   readonly sources: ReadonlyMap<string, SourceConfig>;
-  readonly clock: Clock;
-  readonly onQuery: (report: QueryReport) => void;
-  /** Called if a query fails with an internal error. */
-  readonly onFault?: (error: unknown) => void;
-  /** Called for each query that is not sent because a namespace exceeds a limit of the data source. */
-  readonly onOverLimit?: (source: string, namespace: string) => void;
-  /** Called once, with the corrected config, if the server of a data source is not what its config assumes. */
-  readonly onRecognized?: (config: SourceConfig) => void;
-  /** Whether to check for duplicate series; default: false. */
-  readonly seeksDuplicates?: boolean;
-  /** Called after each round with the highest number of copies of one series in a data source. */
-  readonly onDuplicates?: (source: string, times: number) => void;
-  /** Called after each round with the number of series that a data source returned since the last call. */
-  readonly onSeries?: (source: string, series: SeriesCounts) => void;
-  readonly createClient?: (config: SourceConfig, clock: Clock) => PrometheusClient;
-  /** Creates the client that reads the loads of earlier days, once a document has a forecast. */
-  readonly createRangeClient?: ((config: SourceConfig) => RangeClient) | undefined;
-  /** Called after each query for the load of an earlier day. `reason`: why the query failed; null: it was answered. */
-  readonly onHistoryQuery?: (source: string, reason: string | null) => void;
 }
 
 const LEARN_SECONDS = 10;
 const CAPACITY_SECONDS = 30;
 
-/** Limits an answer to a range query. The load of a day takes 6 kB, a part of a history 100 kB for each series. */
-const MOST_HISTORY_BYTES = 1024 * 1024;
-
 export function createMetricSource(options: MetricSourceOptions): MetricSource {
   const { clock, onFault = () => undefined } = options;
-  const reports: (() => void)[] = [];
   const sources = new Map(
-    Array.from(options.sources, ([name, config]) => [name, openSource(config, options, reports)]),
+    Array.from(options.sources, ([name, config]) => [name, openSource(config, options)]),
   );
   const planner = createRoundPlanner(clock, onFault);
   const windows = createLearnedWindows({ sources: options.sources, clock, onFault });
@@ -98,12 +56,13 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       const round = { sources, clock, signal, number: rounds, startMs, ready, capacities, onReady, onFault };
       const plan = async (): Promise<Plan | null> => {
         try {
-          for (const report of reports) report();
+          for (const { report } of sources.values()) report();
           return await planner.planFor(due, windows.sources());
         } catch (error) {
           onFault(error);
           // Every scaler gets a reading: if a cycle waited forever, its scaler would never be due again.
-          for (const scaler of due) onReady(scaler, withoutValues(scaler, startMs), {});
+          const followUps = noFollowUps(options.sources);
+          for (const scaler of due) onReady(scaler, withoutValues(scaler, startMs), followUps);
           return null;
         }
       };
@@ -124,10 +83,6 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
   };
 }
 
-function withoutValues({ spec }: Scaler, sinceMs: number): Readings {
-  return { answers: spec.metrics.map(() => INTERNAL_ERROR), ages: new Map(), sinceMs };
-}
-
 function learnWindows(
   plan: Plan,
   { sources, signal, number: round }: RoundInput,
@@ -136,7 +91,7 @@ function learnWindows(
   for (const [name, config] of plan.sources) {
     const source = sources.get(name);
     if (source === undefined || !plan.queries.some((query) => query.source.name === name)) continue;
-    windows.learn(queryConfig(source, config), {
+    windows.learn(source.configFor(config), {
       scalers: () => plan.queriesOf.keys(),
       ask: (text) => source.queue.query(text, { seconds: LEARN_SECONDS, signal, round }),
     });
@@ -150,87 +105,6 @@ function readCapacities(plan: Plan, { sources, signal, number: round, capacities
     const queue = sources.get(source)?.queue;
     return queue?.query(text, { seconds: CAPACITY_SECONDS, signal, round, owners }) ?? null;
   });
-}
-
-interface OpenSource extends Source {
-  readonly history: () => HistorySource;
-}
-
-function openSource(config: SourceConfig, options: MetricSourceOptions, reports: (() => void)[]): OpenSource {
-  const { clock, onQuery, createClient = createPrometheusClient } = options;
-  const { onRecognized, onDuplicates, onSeries, seeksDuplicates = false } = options;
-  const { onFault = () => undefined } = options;
-  const { name } = config;
-  const client = createClient(config, clock);
-  const recognition = createRecognition({
-    config,
-    client,
-    onRecognized: onRecognized ?? (() => undefined),
-    onFault,
-  });
-  const duplicates = seeksDuplicates
-    ? createDuplicateWatch({ config: recognition.config, clock, onFault })
-    : null;
-  if (duplicates !== null) reports.push(() => onDuplicates?.(name, duplicates.highestCount()));
-  let counted: SeriesCounts = { known: 0, read: 0 };
-  reports.push(() => {
-    const series = { ...(client.series?.() ?? counted) };
-    onSeries?.(name, { known: series.known - counted.known, read: series.read - counted.read });
-    counted = series;
-  });
-  const queue = createQueryQueue({
-    config,
-    client,
-    clock,
-    onQuery,
-    onFault,
-    onOverLimit: (namespace) => options.onOverLimit?.(name, namespace),
-  });
-  const openRange = options.createRangeClient ?? ((given) => createRangeClient(given, clock));
-  let range: RangeClient | null = null;
-  const queryRange: RangeClient['queryRange'] = (query, given) => {
-    const { maxAnswerBytes = MOST_HISTORY_BYTES } = config;
-    range ??= openRange({
-      ...recognition.config(),
-      maxConcurrentQueries: 1,
-      maxAnswerBytes: Math.min(maxAnswerBytes, MOST_HISTORY_BYTES),
-    });
-    return range.queryRange(query, given);
-  };
-  const onHistoryQuery = (reason: string | null): void => options.onHistoryQuery?.(name, reason);
-  return {
-    queue,
-    histories: createLoadHistories({
-      queryRange,
-      isBusy: queue.isBusy,
-      clock,
-      onFault,
-      onQuery: onHistoryQuery,
-    }),
-    history: () => ({
-      config: recognition.config(),
-      queryRange: async (query, given) => {
-        if (!(await untilIdle({ isBusy: queue.isBusy, clock }, given.signal)))
-          return {
-            class: 'failed',
-            reason: 'canceled',
-            message: 'the range query was not sent, because other queries took more than 30 s',
-          };
-        const answer = await queryRange(query, given);
-        if (!given.signal.aborted) onHistoryQuery(answer.class === 'failed' ? answer.reason : null);
-        return answer;
-      },
-    }),
-    recognition,
-    duplicates,
-    ages: createSourceAges({
-      servers: client.servers ?? [client],
-      scrapeIntervalSeconds: config.scrapeIntervalSeconds,
-      clock,
-      onFault,
-    }),
-    sampleAges: createSampleAges(clock),
-  };
 }
 
 /** Returns the answers for each scaler, in the order of its metrics, once all have arrived. Never rejects. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RecommendationsConfig } from '../config/resolve-service-config.js';
 import type { Range } from '../backtest/history/fetch-series.js';
 import { warmUpOf } from '../backtest/history/warm-up.js';
-import type { HistorySource } from '../prometheus/metric-source.js';
+import type { HistorySource } from '../prometheus/queries/open-source.js';
 import { readCron } from '../schedules/cron.js';
 import { changeText } from '../scaler/field-changes.js';
 import type { Scaler } from '../scaler/spec.js';

@@ -198,7 +198,6 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     cycle: {
       clock,
       cluster,
-      sources,
       recoveryHoldMaxSeconds: config.recoveryHoldMaxSeconds,
       dryRun,
       state,

@@ -10,6 +10,7 @@ import { scalerKey } from '../../src/scaler/spec.js';
 import { settle } from '../support/manual-clock.js';
 import type { ManualClock } from '../support/manual-clock.js';
 import { answerOf, Fixture } from './fixture.js';
+import { FOLLOW_UPS } from './run-cycle.js';
 
 /** Runs in place of a cycle; by default it is the real one on the fixture's cluster. */
 export type CycleScript = (input: CycleInput, run: () => Promise<CycleOutput>) => Promise<CycleOutput>;
@@ -85,7 +86,7 @@ export class ControllerFixture {
         const ages = new Map([['default', UNKNOWN_AGE]]);
         const sinceMs = this.clock.monotonicMs();
         void this.arrival.then(() => {
-          for (const scaler of due) onReady(scaler, { answers, ages, sinceMs }, {});
+          for (const scaler of due) onReady(scaler, { answers, ages, sinceMs }, FOLLOW_UPS);
         });
       },
       cycle: this.fixture.ports(),

@@ -13,7 +13,7 @@ import type { StateStore } from '../../src/kubernetes/state/state-store.js';
 import { NO_HOLDS } from '../../src/prometheus/recovery-hold.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import type { Instant } from '../../src/units/time.js';
-import { aSource, scalerOf } from '../support/builders.js';
+import { scalerOf } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { SILENT_LOG } from '../../src/units/log.js';
 import { FakeCluster } from './fake-cluster.js';
@@ -160,7 +160,6 @@ export class Fixture {
     return {
       clock: this.clock,
       cluster: this.cluster,
-      sources: new Map([['default', aSource()]]),
       recoveryHoldMaxSeconds: this.recoveryHoldMaxSeconds,
       dryRun: this.dryRun,
       state: this.state,

@@ -8,7 +8,6 @@ import type { StateStore } from '../../src/kubernetes/state/state-store.js';
 import type { Cluster } from '../../src/kubernetes/api/types.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import type { Instant } from '../../src/units/time.js';
-import { aSource } from '../support/builders.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { FakeCluster } from './fake-cluster.js';
 import { FakeStateMaps } from './fake-state-maps.js';
@@ -107,7 +106,6 @@ export class ScalingProcess {
     this.#ports = {
       clock,
       cluster: this.#cluster(),
-      sources: new Map([['default', aSource()]]),
       recoveryHoldMaxSeconds: 0,
       dryRun: false,
       state: this.#store,

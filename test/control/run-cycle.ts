@@ -3,12 +3,15 @@ import type { CycleInput, CycleOutput, CyclePorts } from '../../src/control/cycl
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
 
-import type { FollowUps } from '../../src/prometheus/queries/follow-ups.js';
+import { type FollowUps, noFollowUps } from '../../src/prometheus/queries/follow-ups.js';
 import { ageKey, type SourceAge, urlIndexOf } from '../../src/prometheus/source/age.js';
 import type { Scaler } from '../../src/scaler/spec.js';
+import { aSource } from '../support/builders.js';
+
+export const FOLLOW_UPS = noFollowUps(new Map([['default', aSource()]]));
 
 /** The answers of a round, and the ages of its servers. */
-export interface TestAnswers extends FollowUps {
+export interface TestAnswers extends Partial<FollowUps> {
   readonly of: (scaler: Scaler) => Promise<readonly Answer[]>;
   /** To the query of `maxReplicasFrom`. */
   readonly ceiling?: Answer;
@@ -40,7 +43,7 @@ export async function answerAndRun(waiting: WaitingCycle, ports: CyclePorts): Pr
     isCurrent: () => true,
     signal: new AbortController().signal,
     ...waiting,
-    followUps: answers,
+    followUps: { ...FOLLOW_UPS, ...answers },
     readings: {
       answers: results,
       ages,

@@ -190,8 +190,8 @@ describe('the checker', () => {
     return {
       ...product,
       createService: (options) => {
-        const createClient: typeof options.createClient = (config, clock) => {
-          const client = options.createClient?.(config, clock);
+        const createClient: typeof options.createClient = (config) => {
+          const client = options.createClient?.(config);
           if (client === undefined) throw new Error('the simulation has clients');
           return { ...client, query: change(client.query) };
         };

@@ -94,8 +94,8 @@ describe('a simulation of slow starts', () => {
     const buggy: Product = {
       ...SOURCE_PRODUCT,
       createService: (options) => {
-        const createClient: typeof options.createClient = (config, clock) => {
-          const client = options.createClient?.(config, clock);
+        const createClient: typeof options.createClient = (config) => {
+          const client = options.createClient?.(config);
           if (client === undefined) throw new Error('the simulation has clients');
           const query: typeof client.query = async (text, asked) => {
             const answer = await client.query(text, asked);
@@ -105,7 +105,7 @@ describe('a simulation of slow starts', () => {
               readAgeQuery(text) !== null
             )
               return answer;
-            return { class: 'value', series: [{ labels: {}, value: 600 }], evaluatedAt: clock.now() };
+            return { class: 'value', series: [{ labels: {}, value: 600 }], evaluatedAt: options.clock.now() };
           };
           return { ...client, query };
         };

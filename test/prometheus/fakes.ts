@@ -6,7 +6,7 @@ import type { Series } from '../../src/prometheus/answers/columns.js';
 import type { MetricSource } from '../../src/prometheus/metric-source.js';
 
 import type { FollowUps } from '../../src/prometheus/queries/follow-ups.js';
-import type { Readings } from '../../src/prometheus/queries/round.js';
+import type { Readings } from '../../src/prometheus/queries/collect-answers.js';
 import { ageKey, type SourceAge, UNKNOWN_AGE } from '../../src/prometheus/source/age.js';
 import { type Scaler, scalerKey } from '../../src/scaler/spec.js';
 import type { Clock } from '../../src/units/clock.js';
@@ -21,7 +21,7 @@ export function values(series: readonly Series[], evaluatedAt: Instant = T0): An
 }
 
 /** A round whose answers a test waits for. */
-export interface AwaitedRound extends Required<FollowUps> {
+export interface AwaitedRound extends FollowUps {
   readonly of: (scaler: Scaler) => Promise<readonly Answer[]>;
   /** The age that was read with the answers of all scalers; unknown: it was not read. */
   readonly ageOf: (source: string, urlIndex?: number) => Promise<SourceAge>;
@@ -56,14 +56,14 @@ export function startRound(
       const key = ageKey(source, urlIndex === undefined ? undefined : { ...MISSING, urlIndex });
       return all.flatMap(([{ ages }]) => ages.get(key) ?? [])[0] ?? UNKNOWN_AGE;
     },
-    ranking: async (scaler) => (await untilReady(scaler))[1].ranking?.(scaler) ?? null,
-    duplicates: (scaler) => ready.get(scaler)?.[1].duplicates?.(scaler) ?? null,
-    capacityOf: (scaler, metric) => ready.get(scaler)?.[1].capacityOf?.(scaler, metric) ?? null,
+    ranking: async (scaler) => (await untilReady(scaler))[1].ranking(scaler),
+    duplicates: (scaler) => ready.get(scaler)?.[1].duplicates(scaler) ?? null,
+    capacityOf: (scaler, metric) => ready.get(scaler)?.[1].capacityOf(scaler, metric) ?? null,
     get sources() {
       return [...ready.values()][0]?.[1].sources ?? new Map();
     },
-    loadHistory: (scaler, asked) => ready.get(scaler)?.[1].loadHistory?.(scaler, asked),
-    whyOld: async (scaler, checked) => (await untilReady(scaler))[1].whyOld?.(scaler, checked) ?? [],
+    loadHistory: (scaler, asked) => ready.get(scaler)?.[1].loadHistory(scaler, asked),
+    whyOld: async (scaler, checked) => (await untilReady(scaler))[1].whyOld(scaler, checked),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Answer } from '../../src/prometheus/answers/answer.js';
 import { KEPT } from '../../src/prometheus/source/history-watch.js';
 import { UNKNOWN_AGE } from '../../src/prometheus/source/age.js';
 
-import { queryDeadlineSeconds } from '../../src/prometheus/queries/follow-ups.js';
+import { queryDeadlineSeconds } from '../../src/prometheus/data-source/source-config.js';
 import { namespacesPattern } from '../../src/prometheus/data-source/resource-queries.js';
 import type { MetricSpec } from '../../src/scaler/spec.js';
 import { aSource, at, cpuMetric, externalMetric } from '../support/builders.js';

@@ -76,7 +76,7 @@ export async function compareWithAlone(
     const answers = merged.sendForWorkloads(patterns, {
       round,
       budget: { left: SPLITS_PER_NAMESPACE, source: { left: SPLITS_PER_SOURCE } },
-      enqueue: async (query) => {
+      query: async (query) => {
         queries += 1;
         return { answer: await ask(query), seconds: 0.001 };
       },

@@ -9,6 +9,7 @@ import type { Decision } from '../../decision/result/decision.js';
 import { EMPTY_STATE, type State } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError, type Cluster } from '../../kubernetes/api/types.js';
 import { pauseMessage } from '../../decision/pause.js';
+import { noFollowUps } from '../../prometheus/queries/follow-ups.js';
 import { scalerKey, type ScalerSpec } from '../../scaler/spec.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { countOf } from '../../units/format.js';
@@ -116,13 +117,13 @@ export async function decideOnce({
       memory: { ...freshMemory(now, null), state: WITHOUT_WINDOWS, assumedAt: null, isRestored: true },
       now,
       readings: { answers: facts.answers, ages: new Map(), sinceMs: clock.monotonicMs() },
-      followUps: {},
+      followUps: noFollowUps(usedSources(context.config, sources)),
       leadership: alwaysLeads('doctor'),
       sharesTargetWith,
       isCurrent: () => false,
       signal,
     },
-    { ...portsOf(context, cluster), sources: usedSources(context.config, sources) },
+    portsOf(context, cluster),
   );
   return record;
 }
@@ -142,7 +143,7 @@ function describeHold({ scaler: { spec }, isDryRun }: ScalerFacts, pause: CycleR
   return isDryRun ? ' (not applied: the service runs with --dry-run)' : '';
 }
 
-function portsOf({ clock }: ClusterContext, facts: ClusterFacts): Omit<CyclePorts, 'sources'> {
+function portsOf({ clock }: ClusterContext, facts: ClusterFacts): CyclePorts {
   return {
     clock,
     cluster: readOnlyCluster(facts),

@@ -38,7 +38,7 @@ export function buildRecord(
     ...stoppedByPause(settled),
     withIgnored(heldCondition(settled), scaler, observed),
     targetReachedAfter(settled, now),
-    ...uniqueConditions(followUps.duplicates?.(scaler) ?? null),
+    ...uniqueConditions(followUps.duplicates(scaler)),
     ...forecastConditions(settled, before.conditions),
   ];
   return {

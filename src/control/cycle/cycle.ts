@@ -131,7 +131,7 @@ function whyOld(
   { scaler, followUps }: CycleInput,
   { observed: { snapshot, pause }, decision, hold }: Decided,
 ): Promise<readonly (string | null)[]> | null {
-  if (decision.action !== 'scale-down' || setsCount(pause) || followUps.whyOld === undefined) return null;
+  if (decision.action !== 'scale-down' || setsCount(pause)) return null;
   if (decision.desiredReplicas >= highestCeiling(scaler.spec, snapshot.now, snapshot.state.lastScaleUp))
     return null;
   const metrics = new Set<number>();

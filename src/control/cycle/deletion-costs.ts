@@ -106,7 +106,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     { target, to }: CostedChange,
     { order, signal }: { readonly order: PodDeletionCost['order']; readonly signal: AbortSignal },
   ): Promise<void> => {
-    const answer = (await followUps.ranking?.(scaler)) ?? null;
+    const answer = await followUps.ranking(scaler);
     if (answer === null || signal.aborted || !leadership.mayWrite()) return;
     const pods = podCosts.list(scaler.namespace, target.selector);
     const names = pods.map(({ pod }) => pod.name);

@@ -121,8 +121,8 @@ function observeTarget(
   pause: Pause | null,
 ): Pick<Observed, 'snapshot' | 'memory' | 'targetReached'> {
   const { scaler, now, readings, followUps, leadership } = input;
+  const { sources } = followUps;
   const { cluster, recoveryHoldMaxSeconds: maxSeconds } = ports;
-  const sources = followUps.sources ?? ports.sources;
   const { namespace } = scaler;
   const { target } = read;
   const known = memoryOf(input.memory, read, { now, epoch: leadership.epoch() });
@@ -137,7 +137,7 @@ function observeTarget(
   const { answers, ages, ceiling } = readings;
   const queriedSamples = toSamples(scaler, answers, { pods, now, sources });
   const capacities = measureCapacities(memory.capacities, scaler, {
-    readingOf: (metric) => followUps.capacityOf?.(scaler, metric) ?? null,
+    readingOf: (metric) => followUps.capacityOf(scaler, metric),
     pods,
     now,
   });
@@ -165,7 +165,7 @@ function observeTarget(
   const { spec } = scaler;
   const podStartSeconds = spec.podStart?.seconds ?? podStart;
   const loadHistory =
-    spec.forecast === null ? undefined : followUps.loadHistory?.(scaler, { now, podStartSeconds });
+    spec.forecast === null ? undefined : followUps.loadHistory(scaler, { now, podStartSeconds });
   const snapshot: Snapshot = {
     scaler,
     now,

@@ -11,9 +11,8 @@ import type {
 } from '../../kubernetes/api/types.js';
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import type { StateStore } from '../../kubernetes/state/state-store.js';
-import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import type { FollowUps } from '../../prometheus/queries/follow-ups.js';
-import type { Readings } from '../../prometheus/queries/round.js';
+import type { Readings } from '../../prometheus/queries/collect-answers.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { LedgerEntry } from '../../telemetry/ledger.js';
 import type { CycleRecord, OutcomeKind } from '../../telemetry/cycle-record.js';
@@ -137,11 +136,6 @@ export interface CycleOutput {
 export interface CyclePorts {
   readonly clock: Clock;
   readonly cluster: Cluster;
-  /**
-   * The data sources of the config. If `followUps` has the settings with which the sources were queried, those are used
-   * instead.
-   */
-  readonly sources: ReadonlyMap<string, SourceConfig>;
   readonly recoveryHoldMaxSeconds: number;
   /** The dry run of the service, in which no scaler patches anything. */
   readonly dryRun: boolean;

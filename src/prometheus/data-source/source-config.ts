@@ -54,6 +54,16 @@ export interface SourceConfig {
   readonly namespaces: readonly string[];
 }
 
+const LEAST_DEADLINE_SECONDS = 1;
+
+/**
+ * Returns the time limit of a query over all urls of its source: the timeout of the source or half the period,
+ * whichever is shorter, but at least 1 s.
+ */
+export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number): number {
+  return Math.max(LEAST_DEADLINE_SECONDS, Math.min(source.timeoutSeconds, periodSeconds / 2));
+}
+
 interface BasicAuth {
   readonly username: string;
   /** The file is read again when it changes. */

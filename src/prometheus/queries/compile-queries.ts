@@ -28,17 +28,17 @@ export type MetricQuery = CompiledQuery | { readonly kind: 'refused'; readonly a
 
 /** `key` identifies the answer within a round. Queries with the same `mergedKey` are sent as one query. */
 export type CompiledQuery = { readonly key: string; readonly source: SourceConfig } & (
-  | { readonly kind: 'own'; readonly text: string; readonly checks: MetricChecks | null }
+  | { readonly kind: 'alone'; readonly text: string; readonly checks: MetricChecks | null }
   /** A resource query, which is sent for several namespaces at once. */
   | {
-      readonly kind: 'namespaces';
+      readonly kind: 'byNamespace';
       readonly mergedKey: string;
       readonly resource: string;
       readonly checks: MetricChecks | null;
     }
   /** A query that evaluates each pod independently, so that it can be sent for several workloads at once. */
   | {
-      readonly kind: 'workloads';
+      readonly kind: 'byPod';
       readonly mergedKey: string;
       /** The query with a value for each variable except `$pods`. */
       readonly text: string;
@@ -74,7 +74,7 @@ function compileMetric(
   if (isOfResource(metric) && isByNamespace(source, metric.name)) {
     const mergedKey = `resource\n${source.name}\n${metric.name}\n${scaler.spec.syncPeriodSeconds}`;
     return {
-      kind: 'namespaces',
+      kind: 'byNamespace',
       key: `${mergedKey}\n${scaler.namespace}`,
       mergedKey,
       source,
@@ -86,7 +86,7 @@ function compileMetric(
   const text = metricQueryText(metric, scaler, source);
   return text === null
     ? refused('bad_query', `data source "${source.name}" has no resource query for "${metric.name}"`)
-    : { kind: 'own', key: ownKey(source, text), source, text, checks: metricChecks(metric, scaler) };
+    : { kind: 'alone', key: ownKey(source, text), source, text, checks: metricChecks(metric, scaler) };
 }
 
 function compileCeiling(scaler: Scaler, sources: ReadonlyMap<string, SourceConfig>): MetricQuery | null {
@@ -95,7 +95,7 @@ function compileCeiling(scaler: Scaler, sources: ReadonlyMap<string, SourceConfi
   const source = sourceFor(scaler, maxReplicasFrom.source, sources);
   if ('kind' in source) return source;
   const text = ceilingQuery(maxReplicasFrom, scaler);
-  return { kind: 'own', key: ownKey(source, text), source, text, checks: null };
+  return { kind: 'alone', key: ownKey(source, text), source, text, checks: null };
 }
 
 /** Returns the query of `maxReplicasFrom` as it is sent. */
@@ -110,7 +110,7 @@ function compileRanking(scaler: Scaler, sources: ReadonlyMap<string, SourceConfi
   if ('kind' in source) return source;
   if (isByPod(podDeletionCost.query)) return workloadQuery(podDeletionCost.query, scaler, source);
   const text = substitute(podDeletionCost.query, variablesOf(scaler));
-  return { kind: 'own', key: ownKey(source, text), source, text, checks: null };
+  return { kind: 'alone', key: ownKey(source, text), source, text, checks: null };
 }
 
 function sourceFor(
@@ -142,16 +142,16 @@ function workloadQuery(written: string, scaler: Scaler, source: SourceConfig): C
   const pattern = podsPatternOf(kind, name);
   const pods = patternText(pattern);
   const mergedKey = `pods\n${source.name}\n${text}\n${syncPeriodSeconds}`;
-  return { kind: 'workloads', key: `${mergedKey}\n${pods}`, mergedKey, source, text, pattern, pods };
+  return { kind: 'byPod', key: `${mergedKey}\n${pods}`, mergedKey, source, text, pattern, pods };
 }
 
 /** Returns the queries of a metric besides its own: guard, freshness, backlog, capacity, and served load. */
 function checkQueries(query: CompiledQuery): readonly CompiledQuery[] {
-  if (query.kind === 'workloads' || query.checks === null) return [];
+  if (query.kind === 'byPod' || query.checks === null) return [];
   const { source, checks } = query;
   return [checks.guard, checks.freshness?.query, checks.backlog, checks.capacity, checks.served]
     .filter((text) => text !== null && text !== undefined)
-    .map((text) => ({ kind: 'own', key: ownKey(source, text), source, text, checks: null }));
+    .map((text) => ({ kind: 'alone', key: ownKey(source, text), source, text, checks: null }));
 }
 
 /** Returns the key of the answer to a query that is not merged with others. */
@@ -165,9 +165,9 @@ function candidateOf(
   type: MetricSpec['type'],
 ): DuplicateCandidate | null {
   if (query === undefined || query.kind === 'refused') return null;
-  if (query.kind === 'namespaces') return resourceCandidate(query.resource, [namespace]);
+  if (query.kind === 'byNamespace') return resourceCandidate(query.resource, [namespace]);
   return queryCandidate(
-    query.kind === 'own' ? query.text : substitute(query.text, { pods: query.pods }),
+    query.kind === 'alone' ? query.text : substitute(query.text, { pods: query.pods }),
     type,
   );
 }

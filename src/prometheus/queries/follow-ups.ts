@@ -2,57 +2,52 @@ import type { LoadHistory } from '../../decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import type { Answer } from '../answers/answer.js';
-import type { SourceConfig } from '../data-source/source-config.js';
-import type { SourceAges } from '../source/age.js';
-import type { QueryQueue } from '../source/queue.js';
-import type { Recognition } from '../source/recognition.js';
+import { queryDeadlineSeconds, type SourceConfig } from '../data-source/source-config.js';
 import type { CapacityReading, CapacityWatch } from './capacity-watch.js';
 import { ownKey, type ScalerQueries } from './compile-queries.js';
-import type { DuplicateWatch } from './duplicate-watch.js';
-import type { LoadHistories } from './load-histories.js';
-import type { Plan } from './plan-round.js';
-import type { SampleAges } from './sample-ages.js';
+import type { OpenSource } from './open-source.js';
+import { mustGet, type Plan } from './plan-round.js';
 import { type TotalLoad, totalLoad, windowOfMetric } from './total-load.js';
-
-/** The parts of a data source that are kept from round to round. */
-export interface Source {
-  readonly queue: QueryQueue;
-  readonly recognition: Recognition;
-  readonly ages: SourceAges;
-  readonly sampleAges: SampleAges;
-  readonly histories: LoadHistories;
-  readonly duplicates: DuplicateWatch | null;
-}
 
 /** Queries that are sent only if the decision needs them, and facts that the data sources know. */
 export interface FollowUps {
   /**
    * Returns the answer to the query that ranks the pods of a due scaler; null: its document has no such query. The
-   * query is sent after those of the metrics, and the round does not wait for it. Unset: the source ranks no pods.
-   * Never rejects.
+   * query is sent after those of the metrics, and the round does not wait for it. Never rejects.
    */
-  readonly ranking?: (scaler: Scaler) => Promise<Answer | null>;
+  readonly ranking: (scaler: Scaler) => Promise<Answer | null>;
   /**
    * Returns a sentence for each metric of a due scaler in which the last check found duplicate series; null: no check
-   * has ever found any. Unset: the source does not check.
+   * has ever found any.
    */
-  readonly duplicates?: (scaler: Scaler) => readonly string[] | null;
+  readonly duplicates: (scaler: Scaler) => readonly string[] | null;
   /**
    * Returns why the values of a due scaler may be based on old samples, in the order of `spec.metrics`. Null: the value
    * is not based on old samples, the metric is not in `metrics`, or the source cannot be checked. Called only for
-   * decisions that would lower the count, because each call sends queries. Unset: the source does not check. Never
-   * rejects.
+   * decisions that would lower the count, because each call sends queries. Never rejects.
    */
-  readonly whyOld?: (scaler: Scaler, checked: CheckedScaler) => Promise<readonly (string | null)[]>;
+  readonly whyOld: (scaler: Scaler, checked: CheckedScaler) => Promise<readonly (string | null)[]>;
   /**
    * Returns the load of earlier days for the forecast of a due scaler. Undefined: nothing was read yet, or the document
-   * has no forecast. Unset: the source reads no such loads.
+   * has no forecast.
    */
-  readonly loadHistory?: (scaler: Scaler, asked: HistoryOrder) => LoadHistory | undefined;
-  /** Returns the last measured capacity of a metric with `capacity.auto`, or null. Unset: nothing is measured. */
-  readonly capacityOf?: (scaler: Scaler, metric: MetricSpec) => CapacityReading | null;
-  /** The data sources, with the windows in the queries of this round. Unset: the data sources of the config. */
-  readonly sources?: ReadonlyMap<string, SourceConfig>;
+  readonly loadHistory: (scaler: Scaler, asked: HistoryOrder) => LoadHistory | undefined;
+  /** Returns the last measured capacity of a metric with `capacity.auto`, or null. */
+  readonly capacityOf: (scaler: Scaler, metric: MetricSpec) => CapacityReading | null;
+  /** The data sources, with the windows in the queries of this round. */
+  readonly sources: ReadonlyMap<string, SourceConfig>;
+}
+
+/** Returns the follow-ups of a scaler whose queries were not sent by a round. */
+export function noFollowUps(sources: FollowUps['sources']): FollowUps {
+  return {
+    ranking: () => Promise.resolve(null),
+    duplicates: () => null,
+    whyOld: () => Promise.resolve([]),
+    loadHistory: () => undefined,
+    capacityOf: () => null,
+    sources,
+  };
 }
 
 export interface HistoryOrder {
@@ -71,7 +66,7 @@ export interface CheckedScaler {
 }
 
 export interface FollowUpInput {
-  readonly sources: ReadonlyMap<string, Source>;
+  readonly sources: ReadonlyMap<string, OpenSource>;
   readonly signal: AbortSignal;
   /** Increases from round to round. */
   readonly number: number;
@@ -83,26 +78,6 @@ export interface ArrivedAnswers {
   /** Returns the answer with a key; undefined: it has not arrived yet. */
   readonly get: (key: string) => Answer | undefined;
   readonly wait: (key: string) => Promise<Answer>;
-}
-
-const LEAST_DEADLINE_SECONDS = 1;
-
-/**
- * Returns the time limit of a query over all urls of its source: the timeout of the source or half the period,
- * whichever is shorter, but at least 1 s.
- */
-export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number): number {
-  return Math.max(LEAST_DEADLINE_SECONDS, Math.min(source.timeoutSeconds, periodSeconds / 2));
-}
-
-/** Returns the config of a source for a round: its window, and queries for its server that count no duplicates. */
-export function queryConfig({ recognition, duplicates }: Source, ofRound: SourceConfig): SourceConfig {
-  const recognized = recognition.config();
-  const config = duplicates?.adaptConfig(recognized) ?? recognized;
-  const { resourceWindowSeconds, learnedIntervalSeconds } = ofRound;
-  return learnedIntervalSeconds === undefined
-    ? config
-    : { ...config, resourceWindowSeconds, learnedIntervalSeconds };
 }
 
 export function createFollowUps(
@@ -133,9 +108,8 @@ export function createFollowUps(
       const startSeconds = forecast.leadSeconds ?? podStartSeconds;
       if (startSeconds === null) return NO_LEAD;
       const leadSeconds =
-        forecast.leadSeconds ??
-        Math.ceil(startSeconds + windowOfMetric(metric, queryConfig(source, ofRound)));
-      const load = (): TotalLoad | null => totalLoad(metric, scaler, queryConfig(source, ofRound));
+        forecast.leadSeconds ?? Math.ceil(startSeconds + windowOfMetric(metric, source.configFor(ofRound)));
+      const load = (): TotalLoad | null => totalLoad(metric, scaler, source.configFor(ofRound));
       return source.histories.read({ scaler, forecast, load, leadSeconds, now }, signal);
     },
     whyOld: async (scaler, { metrics, ...checked }) => {
@@ -145,7 +119,7 @@ export function createFollowUps(
           const source = sources.get(metric.source);
           if (source === undefined || !metrics.has(index)) return null;
           const { queue, sampleAges } = source;
-          const config = queryConfig(source, mustGet(plan.sources, metric.source));
+          const config = source.configFor(mustGet(plan.sources, metric.source));
           const seconds = queryDeadlineSeconds(config, scaler.spec.syncPeriodSeconds);
           const owners = [{ namespace: scaler.namespace, scaler: scaler.name }];
           const query = (text: string, left: number): Promise<Answer> => {
@@ -177,7 +151,7 @@ const NO_LEAD: LoadHistory = {
 
 function describeDuplicates(
   { scaler, metrics, candidates }: ScalerQueries,
-  sources: ReadonlyMap<string, Source>,
+  sources: ReadonlyMap<string, OpenSource>,
 ): readonly string[] | null {
   const sentences = candidates.flatMap((candidate, index) => {
     const metric = metrics[index];
@@ -187,11 +161,4 @@ function describeDuplicates(
     return [finding === '' ? '' : `metric "${scaler.spec.metrics[index]?.identity ?? ''}": ${finding}`];
   });
   return sentences.length === 0 ? null : sentences.filter((sentence) => sentence !== '');
-}
-
-/** Throws `Error` if the map does not have the key. */
-export function mustGet<K, V>(map: ReadonlyMap<K, V>, key: K, name = String(key)): V {
-  const value = map.get(key);
-  if (value === undefined) throw new Error(`${name} is not part of this round`);
-  return value;
 }

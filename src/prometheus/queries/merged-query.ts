@@ -1,5 +1,6 @@
 import type { FailureReason } from '../../units/failure.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
+import type { TimedAnswer } from '../source/queue.js';
 
 /**
  * One query for several members (workloads or namespaces). Each member gets the answer that its own query would get.
@@ -290,14 +291,6 @@ function take(budget: SplitBudget, queries: number): boolean {
   budget.left -= queries;
   budget.source.left -= queries;
   return true;
-}
-
-/** The answer to a query, and how many seconds the server took; null: the time is unknown, or says nothing. */
-export interface TimedAnswer {
-  readonly answer: Answer;
-  readonly seconds: number | null;
-  /** Time limit of the query in seconds. Default: the usual time limit. */
-  readonly limit?: number | null;
 }
 
 /** Only members with the same kind of answer share a query. `clean`: the answer is a value, or has no series. */

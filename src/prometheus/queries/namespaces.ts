@@ -1,5 +1,6 @@
 import { type Answer, answerLimits } from '../answers/answer.js';
-import { createMergedQuery, type MergedRound, type TimedAnswer } from './merged-query.js';
+import { createMergedQuery, type MergedRound } from './merged-query.js';
+import type { TimedAnswer } from '../source/queue.js';
 import { resourceQuery } from '../data-source/resource-queries.js';
 import { columnsOf } from '../answers/columns.js';
 import type { SourceConfig } from '../data-source/source-config.js';
@@ -14,7 +15,7 @@ export interface NamespaceQueries {
     namespaces: ReadonlyMap<string, number>,
     options: Pick<MergedRound, 'round' | 'budget'> & {
       readonly source: SourceConfig;
-      readonly enqueue: (text: string) => Promise<TimedAnswer>;
+      readonly query: (text: string) => Promise<TimedAnswer>;
       readonly now: Instant;
     },
   ) => ReadonlyMap<string, Promise<Answer>>;
@@ -109,9 +110,9 @@ export function createNamespaceQueries(
 
   const queryNamespaces = async (
     namespaces: readonly string[],
-    { source, enqueue }: Pick<Parameters<NamespaceQueries['sendForNamespaces']>[1], 'source' | 'enqueue'>,
+    { source, query }: Pick<Parameters<NamespaceQueries['sendForNamespaces']>[1], 'source' | 'query'>,
   ): Promise<TimedAnswer> => {
-    const timed = await enqueue(resourceQuery(source, resource, namespaces) ?? '');
+    const timed = await query(resourceQuery(source, resource, namespaces) ?? '');
     learn(namespaces, timed.answer);
     if (namespaces.length === 1 || !lacksNamespace(timed.answer)) return timed;
     const message = `the resource query of "${resource}" must keep the label "namespace"`;
@@ -128,7 +129,7 @@ export function createNamespaceQueries(
   };
 
   return {
-    sendForNamespaces: (scalers, { round, budget, source, enqueue, now: begunAt }) => {
+    sendForNamespaces: (scalers, { round, budget, source, query, now: begunAt }) => {
       now = begunAt;
       beginRound(source);
       return merged.sendLists(scalers, {
@@ -142,7 +143,7 @@ export function createNamespaceQueries(
               : new Map(namespaces.map((each) => [each, scalers.get(each) ?? 0]));
           return isClean ? pack(some) : packAnew(some);
         },
-        queryMembers: (namespaces) => queryNamespaces(namespaces, { source, enqueue }),
+        queryMembers: (namespaces) => queryNamespaces(namespaces, { source, query }),
       });
     },
   };

@@ -29,7 +29,7 @@ type Sources = ReadonlyMap<string, SourceConfig>;
 
 export type PlannedQuery =
   | {
-      readonly kind: 'own';
+      readonly kind: 'alone';
       readonly source: SourceConfig;
       readonly text: string;
       /** The key of the answer. */
@@ -38,7 +38,7 @@ export type PlannedQuery =
       readonly owners: Map<string, QueryOwner>;
     }
   | {
-      readonly kind: 'namespaces';
+      readonly kind: 'byNamespace';
       readonly source: SourceConfig;
       readonly resource: string;
       /** Maps a namespace to the number of scalers that need this resource. */
@@ -47,7 +47,7 @@ export type PlannedQuery =
       readonly merged: NamespaceQueries;
     }
   | {
-      readonly kind: 'workloads';
+      readonly kind: 'byPod';
       readonly source: SourceConfig;
       /** Maps the text of a pattern to the pattern. */
       readonly patterns: Map<string, PodsPattern>;
@@ -131,7 +131,7 @@ interface Memory {
 function forgetOthers(memory: Memory, plans: Iterable<Plan>): void {
   const used = new Set<unknown>();
   for (const { queries, rankings } of plans)
-    for (const query of [...queries, ...rankings]) if (query.kind !== 'own') used.add(query.merged);
+    for (const query of [...queries, ...rankings]) if (query.kind !== 'alone') used.add(query.merged);
   for (const learned of [memory.namespaces, memory.workloads])
     for (const [key, merged] of learned) if (!used.has(merged)) learned.delete(key);
 }
@@ -169,15 +169,15 @@ function addQuery(
   { scaler, memory }: { readonly scaler: Scaler; readonly memory: Memory },
 ): void {
   const { namespace, name } = scaler;
-  const key = query.kind === 'own' ? query.key : query.mergedKey;
+  const key = query.kind === 'alone' ? query.key : query.mergedKey;
   let planned = queries.get(key);
   if (planned === undefined) queries.set(key, (planned = emptyQuery(query, memory)));
-  if (planned.kind !== 'namespaces' && !planned.owners.has(namespace))
+  if (planned.kind !== 'byNamespace' && !planned.owners.has(namespace))
     planned.owners.set(namespace, { namespace, scaler: name });
-  if (query.kind === 'namespaces' && planned.kind === 'namespaces') {
+  if (query.kind === 'byNamespace' && planned.kind === 'byNamespace') {
     planned.namespaces.set(namespace, (planned.namespaces.get(namespace) ?? 0) + 1);
     planned.keys.set(namespace, query.key);
-  } else if (query.kind === 'workloads' && planned.kind === 'workloads') {
+  } else if (query.kind === 'byPod' && planned.kind === 'byPod') {
     planned.patterns.set(query.pods, query.pattern);
     planned.keys.set(query.pods, query.key);
   }
@@ -186,9 +186,9 @@ function addQuery(
 function emptyQuery(query: CompiledQuery, memory: Memory): PlannedQuery {
   const { kind, source } = query;
   const { onFault } = memory;
-  if (kind === 'own') return { kind, source, text: query.text, key: query.key, owners: new Map() };
+  if (kind === 'alone') return { kind, source, text: query.text, key: query.key, owners: new Map() };
   const { mergedKey: key } = query;
-  if (kind === 'namespaces') {
+  if (kind === 'byNamespace') {
     const { resource } = query;
     const merged = memory.namespaces.get(key) ?? createNamespaceQueries(resource, onFault);
     memory.namespaces.set(key, merged);
@@ -210,7 +210,7 @@ function candidatesBySource(
     if (!candidates.has(candidate.key)) candidates.set(candidate.key, candidate);
   };
   for (const query of queries)
-    if (query.kind === 'namespaces')
+    if (query.kind === 'byNamespace')
       add(query.source.name, resourceCandidate(query.resource, [...query.namespaces.keys()]));
   for (const { metrics, candidates } of scalers)
     for (const [index, candidate] of candidates.entries()) {
@@ -225,4 +225,11 @@ function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);
+}
+
+/** Throws `Error` if the map does not have the key. */
+export function mustGet<K, V>(map: ReadonlyMap<K, V>, key: K, name = String(key)): V {
+  const value = map.get(key);
+  if (value === undefined) throw new Error(`${name} is not part of this round`);
+  return value;
 }

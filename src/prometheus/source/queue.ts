@@ -4,13 +4,8 @@ import { CANCELED, failed, type Failure, isServerFailure } from '../../units/fai
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 import type { PrometheusClient } from '../client/client.js';
 import type { SourceConfig } from '../data-source/source-config.js';
-import {
-  createFairSlots,
-  type NamespaceAccount,
-  type NamespaceAccounts,
-  type QueryOwner,
-  type SlotRequest,
-} from './fair-slots.js';
+import { createFairSlots, type QueryOwner, type SlotRequest } from './fair-slots.js';
+import { createQueryLimits } from './query-limits.js';
 
 export interface SendOptions {
   /** Time limit in seconds from sending the query to its answer. */
@@ -49,6 +44,14 @@ export interface QueryReport {
    * unknown.
    */
   readonly clockAheadSeconds: number | null;
+}
+
+/** The answer to a query, and how many seconds the server took; null: the time is unknown, or says nothing. */
+export interface TimedAnswer {
+  readonly answer: Answer;
+  readonly seconds: number | null;
+  /** Time limit of the query in seconds. Default: the usual time limit. */
+  readonly limit?: number | null;
 }
 
 /** Counts the answers of a round until all of its queries are answered. */
@@ -100,11 +103,11 @@ export function createQueryQueue(parts: {
   readonly client: PrometheusClient;
   readonly clock: Clock;
   readonly onQuery: (report: QueryReport) => void;
-  readonly onFault?: ((error: unknown) => void) | undefined;
+  readonly onFault: (error: unknown) => void;
   /** Called for each query that is not sent because a namespace exceeds a limit. */
-  readonly onOverLimit?: (namespace: string) => void;
+  readonly onOverLimit: (namespace: string) => void;
 }): QueryQueue {
-  const { config, client, clock, onQuery, onFault = () => undefined } = parts;
+  const { config, client, clock, onQuery, onFault, onOverLimit } = parts;
   const underWay = new Map<string, Promise<Answer>>();
   const rejected = new Map<string, { readonly answer: Answer; readonly untilMs: number }>();
   /** Maps the text of a slow query to the time at which it counts as fast again. */
@@ -155,7 +158,7 @@ export function createQueryQueue(parts: {
       tally.failures = 0;
     }
     underWay.delete(text);
-    resolve(answer.class === 'failed' && answer === last ? withSince(answer) : answer);
+    resolve(answer);
   };
 
   /** While only one query is sent in each round, no scaler shows more than the failure of that query. */
@@ -206,8 +209,10 @@ export function createQueryQueue(parts: {
       pending.attempts += 1;
       const pauseMs = BUSY_MS * 2 ** (pending.attempts - 1) * (0.5 + clock.random() / 2);
       const mayWait = pending.attempts < MOST_ATTEMPTS && clock.monotonicMs() + pauseMs < untilMs;
-      if (answer.class !== 'failed' || answer.reason !== 'busy' || !mayWait) end(pending, answer);
-      else void sleep(clock, pauseMs, options.signal).then(() => slots.add(pending));
+      if (answer.class !== 'failed') end(pending, answer);
+      else if (answer.reason === 'busy' && mayWait)
+        void sleep(clock, pauseMs, options.signal).then(() => slots.add(pending));
+      else end(pending, isServerFailure(answer.reason) ? withSince(answer) : answer);
     } catch (error) {
       onFault(error);
       end(pending, INTERNAL_ERROR);
@@ -229,11 +234,7 @@ export function createQueryQueue(parts: {
     expire: (pending) => end(pending, noSlot(pending)),
   });
 
-  const limits = createQueryLimits({
-    config,
-    accounts: slots.namespaces,
-    onOverLimit: parts.onOverLimit ?? (() => undefined),
-  });
+  const limits = createQueryLimits({ config, accounts: slots.namespaces, onOverLimit });
 
   const enqueue = (text: string, options: SendOptions, tally: Tally): Promise<Answer> => {
     const untilMs = options.untilMs ?? clock.monotonicMs() + options.seconds * 1000;
@@ -306,6 +307,18 @@ export function createQueryQueue(parts: {
   return { query: send, isBusy: () => underWay.size > 0 };
 }
 
+/** Returns the answer to a query with its time. The time of an answer that another caller also waits for is unknown. */
+export async function queryTimed(
+  { query }: Pick<QueryQueue, 'query'>,
+  text: string,
+  options: SendOptions,
+): Promise<TimedAnswer> {
+  let time: Omit<TimedAnswer, 'answer'> = { seconds: null, limit: null };
+  const onSeconds: SendOptions['onSeconds'] = (seconds, limit) => (time = { seconds, limit });
+  const answer = await query(text, { ...options, onSeconds });
+  return { answer, ...time };
+}
+
 function reportOf(
   source: string,
   answer: Answer,
@@ -329,63 +342,4 @@ function clockAhead(answer: Answer, sentAt: Instant, answeredAt: Instant): numbe
   return evaluatedAt > answeredAt
     ? secondsBetween(answeredAt, evaluatedAt)
     : Math.min(0, secondsBetween(sentAt, evaluatedAt));
-}
-
-/** Limits how many queries each namespace sends in a round, and how many seconds they take. */
-interface QueryLimits {
-  /** Counts a query for its namespaces. Returns a failure if all of them have sent too many queries, otherwise null. */
-  readonly count: (round: number, owners: readonly QueryOwner[]) => Answer | null;
-  /** Returns a failure if the namespaces have used up their query time in this and earlier rounds, or null. */
-  readonly whyNoTime: (owners: readonly QueryOwner[]) => Answer | null;
-}
-
-/**
- * Creates the limits of a data source; null: there are none. A query that several namespaces need fails only if all of
- * them exceed a limit. Each of them is charged a share of its time. If a namespace exceeds its query time, it has less
- * time in the next rounds.
- */
-function createQueryLimits(options: {
-  readonly config: SourceConfig;
-  readonly accounts: NamespaceAccounts;
-  /** Called for each query that is not sent, once for each of its namespaces. */
-  readonly onOverLimit: (namespace: string) => void;
-}): QueryLimits | null {
-  const { config, accounts, onOverLimit } = options;
-  const { maxQueriesPerNamespace = Infinity, maxQuerySecondsPerNamespace = Infinity } = config;
-  if (maxQueriesPerNamespace === Infinity && maxQuerySecondsPerNamespace === Infinity) return null;
-
-  const accountOf = (round: number, { namespace }: QueryOwner): NamespaceAccount => {
-    const account = accounts.of(namespace);
-    if (round > account.round) {
-      account.round = round;
-      account.queries = 0;
-      account.leftSeconds = Math.min(0, account.leftSeconds) + maxQuerySecondsPerNamespace;
-    }
-    return account;
-  };
-  const refuse = (owners: readonly QueryOwner[], why: string): Answer => {
-    for (const { namespace } of owners) onOverLimit(namespace);
-    const names = owners.map(({ namespace }) => namespace).join(', ');
-    return failed('over_limit', `the query was not sent, because the queries of namespace ${names} ${why}`);
-  };
-
-  return {
-    count: (round, owners) => {
-      if (owners.length === 0) return null;
-      let isWithin = false;
-      for (const owner of owners) {
-        const account = accountOf(round, owner);
-        account.queries += 1;
-        isWithin ||= account.queries <= maxQueriesPerNamespace;
-      }
-      const field = `prometheus.${config.name}.maxQueriesPerNamespace`;
-      return isWithin ? null : refuse(owners, `exceed ${maxQueriesPerNamespace} in a round (${field})`);
-    },
-    whyNoTime: (owners) => {
-      if (owners.length === 0 || owners.some(({ namespace }) => accounts.of(namespace).leftSeconds > 0))
-        return null;
-      const field = `prometheus.${config.name}.maxQuerySecondsPerNamespace`;
-      return refuse(owners, `have taken more than ${maxQuerySecondsPerNamespace} s in a round (${field})`);
-    },
-  };
 }

@@ -10,7 +10,6 @@ import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import { objectAt } from '../../../src/simulator/kinds/json.js';
 import { type Simulator, type SimulatorOptions, startSimulator } from '../../../src/simulator/simulator.js';
 import type { Facts } from '../../../src/units/log.js';
-import { aSource } from '../../support/builders.js';
 import { eventually, ManualClock } from '../../support/manual-clock.js';
 import { answerAndRun, type WaitingCycle } from '../run-cycle.js';
 import { answerOf, answersFrom, buildScaler, settledMemory } from '../fixture.js';
@@ -99,7 +98,6 @@ export class CostFixture {
       {
         clock: this.clock,
         cluster: this.#cluster,
-        sources: new Map([['default', aSource()]]),
         recoveryHoldMaxSeconds: 0,
         dryRun: false,
         state: stateInMemory(),

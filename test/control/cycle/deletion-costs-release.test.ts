@@ -8,7 +8,8 @@ import { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { SILENT_LOG } from '../../../src/units/log.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';
-import { answersFrom, buildScaler } from '../fixture.js';
+import { buildScaler } from '../fixture.js';
+import { FOLLOW_UPS } from '../run-cycle.js';
 
 const BUCKET = 4;
 const POD: Pod = { name: 'web-1', phase: 'Running', ready: true, deleting: false } as unknown as Pod;
@@ -38,7 +39,7 @@ function costsWith(set: PodCosts['set'], hasOwn: PodCosts['hasOwn'] = () => true
   });
   const update = (signal: AbortSignal, scaler = SCALER): void => {
     const leadership = alwaysLeads('test');
-    const input = { scaler, followUps: answersFrom([]), leadership, isCurrent: () => true, signal };
+    const input = { scaler, followUps: FOLLOW_UPS, leadership, isCurrent: () => true, signal };
     expect(costs.update(input, { target: TARGET, from: 1, to: 1, isHeld: false })).toBeNull();
   };
   return { clock, busy, costs, update, warnings };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type BatchSize, createBatchSize } from '../../../src/prometheus/queries/workloads.js';
+import { type BatchSize, createBatchSize } from '../../../src/prometheus/queries/batch-size.js';
 
 const LIMIT = 16;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import { createNamespaceQueries } from '../../../src/prometheus/queries/namespaces.js';
-import type { TimedAnswer } from '../../../src/prometheus/queries/merged-query.js';
+import type { TimedAnswer } from '../../../src/prometheus/source/queue.js';
 import { aSource } from '../../support/builders.js';
 import { instantFromSeconds } from '../../../src/units/time.js';
 import { values } from '../fakes.js';
@@ -46,7 +46,7 @@ function start(maxSeries: number, scalers = SCALERS) {
     round += 1;
     const now = instantFromSeconds(15 * round);
     const budget = { left: 20, source: { left: 40 } };
-    const answers = queries.sendForNamespaces(due, { round, budget, source, enqueue: query, now });
+    const answers = queries.sendForNamespaces(due, { round, budget, source, query, now });
     await Promise.all(answers.values());
     return asked;
   };

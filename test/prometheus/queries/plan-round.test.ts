@@ -53,7 +53,7 @@ function plannerOf(clock: Clock = new ManualClock()) {
 /** Everything but what merged queries have learned. */
 function contentsOf(plan: Plan): unknown {
   const parts = (query: PlannedQuery): unknown =>
-    query.kind === 'own' ? query : { ...query, merged: undefined };
+    query.kind === 'alone' ? query : { ...query, merged: undefined };
   return { ...plan, queries: plan.queries.map(parts), rankings: plan.rankings.map(parts) };
 }
 
@@ -101,7 +101,7 @@ describe('the plan of a round', () => {
     ];
     const plan = await plannerOf().planFor([a, b, c]);
 
-    expect(plan.queries.map(({ kind }) => kind)).toEqual(['own', 'own', 'namespaces', 'workloads']);
+    expect(plan.queries.map(({ kind }) => kind)).toEqual(['alone', 'alone', 'byNamespace', 'byPod']);
     expect(plan.scalers.map(({ awaited }) => awaited.length)).toEqual([2, 2, 2]);
     expect([...plan.waiting.values()]).toEqual([[0], [0, 1], [1], [2], [2]]);
   });
@@ -149,7 +149,7 @@ describe('the plan of a round', () => {
 
 describe('what a merged query has learned', () => {
   const mergedOf = ({ queries }: Plan): readonly unknown[] =>
-    queries.map((query) => (query.kind === 'own' ? null : query.merged));
+    queries.map((query) => (query.kind === 'alone' ? null : query.merged));
 
   it('is kept while a scaler needs the query, also in rounds of some scalers', async () => {
     const planner = plannerOf();
@@ -217,6 +217,6 @@ describe('the planner', () => {
     const plan = await planFor([one, other]);
 
     expect(faults).toEqual([new Error('defect')]);
-    expect(plan.scalers.map(({ metrics }) => metrics[0]?.kind)).toEqual(['refused', 'namespaces']);
+    expect(plan.scalers.map(({ metrics }) => metrics[0]?.kind)).toEqual(['refused', 'byNamespace']);
   });
 });

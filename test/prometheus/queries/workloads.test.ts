@@ -46,7 +46,7 @@ function start(names: readonly string[], query = QUERY) {
     const sent = merged.sendForWorkloads(asked, {
       round,
       budget: { left: splits, source: { left: splits } },
-      enqueue: queryText,
+      query: queryText,
       limit: LIMIT,
     });
     const answers: Record<string, Answer | null> = {};
@@ -103,7 +103,7 @@ describe('a query for the pods of several workloads', () => {
     merged.sendForWorkloads(patternsOf(['a.b']), {
       round: 1,
       budget: { left: 0, source: { left: 0 } },
-      enqueue: queryText,
+      query: queryText,
       limit: LIMIT,
     });
 
@@ -115,7 +115,7 @@ describe('a query for the pods of several workloads', () => {
     const sent = createWorkloadQueries(QUERY, fail).sendForWorkloads(patternsOf(['a']), {
       round: 1,
       budget: { left: 0, source: { left: 0 } },
-      enqueue: queryText,
+      query: queryText,
       limit: LIMIT,
     });
 

@@ -33,6 +33,7 @@ function setUp(first: Answer | 'silent' = failure()) {
     clock,
     onQuery: () => undefined,
     onFault: (error) => faults.push(error),
+    onOverLimit: () => undefined,
     client: {
       query: (query, options) => {
         source.asked.push(query);

@@ -1,11 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { type Answer, INTERNAL_ERROR } from '../../../src/prometheus/answers/answer.js';
 
-import { createCollector, type Readings } from '../../../src/prometheus/queries/round.js';
+import { createCollector, type Readings } from '../../../src/prometheus/queries/collect-answers.js';
+import { createCapacityWatch } from '../../../src/prometheus/queries/capacity-watch.js';
+import { type OpenSource, openSource } from '../../../src/prometheus/queries/open-source.js';
 import { createReadyQueue } from '../../../src/units/clock.js';
 import { createRoundPlanner } from '../../../src/prometheus/queries/plan-round.js';
 import { ownKey } from '../../../src/prometheus/queries/compile-queries.js';
-import { type SourceAge, UNKNOWN_AGE } from '../../../src/prometheus/source/age.js';
+import { type SourceAge, type SourceAges, UNKNOWN_AGE } from '../../../src/prometheus/source/age.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { aSource, externalMetric, T0 } from '../../support/builders.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';
@@ -24,20 +26,31 @@ const scalerOf = (name: string, ...queries: readonly string[]): Scaler =>
 /** A round of these scalers: what is ready, and the servers whose age was read. */
 async function start(
   scalers: readonly Scaler[],
-  readAge: (source: string) => Promise<SourceAge> = () => Promise.resolve(UNKNOWN_AGE),
+  readAge: () => Promise<SourceAge> = () => Promise.resolve(UNKNOWN_AGE),
 ) {
   const clock = new ManualClock();
   const faults: unknown[] = [];
   const onFault = (error: unknown): void => void faults.push(error);
   const planner = createRoundPlanner(clock, onFault);
   const read: string[] = [];
+  const sourceWith = (name: string): OpenSource => {
+    const source = openSource(aSource({ name }), { clock, onQuery: () => undefined });
+    const ages: SourceAges = {
+      read: (_signal, urlIndex) => {
+        read.push(urlIndex === undefined ? name : `${name} ${urlIndex}`);
+        return readAge();
+      },
+    };
+    return { ...source, ages };
+  };
   const ready: (readonly [Scaler, Readings])[] = [];
   const collector = createCollector(await planner.planFor(scalers, new Map([['default', SOURCE]])), {
-    sinceMs: 500,
-    readAge: (source, urlIndex) => {
-      read.push(urlIndex === undefined ? source : `${source} ${urlIndex}`);
-      return readAge(source);
-    },
+    sources: new Map([['default', sourceWith('default')]]),
+    clock,
+    signal: new AbortController().signal,
+    number: 1,
+    startMs: 500,
+    capacities: createCapacityWatch({ clock, onFault }),
     ready: createReadyQueue(clock),
     onReady: (scaler, readings) => ready.push([scaler, readings]),
     onFault,

@@ -1,0 +1,142 @@
+import type { Clock } from '../../units/clock.js';
+import { failed } from '../../units/failure.js';
+import type { RangeAnswer } from '../answers/classify.js';
+import { createPrometheusClient, type PrometheusClient } from '../client/client.js';
+import { createRangeClient, type RangeClient, type RangeQuery, untilIdle } from '../client/range-client.js';
+import type { SeriesCounts } from '../client/url-client.js';
+import type { SourceConfig } from '../data-source/source-config.js';
+import { createSourceAges, type SourceAges } from '../source/age.js';
+import { createQueryQueue, type QueryQueue, type QueryReport } from '../source/queue.js';
+import { createRecognition, type Recognition } from '../source/recognition.js';
+import { createDuplicateWatch, type DuplicateWatch } from './duplicate-watch.js';
+import { createLoadHistories, type LoadHistories } from './load-histories.js';
+import { createSampleAges, type SampleAges } from './sample-ages.js';
+
+export interface SourceOptions {
+  readonly clock: Clock;
+  readonly onQuery: (report: QueryReport) => void;
+  /** Called if a query fails with an internal error. */
+  readonly onFault?: (error: unknown) => void;
+  /** Called for each query that is not sent because a namespace exceeds a limit of the data source. */
+  readonly onOverLimit?: (source: string, namespace: string) => void;
+  /** Called once, with the corrected config, if the server of a data source is not what its config assumes. */
+  readonly onRecognized?: (config: SourceConfig) => void;
+  /** Whether to check for duplicate series; default: false. */
+  readonly seeksDuplicates?: boolean;
+  /** Called after each round with the highest number of copies of one series in a data source. */
+  readonly onDuplicates?: (source: string, times: number) => void;
+  /** Called after each round with the number of series that a data source returned since the last call. */
+  readonly onSeries?: (source: string, series: SeriesCounts) => void;
+  /** Default: a client over HTTP. */
+  readonly createClient?: (config: SourceConfig) => PrometheusClient;
+  /** Creates the client that reads the loads of earlier days, once a document has a forecast. */
+  readonly createRangeClient?: ((config: SourceConfig) => RangeClient) | undefined;
+  /** Called after each query for the load of an earlier day. `reason`: why the query failed; null: it was answered. */
+  readonly onHistoryQuery?: (source: string, reason: string | null) => void;
+}
+
+/** The parts of a data source that are kept from round to round. */
+export interface OpenSource {
+  readonly queue: QueryQueue;
+  readonly recognition: Recognition;
+  readonly ages: SourceAges;
+  readonly sampleAges: SampleAges;
+  readonly histories: LoadHistories;
+  readonly duplicates: DuplicateWatch | null;
+  /**
+   * Returns the config with which a query is sent: that of the recognized server, with queries that count no
+   * duplicates. The window is that of `planned`, which is the config in the plan of the round.
+   */
+  readonly configFor: (planned: SourceConfig) => SourceConfig;
+  readonly history: () => HistorySource;
+  /** Calls `onDuplicates` and `onSeries`. */
+  readonly report: () => void;
+}
+
+/** Sends range queries for back-tests, one at a time, and only while no query of a round is running. */
+export interface HistorySource {
+  /** The config, corrected for the recognized server. */
+  readonly config: SourceConfig;
+  readonly queryRange: (
+    query: RangeQuery,
+    options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ) => Promise<RangeAnswer>;
+}
+
+/** Limits an answer to a range query. The load of a day takes 6 kB, a part of a history 100 kB for each series. */
+const MOST_HISTORY_BYTES = 1024 * 1024;
+
+const NOT_IDLE = failed(
+  'canceled',
+  'the range query was not sent, because other queries took more than 30 s',
+);
+
+export function openSource(config: SourceConfig, options: SourceOptions): OpenSource {
+  const { clock, onQuery, onRecognized = ignore, onFault = ignore } = options;
+  const { name } = config;
+  const client = options.createClient?.(config) ?? createPrometheusClient(config, clock);
+  const recognition = createRecognition({ config, client, onRecognized, onFault });
+  const duplicates =
+    options.seeksDuplicates === true
+      ? createDuplicateWatch({ config: recognition.config, clock, onFault })
+      : null;
+  const queue = createQueryQueue({
+    config,
+    client,
+    clock,
+    onQuery,
+    onFault,
+    onOverLimit: (namespace) => options.onOverLimit?.(name, namespace),
+  });
+  const openRange = options.createRangeClient ?? ((given) => createRangeClient(given, clock));
+  let range: RangeClient | null = null;
+  const queryRange: RangeClient['queryRange'] = (query, given) => {
+    const { maxAnswerBytes = MOST_HISTORY_BYTES } = config;
+    range ??= openRange({
+      ...recognition.config(),
+      maxConcurrentQueries: 1,
+      maxAnswerBytes: Math.min(maxAnswerBytes, MOST_HISTORY_BYTES),
+    });
+    return range.queryRange(query, given);
+  };
+  const onHistoryQuery = (reason: string | null): void => options.onHistoryQuery?.(name, reason);
+  const { isBusy } = queue;
+  let counted: SeriesCounts = { known: 0, read: 0 };
+  return {
+    queue,
+    recognition,
+    duplicates,
+    ages: createSourceAges({
+      servers: client.servers ?? [client],
+      scrapeIntervalSeconds: config.scrapeIntervalSeconds,
+      clock,
+      onFault,
+    }),
+    sampleAges: createSampleAges(clock),
+    histories: createLoadHistories({ queryRange, isBusy, clock, onFault, onQuery: onHistoryQuery }),
+    configFor: ({ resourceWindowSeconds, learnedIntervalSeconds }) => {
+      const recognized = recognition.config();
+      const adapted = duplicates?.adaptConfig(recognized) ?? recognized;
+      return learnedIntervalSeconds === undefined
+        ? adapted
+        : { ...adapted, resourceWindowSeconds, learnedIntervalSeconds };
+    },
+    history: () => ({
+      config: recognition.config(),
+      queryRange: async (query, given) => {
+        if (!(await untilIdle({ isBusy, clock }, given.signal))) return NOT_IDLE;
+        const answer = await queryRange(query, given);
+        if (!given.signal.aborted) onHistoryQuery(answer.class === 'failed' ? answer.reason : null);
+        return answer;
+      },
+    }),
+    report: () => {
+      if (duplicates !== null) options.onDuplicates?.(name, duplicates.highestCount());
+      const series = { ...(client.series?.() ?? counted) };
+      options.onSeries?.(name, { known: series.known - counted.known, read: series.read - counted.read });
+      counted = series;
+    },
+  };
+}
+
+const ignore = (): void => undefined;
