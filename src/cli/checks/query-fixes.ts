@@ -37,6 +37,12 @@ export function fixForFailure(reason: FailureReason, message: string, query: str
   return null;
 }
 
+/** Returns the fix for a query. `answer`: the failed answer; null: the query did not fail. */
+export function fixForQuery(answer: Answer | null, query: string): string {
+  const known = answer?.class === 'failed' ? fixForFailure(answer.reason, answer.message, query) : null;
+  return known ?? `run the query in the Prometheus UI: ${query}`;
+}
+
 type Answered = Extract<Answer, { readonly series: unknown }>;
 
 /** Returns the fix if a pod has several series, or a value is negative or infinite; otherwise null. */

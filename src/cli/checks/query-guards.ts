@@ -1,0 +1,104 @@
+import type { Answer } from '../../prometheus/answers/answer.js';
+import { applyChecks, type MetricChecks } from '../../prometheus/queries/checks.js';
+import { metricChecks, withVariables } from '../../prometheus/queries/compile-queries.js';
+import { autoCapacityOf, type MetricSpec, type Scaler } from '../../scaler/spec.js';
+import { nameMetric } from '../../decision/conditions.js';
+import type { CheckResult, ResultBuilder } from './check-result.js';
+import type { SourceContext } from './context.js';
+import { fixForQuery } from './query-fixes.js';
+import { whyNoSeries } from './why-no-series.js';
+
+interface GuardedMetric {
+  readonly metric: MetricSpec;
+  readonly scaler: Scaler;
+  readonly context: SourceContext;
+  readonly make: ResultBuilder;
+}
+
+/** Checks the additional queries of a metric: guard, freshness, backlog, saturation and those of `capacity.auto`. */
+export async function checkGuards(guarded: GuardedMetric): Promise<readonly CheckResult[]> {
+  return [...(await checkAutoCapacity(guarded)), ...(await checkOwnGuards(guarded))];
+}
+
+/** Checks the queries of `capacity.auto`. `errors` may be empty: it has no series as long as there are no errors. */
+async function checkAutoCapacity(guarded: GuardedMetric): Promise<readonly CheckResult[]> {
+  const { metric, scaler, context, make } = guarded;
+  const auto = autoCapacityOf(metric);
+  if (auto === undefined) return [];
+  const asked = [
+    { name: 'served', text: auto.servedQuery },
+    ...(auto.errorsQuery === undefined ? [] : [{ name: 'errors', text: auto.errorsQuery }]),
+  ];
+  const found = await Promise.all(
+    asked.map(async ({ name, text }): Promise<CheckResult | null> => {
+      const query = withVariables(text, metric, scaler);
+      const answer = await context.runQuery(query);
+      const isEmpty = answer.class === 'missing' || (answer.class === 'value' && answer.series.length === 0);
+      if (isEmpty ? name === 'errors' : answer.class === 'value') return null;
+      const why = isEmpty ? await whyNoSeries(context.runQuery, query, guarded) : null;
+      const fault = why?.message ?? ('message' in answer ? answer.message : 'the answer is not complete');
+      return make.warning(
+        `${nameMetric(metric)}: capacity.auto.${name}: ${fault}, so the capacity of a pod is not measured`,
+        why?.fix ?? fixForQuery(answer, query),
+      );
+    }),
+  );
+  return found.filter((one) => one !== null);
+}
+
+async function checkOwnGuards(guarded: GuardedMetric): Promise<readonly CheckResult[]> {
+  const checks = metricChecks(guarded.metric, guarded.scaler);
+  if (checks === null) return [];
+  const { guard, freshness, backlog, capacity, served } = checks;
+  const none = { guard: null, freshness: null };
+  const queries = [
+    ...(guard === null ? [] : [{ query: guard, only: { ...none, guard } }]),
+    ...(freshness === null ? [] : [{ query: freshness.query, only: { ...none, freshness } }]),
+    ...(backlog === undefined ? [] : [{ query: backlog, only: { ...none, backlog } }]),
+    ...(capacity === undefined ? [] : [{ query: capacity, only: { ...none, capacity } }]),
+    ...(served === undefined ? [] : [{ query: served, only: { ...none, served } }]),
+  ];
+  const found = await Promise.all(queries.map((one) => checkGuard(one.query, one.only, guarded)));
+  return found.filter((one) => one !== null);
+}
+
+/** Checks one of the additional queries of a metric. `only`: the checks with just this query. */
+async function checkGuard(
+  query: string,
+  only: Omit<MetricChecks, 'isMissingZero'>,
+  guarded: GuardedMetric,
+): Promise<CheckResult | null> {
+  const { metric, context, make } = guarded;
+  const answer = await context.runQuery(query);
+  // Combined with a usable answer, so that only the additional query can fail. `isMissingZero` turns a fault into
+  // `invalid`, which is reported as failed.
+  const usable: Answer = { class: 'value', series: [], evaluatedAt: context.clock.now() };
+  const judged = applyChecks(
+    { ...only, isMissingZero: true },
+    {
+      answer: usable,
+      guard: only.guard === null ? null : answer,
+      freshness: only.freshness === null ? null : answer,
+      ...(only.backlog === undefined ? {} : { backlog: answer }),
+      ...(only.capacity === undefined ? {} : { capacity: answer }),
+      ...(only.served === undefined ? {} : { served: answer }),
+    },
+  );
+  const message = messageOf(judged, only);
+  if (message === null) return null;
+  const isEmpty = answer.class === 'missing' || (answer.class === 'value' && answer.series.length === 0);
+  const why = isEmpty ? await whyNoSeries(context.runQuery, query, guarded) : null;
+  const text = `${nameMetric(metric)}: ${message}${why === null ? '' : `: ${why.message}`}`;
+  const isFailed = judged.class === 'failed' || judged.class === 'invalid';
+  return make[isFailed ? 'failed' : 'warning'](text, why?.fix ?? fixForQuery(answer, query));
+}
+
+/**
+ * Returns the fault of the query; null: none. A missing capacity or served load is a fault, although a value remains.
+ */
+function messageOf(judged: Answer, only: Omit<MetricChecks, 'isMissingZero'>): string | null {
+  if (judged.class === 'failed' || judged.class === 'invalid') return judged.message;
+  if (judged.class === 'partial' && only.capacity !== undefined) return judged.why;
+  if (judged.class !== 'value' || only.served === undefined || judged.served !== undefined) return null;
+  return 'saturation.served does not return exactly one value, so saturation adds no replicas';
+}
