@@ -2,10 +2,12 @@ import { computeCall, computeOperator, type Known } from './constants.js';
 import type { Expression, ExpressionOf } from './expressions.js';
 import { signatureOf } from './signatures.js';
 
-export interface Filler {
-  /** UTF-16 offsets of the constant in the query. */
-  readonly from: number;
-  readonly to: number;
+/** UTF-16 offsets of an expression in the query. */
+type Span = Pick<Expression, 'from' | 'to'>;
+
+export interface Filler extends Span {
+  /** The expressions that this constant and all others of the query replace, because they have no data or are NaN. */
+  readonly replaced: readonly Span[];
   /** The constant; null: its value depends on the time. */
   readonly value: number | null;
   /** Whether the constant replaces the whole result, not only a part of the data. */
@@ -92,7 +94,7 @@ function stateOf(expression: Expression, inside: Operands): State {
 function ofCall(expression: ExpressionOf<'call'>, { operands, operandExpressions }: Operands): State {
   const { name } = expression;
   const reads = operands.some((operand) => operand.reads);
-  const filler = operands.find((operand) => operand.filler !== null)?.filler ?? null;
+  const filler = joinFillers(operands);
   const parameters = signatureOf(name)?.parameters;
   const index = parameters?.findIndex((type) => type === 'vector' || type === 'range') ?? 0;
   const data = operands[index];
@@ -124,7 +126,7 @@ function ofAggregate(
   { operands, operandExpressions }: Operands,
 ): State {
   const reads = operands.some((operand) => operand.reads);
-  const filler = operands.find((operand) => operand.filler !== null)?.filler ?? null;
+  const filler = joinFillers(operands);
   // In MetricsQL, `max(x, 0)` aggregates all its operands.
   if (operands.length > 1 && ['sum', 'max', 'min', 'avg', 'count'].includes(expression.name))
     return ofAlternatives(expression, operands, operandExpressions);
@@ -145,13 +147,15 @@ function ofAlternatives(
 ): State {
   const reads = operands.some((operand) => operand.reads);
   const index = operands.findIndex(({ value }) => value !== 'none');
-  const known = operands.find((operand) => operand.filler !== null)?.filler ?? null;
+  const known = joinFillers(operands);
   const operandExpression = operandExpressions[index];
   const value = operands[index]?.value ?? 'none';
   if (known !== null || operandExpression === undefined || value === 'none')
     return { value, reads, filler: known };
-  const isMissing = operands.some((operand) => operand.reads && operand.value === 'none');
-  return { value, reads, filler: isMissing ? fillerOf(expression.from, expression.to, value) : null };
+  const isMissing = (operand: State | undefined): boolean =>
+    operand?.reads === true && operand.value === 'none';
+  const replaced = operandExpressions.filter((_, each) => isMissing(operands[each]));
+  return { value, reads, filler: replaced.length > 0 ? fillerOf(expression, { value, replaced }) : null };
 }
 
 function ofBinary(expression: ExpressionOf<'binary'>, { operands, operandExpressions }: Operands): State {
@@ -161,7 +165,7 @@ function ofBinary(expression: ExpressionOf<'binary'>, { operands, operandExpress
   switch (operator) {
     case 'or':
     case 'default':
-      return ofOr({ left, right, from: operatorFrom, to: operandExpressions[1]?.to ?? operatorFrom });
+      return ofOr({ left, right, operatorFrom, operandExpressions });
     case 'and':
     case 'if':
       return right.value === 'none' ? { ...NOTHING, reads } : { ...left, reads };
@@ -174,13 +178,17 @@ function ofBinary(expression: ExpressionOf<'binary'>, { operands, operandExpress
   const value = valueOf(operator, { left, right, isBool });
   if (isFilter) return { value, reads, filler: isDropped(left, value) ? null : left.filler };
   const isDivision = operator === '/' || operator === '%';
-  const filler = left.filler ?? (isDivision ? null : right.filler);
+  const filler = joinFillers(isDivision ? [left] : [left, right]);
   if (filler !== null) return { value, reads, filler };
-  if (fillFrom !== null && reads)
-    return { value, reads, filler: fillerOf(fillFrom, operandExpressions[1]?.to ?? fillFrom, 'some') };
+  const replaced = operandExpressions.filter((_, each) => operands[each]?.reads === true);
+  if (fillFrom !== null && reads) {
+    const to = operandExpressions[1]?.to ?? fillFrom;
+    return { value, reads, filler: fillerOf({ from: fillFrom, to }, { value: 'some', replaced }) };
+  }
   // NaN makes a comparison false, so `scalar(x) > bool 5` is 0 while x is missing.
   const isCompared = isBool && reads && operands.some((operand) => Number.isNaN(operand.value));
-  return { value, reads, filler: isCompared ? fillerOf(operatorFrom, expression.to, value) : null };
+  const constant = { from: operatorFrom, to: expression.to };
+  return { value, reads, filler: isCompared ? fillerOf(constant, { value, replaced }) : null };
 }
 
 function isDropped(left: State, value: Value): boolean {
@@ -190,25 +198,38 @@ function isDropped(left: State, value: Value): boolean {
 function ofOr({
   left,
   right,
-  from,
-  to,
+  operatorFrom,
+  operandExpressions,
 }: {
   readonly left: State;
   readonly right: State;
-  readonly from: number;
-  readonly to: number;
+  readonly operatorFrom: number;
+  readonly operandExpressions: readonly Expression[];
 }): State {
   const reads = left.reads || right.reads;
   if (left.value !== 'none') return { ...left, reads };
-  const known = left.filler ?? right.filler;
-  const filler = known ?? (left.reads ? fillerOf(from, to, right.value) : null);
+  const known = joinFillers([left, right]);
+  const constant = { from: operatorFrom, to: operandExpressions[1]?.to ?? operatorFrom };
+  const replaced = operandExpressions.slice(0, 1);
+  const filler = known ?? (left.reads ? fillerOf(constant, { value: right.value, replaced }) : null);
   return { value: right.value, reads, filler };
 }
 
+/** Returns the first constant, with the expressions that all constants replace; null: there is no constant. */
+function joinFillers(states: readonly State[]): State['filler'] {
+  const fillers = states.flatMap(({ filler }) => filler ?? []);
+  const [first] = fillers;
+  if (first === undefined || fillers.length === 1) return first ?? null;
+  return { ...first, replaced: fillers.flatMap(({ replaced }) => replaced) };
+}
+
 /** Returns the constant; null: there is no value, or it is NaN, which triggers no scaling. */
-function fillerOf(from: number, to: number, value: Value): State['filler'] {
+function fillerOf(
+  { from, to }: Span,
+  { value, replaced }: { readonly value: Value; readonly replaced: readonly Span[] },
+): State['filler'] {
   if (value === 'none' || Number.isNaN(value)) return null;
-  return { from, to, value: value === 'some' ? null : value };
+  return { from, to, replaced, value: value === 'some' ? null : value };
 }
 
 function valueOf(

@@ -42,6 +42,21 @@ describe('analyzeQuery', () => {
   });
 
   it.each([
+    ['(sum(x) or on() vector(0)) * 2', ['sum(x)']],
+    ['sum(x) or absent(x) * 0', ['sum(x)']],
+    ['sum(x) or sum(y) or vector(0)', ['sum(x) or sum(y)']],
+    ['(sum(x) or vector(0)) + (sum(y) default 0)', ['sum(x)', 'sum(y)']],
+    ['a / (sum(b) or vector(1)) + (c or vector(0))', ['c']],
+    ['max(sum(x), 0)', ['sum(x)']],
+    ['vector(scalar(x) > bool 1)', ['scalar(x)']],
+    ['a - fill_right(0) b', ['a', 'b']],
+  ])('returns what the constants of %s replace', (query, parts) => {
+    const { replaced = [] } = analyzeQuery(query)?.filler ?? {};
+
+    expect(replaced.map(({ from, to }) => query.slice(from, to))).toEqual(parts);
+  });
+
+  it.each([
     'sum(x) or sum(y)',
     'vector(0)',
     'hour() > 8 or vector(1)',

@@ -10,6 +10,8 @@ import {
   isReplicaLabel,
 } from '../../prometheus/queries/find-duplicates.js';
 import { ceilingQuery, metricQueryText } from '../../prometheus/queries/compile-queries.js';
+import { analyzeQuery } from '../../promql/analyze.js';
+import { excerpt } from '../../promql/types.js';
 import { toCeiling, toSample } from '../../prometheus/samples.js';
 import { checkPatterns } from '../../scaler/rules/query-result-rules.js';
 import { isOfResource, type MetricSpec, scalerKey } from '../../scaler/spec.js';
@@ -19,7 +21,7 @@ import { countOnce, fixForCopies, fixForInvalid, fixForQuery } from './query-fix
 import { checkGuards } from './query-guards.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { hasNoReplicas, isExposedByOwnPods, isTargetMissing, whyNoPods } from './wake-up.js';
-import { whyNoSeries } from './why-no-series.js';
+import { type NoSeriesReason, whyNoSeries } from './why-no-series.js';
 import { describeFailure } from '../../units/failure.js';
 import { countOf, listSome } from '../../units/format.js';
 import { nameMetric } from '../../decision/conditions.js';
@@ -57,15 +59,17 @@ export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResu
       const queried = { metric, answer, facts, context, query, pods, make };
       const ofGuards = await checkGuards({ metric, scaler, context, make });
       const copies = await checkCopies(queried);
-      if (ofGuards.length === 0 || query === null) return [await checkMetric(queried), ...copies];
       // After a failed additional query, `answer` contains only that failure, so the query of the metric is sent alone.
-      const ofMetric = await checkMetric({ ...queried, answer: await context.runQuery(query) });
-      return [ofMetric, ...copies, ...ofGuards];
+      const isAlone = ofGuards.length > 0 && query !== null;
+      const own = isAlone ? { ...queried, answer: await context.runQuery(query) } : queried;
+      return [await checkMetric(own), ...(await checkConstants(own)), ...copies, ...ofGuards];
     }),
   );
   const ofCeiling = await checkCeiling(facts, make);
-  const problems = [...results.flat(), ...ofCeiling].filter(({ status }) => status !== 'ok');
-  return problems.length === 0 ? [make.ok('')] : problems;
+  const found = [...results.flat(), ...ofCeiling].filter(
+    ({ status, message }) => status !== 'ok' || message !== '',
+  );
+  return found.length === 0 ? [make.ok('')] : found;
 }
 
 /**
@@ -146,9 +150,7 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
     return make.failed(`${who} has no series`, 'see the result of the check `resource-series`');
   const { scaler } = queried.facts;
   const isMissing = isTargetMissing(queried.facts);
-  const isGone = isMissing || hasNoReplicas(queried.facts);
-  // The missing series are expected here: the check `wake-up` or `target` reports the problem.
-  if (isGone && context !== null && (await isExposedByOwnPods(metric, { scaler, context, isAtZero: true })))
+  if (await isExpected(queried))
     return isMissing ? make.skipped(`${who}: only pods of the missing target exposed it`) : make.ok('');
   const isZero = isReadAsZero(metric, 'missing');
   // A common cause: with `=`, a regular expression is compared as a plain string and matches no series.
@@ -161,20 +163,62 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
   }
   const own = { metric, scaler };
   const why = context === null || query === null ? null : await whyNoSeries(context.runQuery, query, own);
-  if (isZero)
-    return why?.isOfSelector === true
-      ? make.warning(`${who} ${READ_AS_ZERO}: ${why.message}`, why.fix)
-      : make.ok('');
+  if (isZero) return judgeReplaced(make, `${who} ${READ_AS_ZERO}`, why);
   const fix = why?.fix ?? tryIt(queried);
   return make.failed(
     `${who} has no series${why === null ? '' : `: ${why.message}`}`,
-    isGone && !isMissing && scaler.spec.minReplicas === 0 ? `${fix}; ${START_AGAIN}` : fix,
+    hasNoReplicas(queried.facts) && scaler.spec.minReplicas === 0 ? `${fix}; ${START_AGAIN}` : fix,
   );
 }
 
 const START_AGAIN =
   'the workload has 0 replicas: if only its own pods expose the metric, set spec.minReplicas: 1';
 const READ_AS_ZERO = 'has no series, so its value is 0 (onMissing: zero) and can scale down to the minimum';
+
+/**
+ * Returns whether the series are missing because the target has no replicas. The check `wake-up` or `target` reports
+ * that.
+ */
+async function isExpected({ metric, context, facts }: QueriedMetric): Promise<boolean> {
+  if (context === null || !(isTargetMissing(facts) || hasNoReplicas(facts))) return false;
+  return isExposedByOwnPods(metric, { scaler: facts.scaler, context, isAtZero: true });
+}
+
+/** Checks the parts of a query that constants such as `or vector(0)` replace: their mistakes look like no load. */
+async function checkConstants(queried: QueriedMetric): Promise<readonly CheckResult[]> {
+  const { metric, answer, facts, context, query, make } = queried;
+  const { scaler } = facts;
+  if (isOfResource(metric) || context === null || query === null || whyNoPods(metric, facts) !== null)
+    return [];
+  const replaced = hasValue(answer) ? (analyzeQuery(query)?.filler?.replaced ?? []) : [];
+  if (replaced.length === 0 || (await isExpected(queried))) return [];
+  return Promise.all(
+    replaced.map(async (span) => {
+      const part = query.slice(span.from, span.to);
+      if (hasValue(await context.runQuery(part))) return make.ok('');
+      const why = await whyNoSeries(context.runQuery, part, { metric, scaler });
+      const says = `${nameMetric(metric)}: ${excerpt(query, span)} has no series, so a constant in the query replaces it`;
+      return judgeReplaced(make, says, why);
+    }),
+  );
+}
+
+function hasValue(answer: Answer): boolean {
+  const isAnswered = answer.class === 'value' || answer.class === 'partial';
+  return isAnswered && answer.series.some(({ value }) => !Number.isNaN(value));
+}
+
+/** Judges missing series that are replaced by a value. `says`: by which one. */
+function judgeReplaced(make: ResultBuilder, says: string, why: NoSeriesReason | null): CheckResult {
+  switch (why?.cause) {
+    case 'selector':
+      return make.warning(`${says}: ${why.message}`, why.fix);
+    case 'outcome':
+      return make.ok(`${says}: ${why.message}`);
+    default:
+      return make.ok('');
+  }
+}
 
 function judgeSeries(queried: QueriedMetric, answer: AnswerWithSeries): CheckResult {
   const { metric, make, pods } = queried;

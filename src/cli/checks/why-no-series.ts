@@ -15,12 +15,13 @@ import { labelValues, onlyValue } from './check-result.js';
 import { namesOf } from './resource-labels.js';
 import { listSome } from '../../units/format.js';
 
-interface NoSeriesReason {
+export interface NoSeriesReason {
   /**
-   * Whether a selector has matched no sample for an hour, which is usually a mistake. False: the series have ended, or
-   * an operator or function removes them, which may be intended.
+   * `selector`: a selector has matched no sample for an hour, which is usually a mistake. `outcome`: likewise, but the
+   * matcher selects an outcome such as `code=~"5.."`, whose series begins when it occurs first. `other`: the series
+   * have ended, or an operator or function removes them, which may be intended.
    */
-  readonly isOfSelector: boolean;
+  readonly cause: 'selector' | 'outcome' | 'other';
   readonly message: string;
   readonly fix: string;
 }
@@ -55,25 +56,25 @@ export async function whyNoSeries(
   if (first === undefined) return null;
   if (second !== undefined)
     return {
-      isOfSelector: false,
+      cause: 'other',
       message: 'each selector matches series, but the operators between the selectors remove all series',
       fix: `compare the labels on both sides of the operator (on (...), ignoring (...)): ${query}`,
     };
   const { text, range } = first;
   if (range === null)
     return {
-      isOfSelector: false,
+      cause: 'other',
       message: `${text} matches series, but a comparison or function removes all of them`,
       fix: `run this query in the Prometheus UI after removing the comparison or function: ${query}`,
     };
   return (await hasSeries(runQuery, `${text} offset ${range}`))
     ? {
-        isOfSelector: false,
+        cause: 'other',
         message: `${text} matches series, but these series have too few samples in [${range}], or a comparison removes all of them`,
         fix: `see the result of the check \`query-window\`, or make the range longer: ${query}`,
       }
     : {
-        isOfSelector: false,
+        cause: 'other',
         message: `${text} matches only series that are younger than [${range}] and may have only one sample so far, or a comparison removes all of them`,
         fix: `try again after two more scrapes; then see the result of the check \`query-window\`: ${query}`,
       };
@@ -89,7 +90,7 @@ async function explainSelector(
   if (await hasSeries(runQuery, text)) return null;
   if (await hasSeries(runQuery, `last_over_time(${text}[1h])`))
     return {
-      isOfSelector: false,
+      cause: 'other',
       message: `${text} had samples in the last hour, but has no samples now`,
       fix: 'check Status > Targets of Prometheus: the target is down, or the pods that exposed the metric are gone',
     };
@@ -107,7 +108,7 @@ async function explainSelector(
   if (notPromoted !== null) return notPromoted;
   const unknown = absent.map(({ label }) => label);
   return {
-    isOfSelector: true,
+    cause: 'selector',
     message: `${text} matches no series, even if any one of its matchers is removed${unknown.length === 0 ? '' : `; the label ${listSome(unknown)} does not exist`}`,
     fix: `use matchers for the labels of ${metric ?? 'the metric'}: ${listSome(names, 12)}`,
   };
@@ -131,14 +132,14 @@ async function explainMatcher(
   if (values.length > 0 && looksLikeRegex(matcher)) {
     const operator = matcher.operator === '=' ? '=~' : '!~';
     return {
-      isOfSelector: true,
+      cause: 'selector',
       message: `the matcher ${text} compares a regular expression as a string; the values of ${label} are ${listSome(values)}`,
       fix: `use the operator ${operator}: ${labelText(label)}${operator}${valueText(matcher.value, own)}`,
     };
   }
   if (values.length > 0)
     return {
-      isOfSelector: true,
+      cause: isOutcome(matcher, values) ? 'outcome' : 'selector',
       message: `the matcher ${text} removes all series; without this matcher, ${label} is ${listSome(values)}`,
       fix: fixForMatcher(matcher, values, own),
     };
@@ -147,7 +148,7 @@ async function explainMatcher(
   if (notPromoted !== null) return notPromoted;
   const wanted = names.find((name) => name.includes(label) || label.includes(name)) ?? nearest(label, names);
   return {
-    isOfSelector: true,
+    cause: 'selector',
     message: `the matcher ${text} removes all series, because they have no label ${label}; their labels are ${listSome(names, 12)}`,
     fix:
       wanted == null
@@ -209,10 +210,18 @@ async function explainAttributes(
   const attributes = found.map(({ label }) => label.replaceAll('_', '.')).join(', ');
   const join = `* on (job, instance) group_left (${labels}) target_info{${found.map(({ text }) => text).join(', ')}}`;
   return {
-    isOfSelector: true,
+    cause: 'selector',
     message: `the series lack ${labels}, which only target_info has, because these resource attributes of OpenTelemetry are not promoted to labels`,
     fix: `otlp.promote_resource_attributes: [${attributes}] in the config of Prometheus; or remove the matcher, and append ${join}`,
   };
+}
+
+const STATUS = /^\d+(?:xx)?$/i;
+const FAILURE = /error|exception|fail|timeout/i;
+
+/** Returns whether a matcher for a label with these values may select an outcome that has not occurred yet. */
+function isOutcome({ operator, value }: LabelMatcher, values: readonly string[]): boolean {
+  return operator.startsWith('!') || FAILURE.test(value) || values.every((one) => STATUS.test(one));
 }
 
 const REGEX = /\.[*+]|\[[^[\]]+\]|\\\.|\|/;
@@ -229,7 +238,7 @@ async function explainMissingMetric(runQuery: RunQuery, metric: string): Promise
   const near = nearest(metric, names);
   const similar = names.length === 0 ? '' : `; similar metrics are ${listSome(names)}`;
   return {
-    isOfSelector: true,
+    cause: 'selector',
     message: `Prometheus has no metric ${metric}${near === null ? similar : ''}`,
     fix:
       near === null

@@ -103,6 +103,20 @@ describe('doctor, against a real Prometheus', () => {
     expect(of('query')).toMatchObject([{ status: 'failed', fix }]);
   });
 
+  it('looks through a constant, but is content with an outcome that has not occurred', async () => {
+    const [wrong, rare] = ['servce="web"', 'service="web", code=~"4.."'].map(
+      (matchers) => `sum(rate(http_requests_total{namespace="shop", ${matchers}}[8s])) or vector(0)`,
+    );
+    const found = await Promise.all(
+      [wrong, rare].map((query) => diagnose({ web: document('web', metric('external', query ?? '')) })),
+    );
+
+    expect(found.map(({ of }) => of('query').map(({ status, fix }) => [status, fix]))).toEqual([
+      [['warning', 'service="web"']],
+      [],
+    ]);
+  });
+
   it('reports a namespace without series', async () => {
     simulator.addWorkload({ namespace: 'empty', name: 'idle', replicas: 0 });
 
