@@ -24,7 +24,6 @@ import type {
   Scaler,
   TargetRef,
 } from '../scaler/spec.js';
-import { failureOf } from '../units/failure.js';
 import { RecentMap } from '../units/recent-map.js';
 import { addSeconds, type Instant, secondsBetween } from '../units/time.js';
 import type { Answer, AnswerWithSeries } from './answers/answer.js';
@@ -99,7 +98,7 @@ export function toSample(metric: MetricSpec, answer: Answer, context: SampleCont
 }
 
 function answeredOrError(answer: Answer, source: string): AnswerWithSeries | ErrorSample {
-  if (answer.class === 'failed') return { form: 'error', failure: failureOf(source, answer) };
+  if (answer.class === 'failed') return { form: 'error', failure: { ...answer, source } };
   if (answer.class === 'invalid' || answer.class === 'missing')
     return errorSample(answer.class, answer.message);
   // A partial answer without series is `invalid`, not `missing`, which `onMissing: zero` would count as 0: the server

@@ -1,18 +1,9 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { type Clock, periodicYield } from '../units/clock.js';
-import { type Failure, FAILURE_REASONS } from '../units/failure.js';
+import { FAILURE_REASONS, type QueryReport } from '../units/failure.js';
 import type { Ledger } from './ledger.js';
 import { type MetricRow, type MetricsDetail, SERVICE_METRICS } from './metric-table.js';
 import { type InvalidScaler, writeScalerMetrics } from './scaler-series.js';
-
-/** A query to a data source that has ended. `failure` null: it succeeded. */
-interface QueryObservation {
-  readonly source: string;
-  readonly seconds: number;
-  readonly failure: Failure | null;
-  /** How far the clock of the source is ahead of the local one; null: unknown. */
-  readonly clockAheadSeconds: number | null;
-}
 
 /**
  * A request to the API server that has ended. `code` is the HTTP status or, without a response, the kind of failure.
@@ -36,7 +27,7 @@ export interface Metrics {
   readonly observeLateness: (seconds: number) => void;
   readonly countInternalError: () => void;
   readonly countMissedRounds: (rounds: number) => void;
-  readonly observeQuery: (query: QueryObservation) => void;
+  readonly observeQuery: (query: QueryReport) => void;
   /**
    * Adds to the counters of series in responses of a source. `known`: their labels were parsed in an earlier response;
    * `read`: they were parsed in this one.

@@ -1,7 +1,7 @@
 import type { Clock } from '../units/clock.js';
 import type { Facts, Log } from '../units/log.js';
 import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
-import { type Failure, isServerFailure } from '../units/failure.js';
+import { isServerFailure, type QueryReport } from '../units/failure.js';
 
 /** A system on which many scalers depend: a data source, or the API server. */
 interface SharedSystem {
@@ -20,12 +20,7 @@ interface SharedSystem {
  * failed: one line names it, and the failures of scalers are attributed to it. Otherwise each scaler has its own line.
  */
 export interface Outages {
-  readonly observeQuery: (query: {
-    readonly source: string;
-    readonly seconds: number;
-    /** Null: the query was answered. */
-    readonly failure: Failure | null;
-  }) => void;
+  readonly observeQuery: (query: Omit<QueryReport, 'clockAheadSeconds'>) => void;
   readonly observeRequest: (request: {
     readonly verb: string;
     readonly resource: string;

@@ -1,6 +1,6 @@
 import type { Clock } from '../units/clock.js';
 import { API_SERVER, dataSourceId, type Outages } from './outages.js';
-import type { Failure } from '../units/failure.js';
+import type { QueryReport } from '../units/failure.js';
 import type { Instant } from '../units/time.js';
 
 /** An error of a system. `reason` is one of a fixed set; `message` may name workloads and queries. */
@@ -44,11 +44,7 @@ export interface RoundHealth {
 /** The health of the systems on which the process depends, for the API. */
 export interface ServiceHealth {
   readonly startedAt: Instant;
-  readonly observeQuery: (query: {
-    readonly source: string;
-    readonly seconds: number;
-    readonly failure: Failure | null;
-  }) => void;
+  readonly observeQuery: (query: Omit<QueryReport, 'clockAheadSeconds'>) => void;
   readonly observeKubernetesRequest: (request: {
     readonly verb: string;
     readonly resource: string;

@@ -44,7 +44,12 @@ export interface Failure {
    * that of a sample.
    */
   readonly source?: string | undefined;
-  /** What happened; contains no secrets. */
+  /**
+   * What happened; contains no secrets. Parts are added on the way: the host of the server (`failureAt`); the failures
+   * of the other urls (`createPrometheusClient`); that a query of several workloads or namespaces failed
+   * (`createMergedQuery`); that the query is a guard or another check (`applyChecks`). `describeFailure` says that it is
+   * a failure of Prometheus.
+   */
   readonly message: string;
   /** A code of Node.js (`ECONNREFUSED`), or `SIGN_IN` or `CREDENTIAL_FILE`. `doctor` finds the fix by it. */
   readonly code?: string | undefined;
@@ -54,15 +59,25 @@ export interface Failure {
   readonly since?: Instant | undefined;
 }
 
+/** A query that was sent. */
+export interface QueryReport {
+  /** The data source. */
+  readonly source: string;
+  /** Seconds from sending the query to its answer, over all urls, without the time that it waited for a slot. */
+  readonly seconds: number;
+  /** Null: the query was answered. */
+  readonly failure: Failure | null;
+  /**
+   * Least difference in seconds between the clocks of server and process; negative: the server is behind; null:
+   * unknown.
+   */
+  readonly clockAheadSeconds: number | null;
+}
+
 export function failed(reason: FailureReason, message: string, code?: string): Failure {
   return code === undefined
     ? { class: 'failed', reason, message }
     : { class: 'failed', reason, message, code };
-}
-
-/** Returns the failure of a query for a sample, with the data source that did not answer it. */
-export function failureOf(source: string, failure: Failure): Failure {
-  return { ...failure, source };
 }
 
 /** Returns the failure with the server that it concerns, and its name at the end of the message. */

@@ -2,7 +2,7 @@ import type { Answer } from '../../src/prometheus/answers/answer.js';
 import type { PrometheusClient } from '../../src/prometheus/client/client.js';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
-import type { QueryReport } from '../../src/prometheus/source/queue.js';
+import type { QueryReport } from '../../src/units/failure.js';
 import type { QueryOptions } from '../../src/prometheus/client/request.js';
 import type { MetricSpec, Scaler } from '../../src/scaler/spec.js';
 import type { Clock } from '../../src/units/clock.js';

@@ -16,7 +16,6 @@ import { ignoredOfDocument, ignoredOfTarget, ignoredSentence } from '../../scale
 import type { Scaler } from '../../scaler/spec.js';
 import { noChange } from '../../telemetry/cycle-record.js';
 import type { CycleRecord, Outcome, Shadow } from '../../telemetry/cycle-record.js';
-import { failureOf } from '../../units/failure.js';
 import type { Instant } from '../../units/time.js';
 import { conflictingWriterOf } from '../memory/conflicting-writer.js';
 import { lastScales, type Memory } from '../memory/memory.js';
@@ -276,7 +275,7 @@ function failedQuery(
   const index = answers.findIndex((answer) => answer.class === 'failed');
   const [metric, answer] = [spec.metrics[index], answers[index]];
   if (metric === undefined || answer?.class !== 'failed') return NO_CONDITIONS;
-  return [metricFailed(metric, failureOf(metric.source, answer))];
+  return [metricFailed(metric, { ...answer, source: metric.source })];
 }
 
 /** Returns the condition `Held` if the document or the service, which need no target, hold each decision. */

@@ -38,6 +38,15 @@ export type Answer =
 
 export type AnswerWithSeries = Extract<Answer, { readonly series: unknown }>;
 
+/** Copies an answer with other fields. A spread would call the getter `series`, which creates an object per series. */
+export function withFields<A extends Answer, F extends object>(answer: A, fields: F): Changed<A, F> {
+  const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(answer));
+  return Object.assign(copy, fields) as Changed<A, F>;
+}
+
+/** Applies to each class of answers in `A`. */
+type Changed<A, F> = A extends unknown ? Omit<A, keyof F> & F : never;
+
 /** The answer after an internal error, which is logged. Without any answer, the caller would wait forever. */
 export const INTERNAL_ERROR: Failure = failed('bad_answer', 'the query failed with an internal error');
 

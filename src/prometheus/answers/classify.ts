@@ -79,7 +79,7 @@ export function isWholeAnswer(status: number): boolean {
 function failedByStatus(http: HttpAnswer, json: Json | null): Failure {
   if (http.status < 300)
     return failed('bad_answer', `${sayStatus(http)}: only 200 and 203 are complete answers`);
-  if (http.status >= 300 && http.status < 400) {
+  if (http.status < 400) {
     return failed('bad_answer', `${sayStatus(http)}: redirects are not followed`);
   }
   // The statuses 401, 403 and 429 take precedence over the body, because a proxy may have sent them. For all other

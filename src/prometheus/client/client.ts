@@ -37,7 +37,7 @@ export interface PrometheusClient extends PrometheusServer {
 /** Failures that often pass quickly, such as a closed keep-alive connection or a proxy without a backend. */
 const RETRY_REASONS: ReadonlySet<FailureReason> = new Set(['connection', 'server_error']);
 /** The pause before a retry. An overloaded server answers 503, and an immediate retry would add to its load. */
-const RETRY_AFTER_MS = 250;
+const RETRY_PAUSE_MS = 250;
 
 /**
  * Creates a client that tries the urls of a data source in order, but recently failed ones last. All attempts share one
@@ -55,6 +55,10 @@ export function createPrometheusClient(
     createUrlClient(url, { config, index: isOnly ? null : index, engine, send, clock }),
   );
 
+  /**
+   * Queries the servers in this order until one answers. If all of them fail for reasons that often pass quickly, the
+   * first one is queried again. A single HTTP 500 followed by an answer is therefore neither reported nor counted.
+   */
   const queryInOrder = async (
     order: readonly UrlClient[],
     text: string,
@@ -74,7 +78,7 @@ export function createPrometheusClient(
     const [first] = order;
     const isWorthIt = mayRetry && failures.every(({ reason }) => RETRY_REASONS.has(reason));
     if (first === undefined || !isWorthIt) return summary(failures);
-    await sleep(clock, RETRY_AFTER_MS, signal);
+    await sleep(clock, RETRY_PAUSE_MS, signal);
     const leftMs = deadlineMs - clock.monotonicMs();
     if (leftMs <= 0) return summary(failures);
     const again = await first.queryUrl(text, { timeoutMs: leftMs, signal, namespace });

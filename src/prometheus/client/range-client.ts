@@ -1,14 +1,14 @@
 import { type Clock, sleep } from '../../units/clock.js';
 import { retryAfterSeconds } from '../../http/http-client.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
-import { CANCELED, failureAt, isServerFailure } from '../../units/failure.js';
+import { CANCELED, failureAt, type FailureReason, isServerFailure } from '../../units/failure.js';
 import { createSemaphore } from '../../units/semaphore.js';
 import type { Instant } from '../../units/time.js';
 import { classifyRange, type RangeAnswer } from '../answers/classify.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { Environment } from '../sign-in/sign-in.js';
 import { FLAVOR_PARAMETERS } from './engine.js';
-import { createSend } from './request.js';
+import { createSend, hostOf } from './request.js';
 
 /** Evaluates `query` at `start`, `start + stepSeconds` and so on up to `end`. */
 export interface RangeQuery {
@@ -31,7 +31,7 @@ interface RangeOptions {
 
 const RANGE_PATH = '/api/v1/query_range';
 const ATTEMPTS = 3;
-const RETRY_AFTER_MS = 500;
+const RETRY_PAUSE_MS = 500;
 const MAX_RETRY_AFTER_SECONDS = 60;
 
 /** Creates a client for range queries. It tries the urls in order, and all of them again if all servers failed. */
@@ -39,7 +39,7 @@ export function createRangeClient(config: SourceConfig, clock: Clock, env: Envir
   const send = createSend(config, clock, env);
   const slots = createSemaphore(config.maxConcurrentQueries);
   const servers = config.urls.map((url) => ({
-    host: URL.canParse(url) ? new URL(url).host : 'the data source',
+    host: hostOf(url),
     url: withoutTrailingSlashes(url) + RANGE_PATH,
   }));
 
@@ -64,8 +64,8 @@ export function createRangeClient(config: SourceConfig, clock: Clock, env: Envir
     const seconds = retryAfterSeconds(result.retryAfter, time) ?? 0;
     const answer = classifyRange(result);
     if (answer.class === 'matrix') return { answer, retryAfterSeconds: seconds };
-    const failure = { ...answer, message: result.redact(answer.message) };
-    return { answer: failureAt(host, failure), retryAfterSeconds: seconds };
+    const message = result.redact(answer.message);
+    return { answer: failureAt(host, { ...answer, message }), retryAfterSeconds: seconds };
   };
   const flavor = FLAVOR_PARAMETERS[config.flavor];
 
@@ -77,7 +77,7 @@ export function createRangeClient(config: SourceConfig, clock: Clock, env: Envir
         const { answer, retryAfterSeconds: seconds } = await once(range, options);
         const isFinal = answer.class === 'matrix' || !MAY_PASS.has(answer.reason);
         if (isFinal || attempts === ATTEMPTS) return answer;
-        await sleep(clock, Math.max(RETRY_AFTER_MS * attempts, seconds * 1000), options.signal);
+        await sleep(clock, Math.max(RETRY_PAUSE_MS * attempts, seconds * 1000), options.signal);
       }
     } finally {
       release();
@@ -92,7 +92,7 @@ interface Attempt {
 }
 
 /** Failures after which the same query is tried again. After a timeout only a query of a shorter range may succeed. */
-const MAY_PASS: ReadonlySet<string> = new Set(['connection', 'server_error', 'rate_limited']);
+const MAY_PASS: ReadonlySet<FailureReason> = new Set(['connection', 'server_error', 'rate_limited']);
 
 function parametersOf(
   { query, start, end, stepSeconds }: RangeQuery,

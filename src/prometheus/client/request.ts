@@ -172,6 +172,11 @@ export function createSend(config: SourceConfig, clock: Clock, env: Environment 
     });
 }
 
+/** Returns host and port of the url of a data source, for messages. */
+export function hostOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : 'the data source';
+}
+
 /**
  * Creates a function that requests any page, to recognize the kind of server. Credentials are never sent to a host that
  * is not in the config of the data source: such a request fails.

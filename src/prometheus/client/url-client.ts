@@ -3,14 +3,14 @@ import { withoutTrailingSlashes } from '../../units/base-url.js';
 import type { Clock } from '../../units/clock.js';
 import { failed, failureAt, type FailureReason, isServerFailure } from '../../units/failure.js';
 import type { Instant } from '../../units/time.js';
-import { type Answer, answerLimits } from '../answers/answer.js';
+import { type Answer, answerLimits, withFields } from '../answers/answer.js';
 import { classifyAnswer, isWholeAnswer, whyAnswerPartial } from '../answers/classify.js';
 import { KeptLayouts } from '../answers/columns.js';
 import { columnAnswer, readVector } from '../answers/vector.js';
 import type { Flavor, SourceConfig } from '../data-source/source-config.js';
 import { type Engine, engineOfBuild, FLAVOR_PARAMETERS, isVictoriaMetricsAnswer } from './engine.js';
 import { createStartTimeReader, createStoresReader, type ReadStores } from './pages.js';
-import type { HttpReply, QueryOptions, Send, SendResult } from './request.js';
+import { hostOf, type HttpReply, type QueryOptions, type Send, type SendResult } from './request.js';
 
 /** Queries one url of a data source and remembers whether it recently failed. No method throws. */
 export interface UrlClient {
@@ -61,7 +61,7 @@ export function createUrlClient(
   },
 ): UrlClient {
   const { config, index, engine, send, clock } = options;
-  const host = URL.canParse(url) ? new URL(url).host : 'the data source';
+  const host = hostOf(url);
   const base = withoutTrailingSlashes(url);
   /** When the next query may try this url first; null: it has not failed. */
   let nextTryMs: number | null = null;
@@ -83,21 +83,19 @@ export function createUrlClient(
       if (reason !== 'busy' && isServerFailure(reason)) nextTryMs = clock.monotonicMs() + DOUBTFUL_MS;
       return failureAt(host, result);
     }
-    const answer = read(result, text);
+    const answer = fromServer(read(result, text), result, host);
     if (answer.class !== 'failed') {
       nextTryMs = null;
-      // A spread would call the getter `series`, which creates an object for each series.
-      return index === null ? answer : Object.assign(answer, { urlIndex: index });
+      return index === null ? answer : withFields(answer, { urlIndex: index });
     }
     const nowMs = clock.monotonicMs();
     if (isServerFailure(answer.reason)) nextTryMs = nowMs + DOUBTFUL_MS;
-    const failure = failureAt(host, answer);
-    if (answer.reason !== 'rate_limited' && result.status !== 503) return failure;
+    if (answer.reason !== 'rate_limited' && result.status !== 503) return answer;
     const time = { now: clock.now(), most: MAX_RETRY_AFTER_SECONDS };
     const seconds = retryAfterSeconds(result.retryAfter, time);
     const reason = answer.reason === 'server_error' && seconds !== null ? 'busy' : answer.reason;
     if (seconds !== null) silence.begin(namespace, { seconds, reason });
-    return { ...failure, reason };
+    return { ...answer, reason };
   };
 
   const read = (result: HttpReply, text: string): Answer => {
@@ -114,14 +112,11 @@ export function createUrlClient(
     if (reading === null) {
       // After an error, the kept labels stay: an error says nothing about the series of the next answer.
       if (isWhole) layouts.keep(text, null);
-      return redacted(classifyAnswer(result, config.maxSeries), result);
+      return classifyAnswer(result, config.maxSeries);
     }
     series[reading.layout === known ? 'known' : 'read'] += reading.layout.count;
     layouts.keep(text, reading.layout);
-    return redacted(
-      columnAnswer(reading, reading.rest === null ? null : whyAnswerPartial(reading.rest)),
-      result,
-    );
+    return columnAnswer(reading, reading.rest === null ? null : whyAnswerPartial(reading.rest));
   };
 
   const get = (path: string, page: QueryOptions & { readonly accept?: string }): Promise<SendResult> =>
@@ -198,10 +193,19 @@ function createSilence(clock: Clock): Silence {
 /** The key in `byNamespace` for all namespaces. No namespace can have this name. */
 const ALL = '';
 
-/** Removes credentials from the message: a server may quote the request in an error. */
-function redacted(answer: Answer, result: HttpReply): Answer {
-  if (answer.class === 'value') return answer;
-  return answer.class === 'partial'
-    ? { ...answer, why: result.redact(answer.why) }
-    : { ...answer, message: result.redact(answer.message) };
+/**
+ * Removes credentials from the message, because a server may quote the request in an error, and adds the host to a
+ * failure.
+ */
+function fromServer(answer: Answer, result: HttpReply, host: string): Answer {
+  switch (answer.class) {
+    case 'value':
+      return answer;
+    case 'partial':
+      return withFields(answer, { why: result.redact(answer.why) });
+    case 'failed':
+      return failureAt(host, { ...answer, message: result.redact(answer.message) });
+    default:
+      return { ...answer, message: result.redact(answer.message) };
+  }
 }

@@ -2,8 +2,7 @@ import { judgeValues } from '../../decision/snapshot/judge-sample.js';
 import type { Freshness } from '../../scaler/spec.js';
 import { instantFromSeconds, secondsBetween } from '../../units/time.js';
 import type { Failure } from '../../units/failure.js';
-import type { Answer } from '../answers/answer.js';
-import { columnsOf } from '../answers/columns.js';
+import { type Answer, withFields } from '../answers/answer.js';
 
 export interface MetricChecks {
   readonly guard: string | null;
@@ -72,12 +71,12 @@ export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answ
   }
   const judged = doubts.length === 0 ? answer : inDoubt(answer, doubts.join('; '));
   if ((backlog === null && capacity === null) || !('series' in judged)) return judged;
-  return { ...judged, ...partOf('backlog', backlog), ...partOf('capacity', capacity) };
+  return withFields(judged, { ...partOf('backlog', backlog), ...partOf('capacity', capacity) });
 }
 
 /**
  * Adds the served load to the answer. If it is unknown, returns the answer itself, so that only the saturation step is
- * skipped. Copies the answer field by field, because a spread would create an object for each series.
+ * skipped.
  */
 function withServed(answer: Answer, served: Answer): Answer {
   if (answer.class !== 'value' && answer.class !== 'partial') return answer;
@@ -85,18 +84,7 @@ function withServed(answer: Answer, served: Answer): Answer {
   const [only, second] = served.series;
   if (only === undefined || second !== undefined || !Number.isFinite(only.value) || only.value < 0)
     return answer;
-  const copied = {
-    evaluatedAt: answer.evaluatedAt,
-    columns: columnsOf(answer),
-    urlIndex: answer.urlIndex,
-    served: only.value,
-    get series() {
-      return answer.series;
-    },
-  };
-  return answer.class === 'value'
-    ? Object.assign(copied, { class: answer.class })
-    : Object.assign(copied, { class: answer.class, why: answer.why });
+  return withFields(answer, { served: only.value });
 }
 
 type NumberVerdict = Verdict & { readonly value?: number };
@@ -104,7 +92,7 @@ type NumberVerdict = Verdict & { readonly value?: number };
 function partOf(
   name: 'backlog' | 'capacity',
   verdict: NumberVerdict | null,
-): Partial<Record<string, number>> {
+): Partial<Record<'backlog' | 'capacity', number>> {
   return verdict?.value === undefined ? {} : { [name]: verdict.value };
 }
 
@@ -196,8 +184,8 @@ function unusable(name: string, answer: Failure | Extract<Answer, { readonly cla
 }
 
 function inDoubt(answer: Answer, why: string): Answer {
-  if (answer.class === 'value') return { ...answer, class: 'partial', why };
-  if (answer.class === 'partial') return { ...answer, why: `${answer.why}; ${why}` };
+  if (answer.class === 'value') return withFields(answer, { class: 'partial', why } as const);
+  if (answer.class === 'partial') return withFields(answer, { why: `${answer.why}; ${why}` });
   // With partial data, it is unknown whether series exist, so the answer must not count as 0.
   return answer.class === 'missing' ? { class: 'invalid', message: `${answer.message}, and ${why}` } : answer;
 }

@@ -1,5 +1,5 @@
 import type { FailureReason } from '../../units/failure.js';
-import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
+import { type Answer, INTERNAL_ERROR, withFields } from '../answers/answer.js';
 import type { TimedAnswer } from '../source/queue.js';
 
 /**
@@ -331,7 +331,7 @@ function isBadQuery(answer: Answer): boolean {
 function sharedAnswer(answer: Answer, count: number, noun: string): Answer {
   if (count === 1) return answer;
   const note = ` (one query for ${count} ${noun}; it is not known yet which of these is the cause)`;
-  if (answer.class === 'partial') return withWhy(answer, answer.why + note);
+  if (answer.class === 'partial') return withFields(answer, { why: answer.why + note });
   return 'message' in answer ? { ...answer, message: answer.message + note } : answer;
 }
 
@@ -340,21 +340,6 @@ function sharedAnswer(answer: Answer, count: number, noun: string): Answer {
  * partial answer, replaces the reason.
  */
 function withOwnWords(answer: Answer, own: Answer): Answer {
-  if (answer.class === 'partial' && own.class === 'partial') return withWhy(answer, own.why);
+  if (answer.class === 'partial' && own.class === 'partial') return withFields(answer, { why: own.why });
   return 'message' in answer ? own : answer;
-}
-
-/** Copies the answer field by field, because a spread would create an object for each series. */
-function withWhy(answer: Extract<Answer, { readonly class: 'partial' }>, why: string): Answer {
-  const { evaluatedAt, columns, urlIndex } = answer;
-  return {
-    class: 'partial',
-    evaluatedAt,
-    columns,
-    urlIndex,
-    why,
-    get series() {
-      return answer.series;
-    },
-  };
 }

@@ -1,12 +1,12 @@
 import type { Clock } from '../../units/clock.js';
-import { failed } from '../../units/failure.js';
+import { failed, type QueryReport } from '../../units/failure.js';
 import type { RangeAnswer } from '../answers/classify.js';
 import { createPrometheusClient, type PrometheusClient } from '../client/client.js';
 import { createRangeClient, type RangeClient, type RangeQuery, untilIdle } from '../client/range-client.js';
 import type { SeriesCounts } from '../client/url-client.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { createSourceAges, type SourceAges } from '../source/age.js';
-import { createQueryQueue, type QueryQueue, type QueryReport } from '../source/queue.js';
+import { createQueryQueue, type QueryQueue } from '../source/queue.js';
 import { createRecognition, type Recognition } from '../source/recognition.js';
 import { createDuplicateWatch, type DuplicateWatch } from './duplicate-watch.js';
 import { createLoadHistories, type LoadHistories } from './load-histories.js';

@@ -1,6 +1,6 @@
 import { type Clock, sleep } from '../../units/clock.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
-import { CANCELED, failed, type Failure, isServerFailure } from '../../units/failure.js';
+import { CANCELED, failed, type Failure, isServerFailure, type QueryReport } from '../../units/failure.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 import type { PrometheusClient } from '../client/client.js';
 import type { SourceConfig } from '../data-source/source-config.js';
@@ -31,19 +31,6 @@ export interface QueryQueue {
   readonly query: (text: string, options: SendOptions) => Promise<Answer>;
   /** Whether a query is running or waiting. */
   readonly isBusy: () => boolean;
-}
-
-export interface QueryReport {
-  readonly source: string;
-  /** Seconds from sending the query to its answer, over all urls, without the time that it waited for a slot. */
-  readonly seconds: number;
-  /** Null: the query was answered. */
-  readonly failure: Failure | null;
-  /**
-   * Least difference in seconds between the clocks of server and process; negative: the server is behind; null:
-   * unknown.
-   */
-  readonly clockAheadSeconds: number | null;
 }
 
 /** The answer to a query, and how many seconds the server took; null: the time is unknown, or says nothing. */
