@@ -81,7 +81,12 @@ interface Transition<W extends BucketWrite> {
   readonly effects: readonly BucketEffect<W>[];
 }
 
-const RETRY_UNUSABLE_MS = 10_000;
+/**
+ * Short, because a failure that has ended must not count: a scale-up then goes on without an intent, and a restarted
+ * process without the windows of the one before. Not 0, because each change of a round would repeat a read that fails.
+ * Source: reliability.md, W11.
+ */
+const RETRY_UNUSABLE_MS = 1000;
 const RETRY_UNUSABLE_ENTRY_MS = 60_000;
 
 export const UNREAD: BucketState<never> = {
@@ -95,7 +100,7 @@ export const UNREAD: BucketState<never> = {
 
 /**
  * Returns whether the ConfigMap must be read before it is used. It must if it was never read, or if the last write
- * may have changed it. An unusable ConfigMap is read again after 10 s, an invalid entry of `key` after 60 s.
+ * may have changed it. An unusable ConfigMap is read again after 1 s, an invalid entry of `key` after 60 s.
  */
 export function isReadDue(
   { known, failure, isStale }: BucketState<BucketWrite>,

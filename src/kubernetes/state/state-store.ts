@@ -39,7 +39,7 @@ export interface StateStore {
   readonly reload: () => Promise<void>;
   /** Reads one ConfigMap again. A process that acquires a bucket waits for this before it writes. */
   readonly reloadBucket: (bucket: number) => Promise<void>;
-  /** Returns the state of a scaler from memory. Only an unusable ConfigMap is read again, at most every 10 s. */
+  /** Returns the state of a scaler from memory. Only an unusable ConfigMap is read again, at most every second. */
   readonly read: (scaler: ScalerName) => StateReading | Promise<StateReading>;
   /** Writes now, in one PATCH together with other writes to the same ConfigMap. */
   readonly put: (write: StateWrite) => Promise<PutResult>;

@@ -245,6 +245,35 @@ describe('a degraded state store', () => {
       expect(seconds - (raised[index - 1] ?? 0)).toBeGreaterThan(60);
   });
 
+  it('whose only failure was the first read of a process is tried again before its first scale-up', async () => {
+    const { fixture, maps } = storedFixture({ upscaleForbiddenWindowSeconds: 8 });
+    fixture.load = 80;
+    maps.failures.set('GET', 'timeout');
+    await fixture.cycle();
+    maps.failures.clear();
+    const announced: StoredState[] = [];
+    fixture.cluster.onAccepted = () => announced.push(stored(maps));
+
+    fixture.clock.advance(8500);
+    expect((await fixture.cycle()).record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
+
+    expect(announced).toMatchObject([{ intent: { from: 5, to: 8 } }]);
+  });
+
+  it('that had failed for a new process shows it the last scale-up of the old one before it scales up', async () => {
+    const { fixture, maps } = storedFixture({ upscaleForbiddenWindowSeconds: 8 });
+    maps.edit(MAP, KEY, entryOf({ lastScaleUp: at(7) }));
+    fixture.load = 80;
+    maps.failures.set('GET', 'timeout');
+    await fixture.cycle();
+    maps.failures.clear();
+
+    fixture.clock.advance(8500);
+
+    expect((await fixture.cycle()).record.outcome.kind).toBe('none');
+    expect(fixture.cluster.arrived).toEqual([]);
+  });
+
   it('is forgotten once the store is usable again: later scale-downs are stored', async () => {
     const { fixture, maps } = storedFixture();
     maps.failures.set('GET', 'forbidden');
