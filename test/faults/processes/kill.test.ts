@@ -86,7 +86,10 @@ async function killAt(
   await service.end('SIGKILL');
   const windows = { upSeconds: WINDOW_SECONDS, downSeconds: 0 };
   return {
-    violations: findViolations(stand.simulator, workload, windows),
+    violations: findViolations(stand.simulator, workload, {
+      windows,
+      logs: [`${dead.output()}\n${service.output()}`],
+    }),
     counts: changes().map(({ to }) => to),
     wasKilled,
   };

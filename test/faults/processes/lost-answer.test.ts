@@ -52,9 +52,8 @@ describe('an applied PATCH whose answer is lost', () => {
       const workload = { namespace: 'lost', name: nameOf(index), first: 2 };
 
       expect(changesOf(index).map(({ to }) => to)).toEqual([4, 8]);
-      expect(
-        findViolations(stand.simulator, workload, { upSeconds: WINDOW_SECONDS, downSeconds: 0 }),
-      ).toEqual([]);
+      const windows = { upSeconds: WINDOW_SECONDS, downSeconds: 0 };
+      expect(findViolations(stand.simulator, workload, { windows, logs: [service.output()] })).toEqual([]);
     },
   );
 });

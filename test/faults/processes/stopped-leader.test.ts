@@ -62,7 +62,9 @@ describe('a leader that is stopped (SIGSTOP) between the intent and its PATCH, f
     );
     expect(next.api.passed.filter(isChange).length).toBeGreaterThanOrEqual(3);
     const windows = { upSeconds: WINDOW_SECONDS, downSeconds: 0 };
-    expect(findViolations(stand.simulator, WEB, windows)).toEqual([]);
+    expect(findViolations(stand.simulator, WEB, { windows, logs: [old.output(), next.output()] })).toEqual(
+      [],
+    );
     expect(
       changes()
         .slice(0, 3)
