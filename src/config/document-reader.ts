@@ -1,9 +1,9 @@
 import {
   type ReadDocument,
   type ReadOptions,
-  eachDocument,
+  eachOfText,
   failedDocument,
-  readScalerDocument,
+  readLocated,
 } from '../scaler/read/read-scalers.js';
 import { periodicYield, type Clock } from '../units/clock.js';
 import {
@@ -43,7 +43,7 @@ export function readerOfThisThread(clock: Clock): DocumentReader {
   return {
     read: async (source, options) => {
       const documents: ReadDocument[] = [];
-      for (const document of eachSourceDocument(source, options)) {
+      for (const document of eachOfSource(source, options)) {
         documents.push(document);
         await yieldIfDue();
       }
@@ -64,13 +64,13 @@ export function isSmall({ content }: DocumentSource): boolean {
 }
 
 /** Yields the documents of a source. Never throws: a failure becomes a problem of the document. */
-export function* eachSourceDocument(
+export function* eachOfSource(
   { file, content }: DocumentSource,
   options: ReadOptions,
 ): Generator<ReadDocument> {
   try {
-    if ('text' in content) yield* eachDocument(content.text, file, options);
-    else yield readScalerDocument(readObjectDocument(content.object, file), file, options);
+    if ('text' in content) yield* eachOfText(content.text, file, options);
+    else yield readLocated(locateObject(content.object, file), file, options);
   } catch (cause) {
     yield failedDocument(null, file, cause);
   }
@@ -89,7 +89,7 @@ export interface DocumentObject {
  * Returns the document of a Scaler object. Reports a `spec` that exceeds a limit of files: 1 MiB, or 1,000 keys in an
  * object. Problems have the path of the field but no line. Throws `SyntaxError` if `specText` is not JSON.
  */
-export function readObjectDocument(
+export function locateObject(
   { namespace, name, specText, annotationsText }: DocumentObject,
   file: string,
 ): LocatedDocument {

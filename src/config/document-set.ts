@@ -62,8 +62,8 @@ export function nextSet(
     paths.flatMap(({ contents: { path, files } }) => files.map(({ name }) => [name, path])),
   );
   for (const { key, scaler, file } of all) {
-    const before = key === null ? undefined : last.get(key);
     if (key === null) continue;
+    const before = last.get(key);
     if (scaler !== null)
       set.set(key, { scaler: keepUnchanged(before, scaler), path: pathOf.get(file) ?? file, file });
     else if (before !== undefined) set.set(key, before);

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
 import type { ReadDocument, ReadOptions } from '../scaler/read/read-scalers.js';
-import { type DocumentSource, eachSourceDocument } from './document-reader.js';
+import { type DocumentSource, eachOfSource } from './document-reader.js';
 
 /** A source to read; null requests the next documents of the current source. */
 export type WorkerRequest = { readonly source: DocumentSource; readonly options: ReadOptions } | null;
@@ -16,7 +16,7 @@ const DOCUMENTS_AT_ONCE = 100;
 let documents: Iterator<ReadDocument> = [][Symbol.iterator]();
 
 parentPort?.on('message', (request: WorkerRequest) => {
-  if (request !== null) documents = eachSourceDocument(request.source, request.options);
+  if (request !== null) documents = eachOfSource(request.source, request.options);
   const part: ReadDocument[] = [];
   let isLast = false;
   while (!isLast && part.length < DOCUMENTS_AT_ONCE) {

@@ -6,7 +6,7 @@ import { type FieldChange, fieldChanges } from '../scaler/field-changes.js';
 import { readYaml } from '../scaler/yaml/read-yaml.js';
 import { periodicYield } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';
-import { type DocumentReader, readerOfThisThread, readObjectDocument } from './document-reader.js';
+import { type DocumentReader, readerOfThisThread, locateObject } from './document-reader.js';
 import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
 import {
   type ObjectSource,
@@ -210,7 +210,7 @@ function textOf(parsed: ParsedFile | undefined, key: string): string | null {
 
 /** Returns the value of a rejected version; undefined: it cannot be parsed. */
 function valueOf(object: ReadObject | undefined, text: string | null): unknown {
-  if (object !== undefined) return readObjectDocument(object.object, object.document.file).value;
+  if (object !== undefined) return locateObject(object.object, object.document.file).value;
   return text === null ? undefined : readYaml(text, null)[0]?.value;
 }
 

@@ -12,7 +12,7 @@ import { findSharedTargets } from './cycle/shared-targets.js';
 import type { CycleInput, CyclePorts } from './cycle/types.js';
 import { shiftMemory, watchWallClock } from './memory/clock-jump.js';
 import { forNewTerm, freshMemory, type Memory } from './memory/memory.js';
-import { createEarlyRound, createInFlight, type Round, runRounds } from './rounds.js';
+import { createEarlyRound, createInFlight, type Round, runRounds } from './round-times.js';
 import type { Shards } from './election/leadership.js';
 
 export interface Controller {

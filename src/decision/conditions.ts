@@ -1,4 +1,4 @@
-import { describeZero } from './failing.js';
+import { describeZero, NOT_CALCULATED } from './failing.js';
 import { describeFallback, type PickedProposal } from './proposals/propose.js';
 import { describeFailure, type Failure } from '../units/failure.js';
 import { rememberByText } from '../units/recent-map.js';
@@ -107,8 +107,12 @@ const FAILED_REASON: Readonly<Record<MetricType, ReasonOf<'ScalingActive'>>> = {
   External: 'FailedGetExternalMetric',
 };
 
+/**
+ * Returns the condition of a failed metric: of a decision or, as the target could not be read, of the query alone
+ * (`control/cycle/build-record.ts`).
+ */
 export function metricFailed(spec: MetricSpec, failure: Failure): Condition {
-  const message = `the replica count could not be calculated from ${nameMetric(spec)}: ${describeFailure(failure)}`;
+  const message = `${NOT_CALCULATED}${nameMetric(spec)}: ${describeFailure(failure)}`;
   return buildCondition('ScalingActive', FAILED_REASON[spec.type], message);
 }
 

@@ -22,7 +22,7 @@ import { ceilingOf } from './limits/ceiling.js';
 import type { LimitContext } from './limits/limit.js';
 import { applyLimits } from './limits/limits.js';
 import type { PodFacts } from './proposals/settled-pods.js';
-import { type Bounds, boundsInForce, describeFloor, highestCeiling } from './limits/bounds.js';
+import { type Bounds, boundsInForce, describeFloor, highestMax } from './limits/bounds.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 import { describeFailure } from '../units/failure.js';
 import { countAre } from '../units/format.js';
@@ -37,8 +37,11 @@ import { countAre } from '../units/format.js';
 export function decide(given: Snapshot, podFacts?: PodFacts): Decision {
   const bounds = boundsInForce(given.scaler.spec, given.now);
   const snapshot = withBounds(given, bounds);
-  const ceiling = highestCeiling(given.scaler.spec, given.now, given.state.lastScaleUp);
-  const shortCut = takeShortCut(snapshot, bounds, ceiling);
+  const shortCut = takeShortCut(
+    snapshot,
+    bounds,
+    highestMax(given.scaler.spec, given.now, given.state.lastScaleUp),
+  );
   if (shortCut !== null) return decideByShortCut(snapshot, shortCut);
   const metrics = proposeAll(snapshot, podFacts);
   const activation = readActivation(snapshot);
@@ -70,27 +73,23 @@ interface ShortCut {
 /**
  * Returns the decision if it needs no metric, otherwise null. A count outside of the bounds moves to the nearest bound,
  * and a 0 that was set manually stays (with `minReplicas` above 0). No limit applies. The upper bound is
- * `highestCeiling`: if a schedule has lowered `maxReplicas` further, the limits decide how fast the count falls to it.
+ * `highestMax`: if a schedule has lowered `maxReplicas` further, the limits decide how fast the count falls to it.
  * Source: algorithm.md, point 22.
  */
-function takeShortCut(
-  { scaler, target, state }: Snapshot,
-  bounds: Bounds,
-  highestCeiling: number,
-): ShortCut | null {
+function takeShortCut({ scaler, target, state }: Snapshot, bounds: Bounds, highest: number): ShortCut | null {
   const { minReplicas } = scaler.spec;
   const { specReplicas } = target;
   if (specReplicas === 0 && minReplicas > 0 && !state.zeroedBySelf) {
     const reason = 'scaling is disabled: a person has set the target to 0 replicas';
     return { replicas: 0, steps: [], conditions: [ABLE_TO_GET_SCALE, SCALING_DISABLED], reason };
   }
-  if (specReplicas > highestCeiling) {
-    const isInForce = highestCeiling === bounds.maxReplicas;
+  if (specReplicas > highest) {
+    const isInForce = highest === bounds.maxReplicas;
     const which = isInForce ? 'maxReplicas' : 'the highest maxReplicas of the document and its schedules';
     return toBound(specReplicas, {
       limit: 'max_replicas',
-      to: highestCeiling,
-      reason: `${countAre(specReplicas, 'replica')} above ${which} (${highestCeiling})`,
+      to: highest,
+      reason: `${countAre(specReplicas, 'replica')} above ${which} (${highest})`,
       until: null,
     });
   }
@@ -204,7 +203,7 @@ function decideWithinLimits(
     current: snapshot.target.specReplicas,
     recommended: reactive,
     bounds,
-    ceiling: ceilingOf(snapshot),
+    queriedMax: ceilingOf(snapshot),
     recommendations: seedRecommendations(snapshot),
     state: snapshot.state,
   };

@@ -1,3 +1,4 @@
+import type { Condition } from './result/condition.js';
 import type { MetricResult, PastDecision } from './result/decision.js';
 import { describeFailure, type Failure, isSameFailure } from '../units/failure.js';
 import { countOf } from '../units/format.js';
@@ -19,6 +20,32 @@ export function isFailing({
 
 const EXPECTED_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPaused']);
 const NO_FAILURES: ReadonlySet<string> = new Set(['ScalingDisabled', 'NotEvaluated']);
+
+/**
+ * Returns whether the log reports a condition, because something stops or delays scaling. Unlike `isFailing`, that
+ * includes a hold, a forbidden window, a target at 0 and a paused rollout.
+ */
+export function isDegraded({ type, status, reason }: Condition): boolean {
+  switch (type) {
+    case 'ScalingActive':
+      return status !== 'True' && reason !== 'NotEvaluated';
+    case 'AbleToScale':
+    case 'MetricsUnique':
+      return status !== 'True';
+    case 'Held':
+      return status === 'True' || reason === 'AnnotationIgnored';
+    case 'ScalingLimited':
+    case 'ForecastUseful':
+      return false;
+    case 'TargetReached':
+      return status === 'False' && reason !== 'Starting';
+    default:
+      return type satisfies never;
+  }
+}
+
+/** The start of the message of `ScalingActive` if a metric failed. The cause of a state omits it. */
+export const NOT_CALCULATED = 'the replica count could not be calculated from ';
 
 /**
  * Returns a clause about metrics that are read as 0 because they have no value; empty: there are none. Without the

@@ -3,7 +3,7 @@ import { besideDryRun, nameOtherScaler, pauseCause, pauseMessage } from './pause
 import type { OtherAutoscaler, Pause } from './pause.js';
 import { type RejectedVersion, inShort } from './rejection.js';
 import { activeHold, type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
-import { hasNoSeries, isFailing, missingMetrics, readAsZero } from './failing.js';
+import { hasNoSeries, isFailing, missingMetrics, NOT_CALCULATED, readAsZero } from './failing.js';
 import { boundBy, describeLimit } from './headline.js';
 import type { PastDecision } from './result/decision.js';
 import type { LimitName } from './result/limit-names.js';
@@ -310,7 +310,7 @@ function noData({ decision, conditions }: StateFacts): Reason | null {
   if (isActive && decision?.currentReplicas === 0) return null;
   const cause = missingMetrics(decision);
   if (cause !== null) return { cause };
-  return isActive ? null : { cause: active.message.replace(/^the replica count .* calculated from /, '') };
+  return isActive ? null : { cause: active.message.replace(NOT_CALCULATED, '') };
 }
 
 function unreached({ conditions }: StateFacts, isWanted: (condition: Condition) => boolean): Reason | null {

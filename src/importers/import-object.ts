@@ -1,7 +1,7 @@
 import { ADOPTED_FROM } from '../scaler/spec.js';
 import { isPlainObject, type PlainObject, valueAt, without } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
-import { PLACEHOLDER, checkDocument } from '../scaler/read/parse-scaler.js';
+import { PLACEHOLDER, checkValue } from '../scaler/read/parse-scaler.js';
 import type { ImportContext } from './manifest/context.js';
 import {
   type Draft,
@@ -187,7 +187,7 @@ const REQUIRED = ['metadata.name', 'metadata.namespace', 'spec.scaleTargetRef', 
 export function repair(draft: Draft, log: RemarkLog): Draft | null {
   let current = draft;
   for (let pass = 0; pass < MOST_PASSES; pass += 1) {
-    const { findings } = checkDocument(documentOf(current));
+    const { findings } = checkValue(documentOf(current));
     const found = findings.find(
       ({ code }) => PROBLEM_CLASSES[code] !== 'warning' && !(code === 'scale-to-zero' && hasTotal(current)),
     );

@@ -1,6 +1,7 @@
 import { isHeldBack, isSameOutcome, limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { CycleRecord } from './cycle-record.js';
-import { type Condition, conditionOf } from '../decision/result/condition.js';
+import { isDegraded } from '../decision/failing.js';
+import { conditionOf } from '../decision/result/condition.js';
 import type { LedgerEntry, TimedCondition } from './ledger.js';
 import { API_SERVER, dataSourceId } from './outages.js';
 import type { Outages } from './outages.js';
@@ -192,27 +193,4 @@ function systemsOf(record: CycleRecord, { type, reason }: TimedCondition): reado
 
 function isWanted({ type, reason }: TimedCondition): boolean {
   return type === 'Held' ? WANTED_HOLDS.has(reason) : WANTED.has(reason);
-}
-
-/**
- * Returns whether the log reports a condition, because something stops or delays scaling. Unlike `isFailing`, that
- * includes a hold, a forbidden window, a target at 0 and a paused rollout.
- */
-function isDegraded({ type, status, reason }: Condition): boolean {
-  switch (type) {
-    case 'ScalingActive':
-      return status !== 'True' && reason !== 'NotEvaluated';
-    case 'AbleToScale':
-    case 'MetricsUnique':
-      return status !== 'True';
-    case 'Held':
-      return status === 'True' || reason === 'AnnotationIgnored';
-    case 'ScalingLimited':
-    case 'ForecastUseful':
-      return false;
-    case 'TargetReached':
-      return status === 'False' && reason !== 'Starting';
-    default:
-      return type satisfies never;
-  }
 }

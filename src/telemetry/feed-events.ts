@@ -57,11 +57,11 @@ function conditionFailures(before: LedgerEntry | null, after: LedgerEntry): read
  * Returns whether a subject of a failure event still fails. The subject is a type of condition, a metric, or
  * `ConflictingWriter`.
  */
-export function isSubjectFailing(status: LedgerEntry, subject: string): boolean {
-  const condition = status.conditions.find(({ type }) => type === subject);
+export function isSubjectFailing(entry: LedgerEntry, subject: string): boolean {
+  const condition = entry.conditions.find(({ type }) => type === subject);
   if (condition !== undefined) return isFailing(condition);
-  if (subject === 'ConflictingWriter') return status.record.conflictingWriter !== undefined;
-  return (status.metricErrors.get(subject) ?? null) !== null;
+  if (subject === 'ConflictingWriter') return entry.record.conflictingWriter !== undefined;
+  return (entry.metricErrors.get(subject) ?? null) !== null;
 }
 
 function changeFailures(before: LedgerEntry | null, { record }: LedgerEntry): readonly FailureEvent[] {

@@ -121,29 +121,29 @@ interface LedgerOptions {
 const MIN_PER_SCALER = 5;
 export function createLedger(options: LedgerOptions = {}): Ledger {
   const { perScaler = 100, total = 50_000, earlierTimes = () => null } = options;
-  const statuses = new Map<string, Status>();
+  const entries = new Map<string, Entry>();
   let rejections: ReadonlyMap<string, RejectedVersion> = new Map();
   let rejectedAt: ReadonlyMap<string, Instant> = new Map();
   const maxEntries = (): number =>
-    Math.min(perScaler, Math.max(MIN_PER_SCALER, Math.floor(total / Math.max(1, statuses.size))));
+    Math.min(perScaler, Math.max(MIN_PER_SCALER, Math.floor(total / Math.max(1, entries.size))));
   return {
     add: (record) => {
       const { key } = record.scaler;
-      const before = statuses.get(key) ?? null;
+      const before = entries.get(key) ?? null;
       const earlier = before === null ? earlierTimes(key) : null;
       const rejection = rejections.get(key) ?? null;
       const given = { record, earlier, rejection, maxEntries: maxEntries() };
-      const after = new Status(before?.key ?? key, before, given);
-      statuses.set(after.key, after);
+      const after = new Entry(before?.key ?? key, before, given);
+      entries.set(after.key, after);
       return { before, after };
     },
     setRejections: (next, at) => {
       for (const key of new Set([...rejections.keys(), ...next.keys()])) {
-        const status = statuses.get(key);
-        if (status === undefined) continue;
-        const before = status.shownState.name;
-        status.shownState = stateWith(status, next.get(key) ?? null);
-        if (status.shownState.name !== before) status.stateSince = at;
+        const entry = entries.get(key);
+        if (entry === undefined) continue;
+        const before = entry.shownState.name;
+        entry.shownState = stateWith(entry, next.get(key) ?? null);
+        if (entry.shownState.name !== before) entry.stateSince = at;
       }
       rejections = next;
       const since = (key: string): Instant => rejectedAt.get(key) ?? rejectedBefore(earlierTimes(key)) ?? at;
@@ -151,14 +151,14 @@ export function createLedger(options: LedgerOptions = {}): Ledger {
     },
     rejectedSince: (key) => rejectedAt.get(key) ?? null,
     keepRecommendation: (scaler, recommendation) => {
-      const status = statuses.get(scaler.key);
-      if (status?.scaler !== scaler) return false;
-      status.recommendation = recommendation;
+      const entry = entries.get(scaler.key);
+      if (entry?.scaler !== scaler) return false;
+      entry.recommendation = recommendation;
       return true;
     },
-    remove: (key) => void statuses.delete(key),
-    get: (key) => statuses.get(key) ?? null,
-    list: () => statuses.values(),
+    remove: (key) => void entries.delete(key),
+    get: (key) => entries.get(key) ?? null,
+    list: () => entries.values(),
   };
 }
 
@@ -176,7 +176,7 @@ function stateWith(
 }
 
 /** A class for speed and memory: each cycle creates an instance, and the getters of a class take no memory in it. */
-class Status implements LedgerEntry, LastOfRun {
+class Entry implements LedgerEntry, LastOfRun {
   readonly key: string;
   readonly scaler: Scaler;
   readonly record: CycleRecord;
@@ -195,7 +195,7 @@ class Status implements LedgerEntry, LastOfRun {
 
   constructor(
     key: string,
-    before: Status | null,
+    before: Entry | null,
     {
       record,
       earlier,
@@ -280,7 +280,7 @@ function lastRescaleOf(before: LedgerEntry | null, record: CycleRecord): LedgerE
  * is the same. Results are in the order of the document.
  */
 function metricErrorsAfter(
-  before: Status | null,
+  before: Entry | null,
   record: CycleRecord,
   isNewSpec: boolean,
 ): LedgerEntry['metricErrors'] {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { readObjectDocument } from '../../src/config/document-reader.js';
+import { locateObject } from '../../src/config/document-reader.js';
 import type { ReadDocument } from '../../src/scaler/read/read-scalers.js';
-import { readScalerDocument } from '../../src/scaler/read/read-scalers.js';
+import { readLocated } from '../../src/scaler/read/read-scalers.js';
 
 const FILE = 'scalers.promscaler.dev/shop/web';
 
 function read(specText: string): ReadDocument {
-  return readScalerDocument(readObjectDocument({ namespace: 'shop', name: 'web', specText }, FILE), FILE, {});
+  return readLocated(locateObject({ namespace: 'shop', name: 'web', specText }, FILE), FILE, {});
 }
 
 function withLabels(count: number): string {
@@ -25,7 +25,7 @@ function problemsOf({ problems }: ReadDocument): readonly string[] {
   return problems.map(({ code, path }) => `${code} ${path.slice(0, 60)}`);
 }
 
-describe('readObjectDocument', () => {
+describe('locateObject', () => {
   it('keeps strings that YAML would read as another type', () => {
     const spec = {
       scaleTargetRef: { name: 'on' },

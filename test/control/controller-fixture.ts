@@ -3,7 +3,7 @@ import type { Controller, ControllerPorts } from '../../src/control/controller.j
 import { runCycle } from '../../src/control/cycle/cycle.js';
 import { alwaysLeads } from '../../src/control/election/leadership.js';
 import type { CycleInput, CycleOutput } from '../../src/control/cycle/types.js';
-import type { Round } from '../../src/control/rounds.js';
+import type { Round } from '../../src/control/round-times.js';
 import { UNKNOWN_AGE } from '../../src/prometheus/source/age.js';
 import type { Scaler } from '../../src/scaler/spec.js';
 import { scalerKey } from '../../src/scaler/spec.js';

@@ -7,7 +7,7 @@ import { IMPORT_BOUNDS } from '../../importers/read-manifests.js';
 import { documentOf } from '../../importers/draft/write-document.js';
 import { type JsonObject, objectIn, textIn, textsIn } from '../../kubernetes/api/json.js';
 import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
-import { readScalerDocument } from '../../scaler/read/read-scalers.js';
+import { readLocated } from '../../scaler/read/read-scalers.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { quoteForShell } from '../../units/clean-text.js';
@@ -248,7 +248,7 @@ async function readScalerFile(
   const [document, second] = readYaml(input.text, file);
   if (document === undefined || second !== undefined)
     throw new CommandError(`-f ${file}: must have exactly one scaler document`);
-  const { scaler, problems } = readScalerDocument(document, file, {});
+  const { scaler, problems } = readLocated(document, file, {});
   writeProblems(problems, io);
   const value = asObject(document.value);
   if (scaler === null || value === null)

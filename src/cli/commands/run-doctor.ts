@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { readServiceConfig } from '../../config/read-service-config.js';
-import { eachSourceDocument } from '../../config/document-reader.js';
+import { eachOfSource } from '../../config/document-reader.js';
 import { objectFile } from '../../config/read-objects.js';
 import { createScalerFiles, type LoadedScalers } from '../../config/scaler-files.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
@@ -206,7 +206,7 @@ async function readServed(
     const { document } = await client.readDetail({ namespace, name });
     const object = { namespace, name, specText: JSON.stringify(document['spec']) };
     const source = { file: objectFile(object), content: { object } };
-    const documents = [...eachSourceDocument(source, readOptionsOf(config))];
+    const documents = [...eachOfSource(source, readOptionsOf(config))];
     const scalers = documents.flatMap(({ scaler }) => scaler ?? []);
     const where = way.url === undefined ? client.where : `the service at ${way.url}`;
     return scalers.length > 0 ? { where, scalers } : `${where} has a version that this command rejects`;

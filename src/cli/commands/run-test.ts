@@ -86,14 +86,14 @@ async function readTests(
 ): Promise<Tests> {
   const { testFile, problems, isManifest = false } = readTestFile(text, name);
   if (testFile === null) return isManifest && !isNamed ? NO_TESTS : { tests: [], problems };
-  const scalers = await readScalers(name, testFile.scalers, { options, io });
+  const scalers = await readTested(name, testFile.scalers, { options, io });
   if (countErrors(scalers.problems) > 0) return { tests: [], problems: scalers.problems };
   const completed = testFile.complete(scalers.scalers);
   return { tests: completed.tests, problems: [...scalers.problems, ...completed.problems] };
 }
 
 /** Reads the scaler documents of a test file. `paths` are relative to the directory of the test file. */
-async function readScalers(
+async function readTested(
   testFile: string,
   paths: readonly string[],
   { options, io }: { readonly options: ReadOptions; readonly io: CommandIo },

@@ -9,7 +9,7 @@ import { nameTarget, targetKey } from '../../kubernetes/targets.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 import { finding, formatValue, inLineOrder, type LocatedDocument } from '../../scaler/problems/finding.js';
 import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
-import { readScalerDocument, refuseDuplicates, withoutOtherKinds } from '../../scaler/read/read-scalers.js';
+import { readLocated, refuseDuplicates, withoutOtherKinds } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { formatLocal } from '../../schedules/local-time.js';
@@ -197,7 +197,7 @@ function validate(
   const config = named === null ? onlyOf(configs.map((read) => read.config)) : named.config;
   const documents = placed.filter((one) => !isServiceConfig(one));
   const read = documents.map(({ document, file }) =>
-    readScalerDocument(inNamespace(document, namespace), file.name, { ...readOptionsOf(config), now }),
+    readLocated(inNamespace(document, namespace), file.name, { ...readOptionsOf(config), now }),
   );
   const unique = refuseDuplicates(read);
   const scalers = unique.flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));

@@ -36,14 +36,14 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
   const nameOption = options.name === undefined ? WORKLOAD_NAME : '--name';
   // Checked before the first request, so that invalid options are reported at once.
   const draft = parsed.ref ?? placeholderTarget(parsed.name);
-  const warnings = checkDocument(build(draft), nameOption);
+  const warnings = checkText(build(draft), nameOption);
 
   const found = isOffline
     ? { ref: null, warnings: [], failure: '--offline is set' }
     : await checkCluster({ access, target: parsed, namespace, name, metrics: request.metrics, io });
   const target = parsed.ref ?? found.ref ?? guessTarget(parsed.name, parsed.unknown, found.failure);
   const text = build(target);
-  checkDocument(text, nameOption);
+  checkText(text, nameOption);
   for (const warning of [...warnings, ...found.warnings])
     io.stderr.write(`promscaler: warning: ${warning}\n`);
   await writeOutput(text, options.outputFile, io);
@@ -141,7 +141,7 @@ const OPTIONS: readonly (readonly [RegExp, string])[] = [
  * Returns warnings about the new document. Throws `CommandError` for errors. Messages name options instead of fields;
  * `nameOption` is the one that set the name of the scaler.
  */
-function checkDocument(text: string, nameOption: string): readonly string[] {
+function checkText(text: string, nameOption: string): readonly string[] {
   const describe = ({ message }: Problem): string => withOptionNames(message, nameOption);
   const { problems } = readScalers(text, 'the new document');
   const errors = problems.filter(({ severity }) => severity === 'error');

@@ -8,7 +8,7 @@ import { formatPath, type Path } from '../../scaler/problems/finding.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import {
   type ReadOptions,
-  readScalerDocument,
+  readLocated,
   refuseDuplicates,
   withoutOtherKinds,
 } from '../../scaler/read/read-scalers.js';
@@ -68,9 +68,7 @@ function readShown(
       'this is a service config, must be a scaler document. Pass a service config with --config';
     return { shown: [], problems: [unreadable(input.name, message)] };
   }
-  const read = refuseDuplicates(
-    documents.map((document) => readScalerDocument(document, input.name, options)),
-  );
+  const read = refuseDuplicates(documents.map((document) => readLocated(document, input.name, options)));
   const shown = read.flatMap(({ scaler }, index): readonly Shown[] =>
     scaler === null ? [] : [{ scaler, rows: scalerRows(scaler, documents[index]?.value) }],
   );

@@ -1,5 +1,5 @@
 import { decide } from '../../decision/decide.js';
-import { highestCeiling } from '../../decision/limits/bounds.js';
+import { highestMax } from '../../decision/limits/bounds.js';
 import type { Decision } from '../../decision/result/decision.js';
 import type { Sample, Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { Instant } from '../../units/time.js';
@@ -132,7 +132,7 @@ function whyOld(
   { observed: { snapshot, pause }, decision, hold }: Decided,
 ): Promise<readonly (string | null)[]> | null {
   if (decision.action !== 'scale-down' || setsCount(pause)) return null;
-  if (decision.desiredReplicas >= highestCeiling(scaler.spec, snapshot.now, snapshot.state.lastScaleUp))
+  if (decision.desiredReplicas >= highestMax(scaler.spec, snapshot.now, snapshot.state.lastScaleUp))
     return null;
   const metrics = new Set<number>();
   for (const [index, sample] of snapshot.samples.entries())

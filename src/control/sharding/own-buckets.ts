@@ -1,4 +1,4 @@
-import { createInFlight, type InFlight } from '../rounds.js';
+import { createInFlight, type InFlight } from '../round-times.js';
 
 /**
  * Phase of a bucket that a member claims.

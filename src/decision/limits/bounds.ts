@@ -71,7 +71,7 @@ export function widestBounds({ minReplicas, maxReplicas, schedules }: Unschedule
  * schedule allowed more than the document at the last scale-up, the document's maximum allowed the count. Lowering that
  * maximum then takes effect immediately. Source: reliability.md, decision 8.
  */
-export function highestCeiling(
+export function highestMax(
   { maxReplicas, schedules }: Omit<Unscheduled, 'minReplicas'>,
   now: Instant,
   lastScaleUp: Instant | null,

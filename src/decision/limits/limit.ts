@@ -10,7 +10,7 @@ export interface LimitContext {
   readonly spec: ScalerSpec;
   readonly bounds: Bounds;
   /** The ceiling of `maxReplicasFrom`; null: none. */
-  readonly ceiling: Ceiling | null;
+  readonly queriedMax: Ceiling | null;
   readonly current: number;
   /** The largest proposal, before any limit. */
   readonly recommended: number;

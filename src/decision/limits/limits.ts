@@ -97,7 +97,10 @@ function limitToMinReplicas(replicas: number, { spec, bounds }: LimitContext): L
  * Lowers a scale-up to the ceiling of `maxReplicasFrom`, but not below the current count. Never changes a scale-down.
  * Source: algorithm.md, step 6.7.
  */
-function limitToCeiling(replicas: number, { spec, current, ceiling }: LimitContext): Limited | null {
+function limitToCeiling(
+  replicas: number,
+  { spec, current, queriedMax: ceiling }: LimitContext,
+): Limited | null {
   if (ceiling === null || replicas <= current || replicas <= ceiling.replicas) return null;
   const query = excerpt(spec.maxReplicasFrom?.query ?? '');
   const source =

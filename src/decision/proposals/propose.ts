@@ -1,5 +1,5 @@
 import { autoCapacityOf, isOfTotal, type MetricSpec } from '../../scaler/spec.js';
-import { failed } from '../../units/failure.js';
+import { describeFailure, failed } from '../../units/failure.js';
 import type { MetricResult, FallbackUse } from '../result/decision.js';
 import { type Sample, type Saturation, type Snapshot, metricKey } from '../snapshot/snapshot.js';
 import {
@@ -14,15 +14,13 @@ import { proposeFromPods } from './pod-metrics.js';
 import type { PodFacts } from './settled-pods.js';
 import { stepOnSaturation } from './saturation.js';
 import { inEffect, proposeFromTotal } from './total-metrics.js';
-import { describeFailure } from '../../units/failure.js';
 import { countOf } from '../../units/format.js';
 import { addSeconds, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 
 export interface JudgedMetric {
   /** The metric as `inEffect` returns it: with a measured capacity as its target. */
   readonly spec: MetricSpec;
-  readonly answer: Sample;
-  /** `answer` after `judgeSample`, which turns unusable numbers into an error. */
+  /** The sample after `judgeSample`, which turns unusable numbers into an error. */
   readonly sample: Sample;
   readonly result: MetricResult;
   /** The numbers of the proposal; null: the value of the metric proposes no count. */
@@ -35,20 +33,20 @@ export interface JudgedMetric {
 export function proposeAll(snapshot: Snapshot, podFacts?: PodFacts): readonly JudgedMetric[] {
   const context = proposalContext(snapshot, podFacts);
   return snapshot.scaler.spec.metrics.map((spec, index) => {
-    const answer = snapshot.samples[index] ?? NO_SAMPLE;
-    const sample = judgeSample(spec, answer);
-    const measured = inEffect(spec, sample, context.podStartSeconds);
-    const { proposal, saturation } = proposeOn(measured, sample, context);
+    const given = snapshot.samples[index] ?? NO_SAMPLE;
+    const sample = judgeSample(spec, given);
+    const specInEffect = inEffect(spec, sample, context.podStartSeconds);
+    const { proposal, saturation } = proposeOn(specInEffect, sample, context);
     const { arithmetic } = proposal;
     const proposed = named(spec, sample.form === 'error' ? null : sample.partial, proposal);
     const result = withFallback(
       spec,
-      withMeasured(spec, sample, withZero(proposed, answer, sample)),
+      withMeasured(spec, sample, withZero(proposed, given, sample)),
       snapshot,
     );
     return saturation === undefined
-      ? { spec: measured, answer, sample, result, arithmetic }
-      : { spec: measured, answer, sample, result, arithmetic, saturation };
+      ? { spec: specInEffect, sample, result, arithmetic }
+      : { spec: specInEffect, sample, result, arithmetic, saturation };
   });
 }
 
@@ -123,9 +121,9 @@ function named({ identity: name }: MetricSpec, partial: string | null, proposed:
 }
 
 /** Adds `readAsZero` if the document reads the sample as 0: only then has `judgeSample` replaced it by other values. */
-function withZero(result: MetricResult, answer: Sample, sample: Sample): MetricResult {
-  if (sample === answer || sample.form === 'error') return result;
-  return { ...result, readAsZero: answer.form === 'error' ? answer.failure : NO_SERIES };
+function withZero(result: MetricResult, given: Sample, sample: Sample): MetricResult {
+  if (sample === given || sample.form === 'error') return result;
+  return { ...result, readAsZero: given.form === 'error' ? given.failure : NO_SERIES };
 }
 
 const NO_SERIES = failed('missing', 'no usable series');
@@ -138,14 +136,11 @@ function withMeasured(spec: MetricSpec, sample: Sample, result: MetricResult): M
 }
 
 function propose(spec: MetricSpec, sample: ValueSample, context: ProposalContext): Proposal {
-  if (isOfTotal(spec)) {
-    return sample.form === 'values' ? proposeFromTotal(spec, sample, context) : WRONG_FORM;
-  }
-  return sample.form === 'values' ? WRONG_FORM : proposeFromPods(spec, sample, context);
+  if (isOfTotal(spec) && sample.form === 'values') return proposeFromTotal(spec, sample, context);
+  if (!isOfTotal(spec) && sample.form !== 'values') return proposeFromPods(spec, sample, context);
+  // Needed only by the compiler: `judgeSample` has turned a sample in the wrong form into an error.
+  return noProposal('the sample has the wrong form');
 }
-
-/** Needed only by the compiler: `judgeSample` has turned a sample in the wrong form into an error. */
-const WRONG_FORM: Proposal = noProposal('the sample has the wrong form');
 
 /**
  * Applies the document's fallback to a metric that has had no proposal for `afterSeconds`. `atLeast` only raises the

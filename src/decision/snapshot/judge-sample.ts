@@ -15,7 +15,8 @@ const FORM = {
 /**
  * Returns the sample as the decision uses it. Numbers that cannot be a measurement (NaN, infinite, negative), or the
  * wrong number of series, become an error. If the document reads such an error as zero (`onMissing`, `onNaN`), the
- * value is 0.
+ * value is 0. The code that reads answers has judged their numbers already (`judgeValues`); a snapshot from a file was
+ * not.
  */
 export function judgeSample(metric: MetricSpec, sample: Sample): Sample {
   const judged = sample.form === 'error' ? sample : (errorOf(metric, sample) ?? sample);

@@ -30,7 +30,7 @@ interface ParsedScaler {
  * a configuration, but accepted in a snapshot for replay. Problems have no file and no position.
  */
 export function parseScaler(value: unknown): ParsedScaler {
-  const { findings, document } = checkDocument(value);
+  const { findings, document } = checkValue(value);
   return {
     scaler: document === null ? null : buildScaler(document),
     problems: findings.map((found) => unplacedProblem(found)),
@@ -59,7 +59,7 @@ interface CheckedDocument {
  * Checks a plain value as a scaler document. Rules across fields are applied to the fields that could be read, even if
  * other fields are unknown or have wrong types. `service` contains the flavor of each data source.
  */
-export function checkDocument(value: unknown, service?: ServiceFacts): CheckedDocument {
+export function checkValue(value: unknown, service?: ServiceFacts): CheckedDocument {
   const plain = readPlain(value);
   const wrongKind = checkKind(plain.value);
   if (wrongKind !== null && !isLikeScaler(plain.value)) return { findings: [wrongKind], document: null };

@@ -1,4 +1,4 @@
-import { buildScaler, checkDocument, isOtherKind } from './parse-scaler.js';
+import { buildScaler, checkValue, isOtherKind } from './parse-scaler.js';
 import {
   finding,
   inLineOrder,
@@ -45,16 +45,12 @@ export function readDocuments(
   file: string,
   options: ReadOptions = {},
 ): readonly ReadDocument[] {
-  return [...eachDocument(text, file, options)];
+  return [...eachOfText(text, file, options)];
 }
 
-export function* eachDocument(
-  text: string,
-  file: string,
-  options: ReadOptions = {},
-): Generator<ReadDocument> {
+export function* eachOfText(text: string, file: string, options: ReadOptions = {}): Generator<ReadDocument> {
   for (const document of withoutOtherKinds(eachYamlDocument(text, file)))
-    yield readScalerDocument(document, file, options);
+    yield readLocated(document, file, options);
 }
 
 /**
@@ -75,13 +71,9 @@ export function* withoutOtherKinds(documents: Iterable<LocatedDocument>): Genera
 }
 
 /** Reads a document. Never throws: an internal error becomes a problem of the document. */
-export function readScalerDocument(
-  document: LocatedDocument,
-  file: string,
-  options: ReadOptions,
-): ReadDocument {
+export function readLocated(document: LocatedDocument, file: string, options: ReadOptions): ReadDocument {
   try {
-    return readChecked(document, file, options);
+    return checkAndBuild(document, file, options);
   } catch (cause) {
     return failedDocument(keyOf(document.value), file, cause);
   }
@@ -92,13 +84,13 @@ export function failedDocument(key: string | null, file: string, cause: unknown)
   return { key, scaler: null, problems: [problem], file, place: null, nameLine: null };
 }
 
-function readChecked(document: LocatedDocument, file: string, options: ReadOptions): ReadDocument {
+function checkAndBuild(document: LocatedDocument, file: string, options: ReadOptions): ReadDocument {
   const { value, problems: textProblems, locate } = document;
   if (value === undefined) {
     return { key: null, scaler: null, problems: textProblems, file, place: null, nameLine: null };
   }
   const merged = withDefaults(value, options.defaults);
-  const { findings, document: input } = checkDocument(merged, options.service);
+  const { findings, document: input } = checkValue(merged, options.service);
   const name = locate(finding('duplicate-document', ['metadata', 'name'], ''));
   const past = options.now === undefined ? [] : findPastDates(merged, options.now);
   const admission = options.service === undefined ? [] : checkAdmission(merged, options.service);

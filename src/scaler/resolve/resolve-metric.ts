@@ -37,7 +37,7 @@ export function identityOf(metric: Loose<MetricInput>): string | null {
 
 /**
  * Returns the metric of a document without metrics: CPU at 80 % of the requests, as in the HPA. Each document gets a
- * new object, because the memory of a scaler uses the metric object as a key.
+ * new object, because caches have the metric object as a key (`prometheus/samples.ts`).
  */
 export function defaultMetric(): MetricSpec {
   return {

@@ -31,14 +31,15 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
   const tolerance = toleranceNumber(input.tolerance) ?? BUILT_IN.tolerance;
   const downscaleStabilizationSeconds =
     input.downscaleStabilizationSeconds ?? values.downscaleStabilizationSeconds;
-  const metrics = input.metrics ?? [];
+  const given = input.metrics ?? [];
+  const metrics = given.length === 0 ? [defaultMetric()] : given.map(resolveMetric);
   return {
     preset,
     scaleTargetRef: resolveReference(input.scaleTargetRef),
     minReplicas: input.minReplicas ?? BUILT_IN.minReplicas,
     maxReplicas: input.maxReplicas,
     maxReplicasFrom: resolveMaxReplicasFrom(input),
-    metrics: metrics.length === 0 ? [defaultMetric()] : metrics.map(resolveMetric),
+    metrics,
     behavior: resolveBehavior(input.behavior, { tolerance, downscaleStabilizationSeconds }),
     tolerance,
     scaleUpLimit: resolveScaleUpLimit(input, values),
@@ -55,7 +56,7 @@ export function resolveSpec(input: SpecInput): ScalerSpec {
     downscaleConfirmation: resolveConfirmation(input.downscaleConfirmation),
     maxScaleDownPercentPerWindow: input.maxScaleDownPercentPerWindow ?? null,
     podStart: input.podStart === undefined ? null : { seconds: input.podStart.seconds ?? null },
-    forecast: resolveForecast(input),
+    forecast: resolveForecast(input, metrics),
     podWarmupSeconds: input.podWarmupSeconds ?? BUILT_IN.podWarmupSeconds,
     syncPeriodSeconds: input.syncPeriodSeconds ?? BUILT_IN.syncPeriodSeconds,
     dryRun: input.dryRun ?? BUILT_IN.dryRun,
@@ -76,12 +77,11 @@ function resolveFallback({ fallback }: SpecInput): Fallback | null {
   return afterSeconds === undefined || replicas === undefined ? null : { afterSeconds, replicas, mode };
 }
 
-function resolveForecast({ forecast, metrics = [] }: SpecInput): Forecast | null {
+function resolveForecast({ forecast }: SpecInput, metrics: readonly MetricSpec[]): Forecast | null {
   if (forecast === undefined) return null;
-  const specs = metrics.length === 0 ? [defaultMetric()] : metrics.map(resolveMetric);
   const { metric, lookback = BUILT_IN.forecastLookback, lead = BUILT_IN.forecastLead } = forecast;
   return {
-    metric: specs.findIndex((spec) => hasTotalLoad(spec) && (metric ?? spec.identity) === spec.identity),
+    metric: metrics.findIndex((spec) => hasTotalLoad(spec) && (metric ?? spec.identity) === spec.identity),
     mode: forecast.mode ?? BUILT_IN.forecastMode,
     lookbackDays: parseInt(lookback, 10),
     quantile: forecast.quantile ?? BUILT_IN.forecastQuantile,

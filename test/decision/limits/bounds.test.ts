@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { boundsInForce, highestCeiling, widestBounds } from '../../../src/decision/limits/bounds.js';
+import { boundsInForce, highestMax, widestBounds } from '../../../src/decision/limits/bounds.js';
 import type { Schedule } from '../../../src/schedules/schedule.js';
 import { at, schedule } from '../../schedules/builders.js';
 
@@ -113,11 +113,11 @@ describe('boundsInForce', () => {
   });
 });
 
-describe('highestCeiling', () => {
+describe('highestMax', () => {
   /** Active from 08:00 to 20:00; 100 replicas at most. */
   const sale = schedule({ maxReplicas: 100 });
   const ceiling = (time: string, lastScaleUp: string | null, ...schedules: Schedule[]): number =>
-    highestCeiling({ maxReplicas: 60, schedules }, at(time), lastScaleUp === null ? null : at(lastScaleUp));
+    highestMax({ maxReplicas: 60, schedules }, at(time), lastScaleUp === null ? null : at(lastScaleUp));
 
   it('is the largest ceiling of the document and all active schedules', () => {
     expect(ceiling('2026-11-20T12:00:00Z', null, sale, schedule({ maxReplicas: 5 }))).toBe(100);

@@ -17,7 +17,7 @@ function limitOf(replicas: number, event: ScaleEvent): number | undefined {
     current: 24,
     recommended: replicas,
     bounds: { minReplicas: 1, maxReplicas: 100, floor: null, ceiling: null, clippedFloor: null },
-    ceiling: null,
+    queriedMax: null,
     recommendations: [],
     state: { ...EMPTY_STATE, scaleEvents: [event] },
   })?.replicas;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createInFlight, runRounds } from '../../src/control/rounds.js';
-import type { Round } from '../../src/control/rounds.js';
+import { createInFlight, runRounds } from '../../src/control/round-times.js';
+import type { Round } from '../../src/control/round-times.js';
 import { ManualClock } from '../support/manual-clock.js';
 
 function start(periodSeconds: number, clock = new ManualClock(), startMs = clock.monotonicMs()) {
