@@ -107,6 +107,11 @@ const FAILED_REASON: Readonly<Record<MetricType, ReasonOf<'ScalingActive'>>> = {
   External: 'FailedGetExternalMetric',
 };
 
+/** Returns whether a condition has this reason because of a failed metric. */
+export function isMetricFailure(reason: string): boolean {
+  return Object.values<string>(FAILED_REASON).includes(reason);
+}
+
 /**
  * Returns the condition of a failed metric: of a decision or, as the target could not be read, of the query alone
  * (`control/cycle/build-record.ts`).

@@ -1,5 +1,6 @@
 import { isHeldBack, isSameOutcome, limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { CycleRecord } from './cycle-record.js';
+import { isMetricFailure } from '../decision/conditions.js';
 import { isDegraded } from '../decision/failing.js';
 import { conditionOf } from '../decision/result/condition.js';
 import type { LedgerEntry, TimedCondition } from './ledger.js';
@@ -21,7 +22,7 @@ interface CycleLogPorts {
 
 /**
  * Logs what a cycle has changed: one line per change of replicas, per metric that begins or stops failing, and per
- * condition that degrades or recovers. If nothing has changed, nothing is logged at info or above. Failures and
+ * condition that degrades or recovers, except `ScalingActive` because of such a metric. If nothing has changed, nothing is logged at info or above. Failures and
  * recoveries that an outage of a shared system explains are not logged either.
  */
 export function logCycle(ports: CycleLogPorts, before: LedgerEntry | null, after: LedgerEntry): void {
@@ -31,13 +32,7 @@ export function logCycle(ports: CycleLogPorts, before: LedgerEntry | null, after
   logWriter(log, before, after);
   // The ledger keeps the same list until a condition changes.
   if (before?.conditions === after.conditions) return;
-  for (const condition of after.conditions) {
-    logCondition(ports, {
-      record: after.record,
-      before: conditionOf(before?.conditions ?? [], condition.type),
-      after: condition,
-    });
-  }
+  for (const condition of after.conditions) logCondition(ports, { before, after }, condition);
 }
 
 function logOutcome(log: Log, before: LedgerEntry | null, record: CycleRecord): void {
@@ -120,9 +115,8 @@ function logFailure(
 ): void {
   const { scaler, subject, systems, facts, failed } = change;
   if (!change.isFailing) {
-    if (!change.isChanged) return;
-    if (outages.takeAttributed(scaler, subject)) log.debug(change.recovered, facts);
-    else log.info(change.recovered, facts);
+    const wasAttributed = outages.takeAttributed(scaler, subject);
+    if (change.isChanged) log[wasAttributed ? 'debug' : 'info'](change.recovered, facts);
     return;
   }
   const wasAttributed = outages.isAttributed(scaler, subject);
@@ -148,47 +142,42 @@ function logWriter(log: Log, before: LedgerEntry | null, { scaler, record }: Led
 
 function logCondition(
   ports: CycleLogPorts,
-  change: {
-    readonly record: CycleRecord;
-    readonly before: TimedCondition | undefined;
-    readonly after: TimedCondition;
-  },
+  { before, after }: { readonly before: LedgerEntry | null; readonly after: LedgerEntry },
+  condition: TimedCondition,
 ): void {
-  const { record, before, after } = change;
-  const wasDegraded = before !== undefined && isDegraded(before);
-  const isWantedNow = isWanted(after);
-  const scaler = record.scaler.key;
+  const { type, status, reason, message } = condition;
+  const old = conditionOf(before?.conditions ?? [], type);
+  const wasFailing =
+    before !== null && old !== undefined && isDegraded(old) && !isOfLoggedMetric(before, old);
+  const isOfMetric = isOfLoggedMetric(after, condition);
+  const isFailing = isDegraded(condition) && !isOfMetric;
+  const isWantedNow = isWanted(condition);
+  const scaler = after.key;
   logFailure(ports, {
     scaler,
-    subject: after.type,
-    isFailing: isDegraded(after),
-    isChanged: isDegraded(after) !== wasDegraded || (wasDegraded && before.reason !== after.reason),
-    systems: isWantedNow ? [] : systemsOf(record, after),
-    facts: {
-      scaler,
-      condition: after.type,
-      status: after.status,
-      reason: after.reason,
-      detail: after.message,
-    },
+    subject: type,
+    isFailing,
+    isChanged: !isOfMetric && (isFailing !== wasFailing || (wasFailing && old.reason !== reason)),
+    systems: isWantedNow ? [] : systemsOf(after.record, condition),
+    facts: { scaler, condition: type, status, reason, detail: message },
     failed: isWantedNow
       ? { level: 'info', message: 'condition set' }
       : { level: 'warn', message: 'condition degraded' },
-    recovered: after.status === 'Unknown' ? 'condition unknown' : 'condition recovered',
+    recovered: status === 'Unknown' ? 'condition unknown' : 'condition recovered',
   });
+}
+
+/** Returns whether `metric has no value` is logged for the failure of a condition. Not if its target was never read. */
+function isOfLoggedMetric({ metricErrors }: LedgerEntry, { reason }: TimedCondition): boolean {
+  return isMetricFailure(reason) && [...metricErrors.values()].some((error) => error !== null);
 }
 
 /** Returns the systems whose outage would explain a condition; empty: the condition has another cause. */
 function systemsOf(record: CycleRecord, { type, reason }: TimedCondition): readonly string[] {
   if (type === 'AbleToScale') return API_FAILURES.has(reason) ? [API_SERVER] : [];
-  if (type !== 'ScalingActive' || reason === 'InvalidSelector') return [];
-  const { decision, scaler } = record;
+  if (type !== 'ScalingActive' || !isMetricFailure(reason)) return [];
   // The target could not be read either. The record has no answers, so any data source of the scaler may be the cause.
-  if (decision === null) return [...new Set(scaler.spec.metrics.map(({ source }) => dataSourceId(source)))];
-  const results = decision.metrics;
-  const failures = results.flatMap(({ error }) => (error === null ? [] : [error]));
-  const isOther = failures.some(({ source }) => source === undefined);
-  return isOther ? [] : [...new Set(failures.flatMap(sourcesOf))];
+  return [...new Set(record.scaler.spec.metrics.map(({ source }) => dataSourceId(source)))];
 }
 
 function isWanted({ type, reason }: TimedCondition): boolean {

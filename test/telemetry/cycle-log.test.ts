@@ -11,6 +11,12 @@ const FAILING = decision({
   metrics: [metricResult({ error: failed('missing', 'no series'), proposal: null })],
 });
 
+const FAILED_METRIC = condition({
+  type: 'ScalingActive',
+  status: 'False',
+  reason: 'FailedGetResourceMetric',
+});
+
 describe('logCycle', () => {
   it('writes nothing at info for 3 cycles that change nothing', () => {
     const lines = run([record(), record(), record({ decision: decision({ recommendedReplicas: 4 }) })]);
@@ -130,6 +136,28 @@ describe('logCycle', () => {
     ]);
   });
 
+  it('writes one line for a failed metric that also makes ScalingActive False, and one when it has a value again', () => {
+    const conditions = [FAILED_METRIC];
+    const failing = record({ decision: FAILING, conditions });
+    const unread = record({ decision: null, conditions });
+    const active = record({ conditions: [condition({ type: 'ScalingActive', reason: 'ValidMetricFound' })] });
+
+    expect(messages(run([active, failing, unread, failing, active]))).toEqual([
+      'metric has no value',
+      'metric has a value again',
+    ]);
+  });
+
+  it('writes the condition of a failed query if the target cannot be read, and no second line if it can be read', () => {
+    const conditions = [FAILED_METRIC];
+    const unread = record({ decision: null, conditions });
+    const failing = record({ decision: FAILING, conditions });
+
+    expect(
+      messages(run([unread, failing, record({ conditions: [condition({ type: 'ScalingActive' })] })])),
+    ).toEqual(['condition degraded', 'metric has no value', 'metric has a value again']);
+  });
+
   it('treats a cycle without metrics as neither the end nor a new start of a failure', () => {
     const shortCut = record({ decision: decision({ metrics: [] }) });
 
@@ -207,6 +235,10 @@ describe('logCycle', () => {
 });
 
 type Line = readonly [level: string, message: string, facts: Facts];
+
+function messages(lines: readonly Line[]): readonly string[] {
+  return lines.map(([, message]) => message);
+}
 
 function run(records: readonly CycleRecord[], only?: 'debug'): readonly Line[] {
   const lines: Line[] = [];
