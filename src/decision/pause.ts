@@ -39,10 +39,13 @@ export function pauseReason({ annotated, notes }: Pause): string {
 }
 
 /**
- * Returns the end of a message about a pause in dry run: the pause does not apply to the other autoscaler of the target.
+ * Returns the end of a message about a pause in dry run, which does not apply to the other autoscaler of the target.
+ * `noAutoscaler` says that nothing scales the target; null: an autoscaler does, or that is unknown. Empty: there is no
+ * other autoscaler.
  */
-export function besideDryRun(other: OtherAutoscaler): string {
-  return `; in dry run, ${describeOther(other)}`;
+export function besideDryRun(other: OtherAutoscaler | null, noAutoscaler: string | null): string {
+  const what = noAutoscaler ?? (other === null ? null : describeOther(other));
+  return what === null ? '' : `; in dry run, ${what}`;
 }
 
 /** An HPA, a ScaledObject or another Scaler. */

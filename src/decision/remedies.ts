@@ -1,23 +1,21 @@
 import { valueAt } from '../scaler/plain-json.js';
 import { isOfObject, OBJECTS_PATH } from '../scaler/problems/problem.js';
-import { adoptedFrom, type Origin, OTHER_WORK } from '../scaler/spec.js';
+import { OTHER_WORK } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 import { doctor, findData, queryAt } from './missing-data.js';
 import { isUnusedObject } from './rejection.js';
-import { stopWriters } from './replicas-writers.js';
+import { deleteThis, endConflict, endDryRun } from './remedies-of-conflicts.js';
 import {
-  adoptCommand,
   command,
   fixForKind,
   hasAnnotations,
+  keepReplicas,
   keyOf,
   kubectl,
-  type Named,
-  patchObject,
+  patch,
   pauseFor30Minutes,
   pauseLength,
   type Remedy,
-  takeOver,
   resume,
   start,
   targetOf,
@@ -135,122 +133,6 @@ export function correctedTarget({
   return kind === undefined ? `spec.scaleTargetRef.name: ${name ?? ''}` : `spec.scaleTargetRef.kind: ${kind}`;
 }
 
-function endConflict(scaler: TroubledScaler): readonly Remedy[] {
-  const { conditions, conflictingWriter, otherScaler } = scaler;
-  if (otherScaler !== null) {
-    const isAdoptable = adopt(scaler, '') !== null;
-    const compare = patch(scaler, 'Or first compare the two autoscalers in dry run', { dryRun: true });
-    return [
-      ...(otherScaler.kind === 'Scaler'
-        ? [deleteThis(scaler, 'Keep one of the two scalers. To keep the other')]
-        : []),
-      deleteOther(otherScaler),
-      ...(isAdoptable ? [compare] : []),
-    ];
-  }
-  const held = conditions.find(({ type, status }) => type === 'Held' && status === 'True');
-  if (held?.reason === 'ScaleOverridden')
-    return [
-      {
-        text: 'Find the admission webhook that changes the replicas',
-        snippet: command('kubectl get mutatingwebhookconfigurations'),
-      },
-      ...keepReplicas(scaler),
-    ];
-  return [...stopWriters(scaler, conflictingWriter?.managers ?? []), ...keepReplicas(scaler)];
-}
-
-/** Only a person knows whether the scaler is still needed, so `text` is a condition, such as a choice of two scalers. */
-function deleteThis(scaler: TroubledScaler, text: string): Remedy {
-  const { generation, rejections } = scaler;
-  const file = generation === null ? (scaler.file ?? 'its file') : null;
-  const isAlsoObject = rejections.some(isUnusedObject);
-  return deleteScaler(text, { ...scaler, file, isAlsoObject });
-}
-
-function deleteOther(other: OtherScaler): Remedy {
-  const { kind, namespace, name } = other;
-  if (kind === 'Scaler') return deleteScaler('To keep this scaler', other);
-  const resource = kind === 'HorizontalPodAutoscaler' ? 'hpa' : kind.toLowerCase();
-  const snippet = kubectl(namespace, 'delete', resource, name);
-  return { text: `To keep this scaler, delete ${kind} ${namespace}/${name}`, snippet };
-}
-
-/**
- * If the document is a file, the command also deletes an object with the same name, which would otherwise take effect.
- */
-function deleteScaler(text: string, scaler: Named & Pick<OtherScaler, 'file' | 'isAlsoObject'>): Remedy {
-  const { namespace, name, file, isAlsoObject = false } = scaler;
-  const deletion = kubectl(namespace, 'delete', OBJECTS_PATH, name);
-  const key = `${namespace}/${name}`;
-  if (typeof file !== 'string')
-    return { text: `${text}, delete ${key}${file === null ? '' : ' (or its file)'}`, snippet: deletion };
-  return isAlsoObject
-    ? { text: `${text}, remove ${key} from ${file}, and delete the object of this name`, snippet: deletion }
-    : { text: `${text}, remove ${key} from ${file}`, snippet: null };
-}
-
-/**
- * Remedies for missing values come first: without values, a dry run has nothing to compare, and a scaler cannot scale.
- */
-function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
-  const { otherScaler: other, metrics, currentReplicas } = scaler;
-  const isOfDocument = valueAt(scaler.document, ['spec', 'dryRun']) === true;
-  const hasNoData = currentReplicas !== 0 && metrics.some(({ error }) => error !== null);
-  const { namespace, generation } = scaler;
-  const isOfObject = isOfDocument && generation !== null;
-  const former = isOfObject ? adoptedFrom(scaler) : null;
-  const idle = scaler.state.name === 'NoAutoscaler' ? (other ?? former) : null;
-  const steps = idle === null ? [] : takeOver({ ...idle, namespace });
-  if (isOfObject && idle !== null) return steps;
-  const why = steps.slice(0, -1);
-  if (hasNoData) return [...why, ...findData(scaler)];
-  const compared = other ?? former;
-  const [report, handOver] = [adopt(scaler, '--report', compared), adopt(scaler, '--switch', compared)];
-  if (isOfDocument && compared !== null && report !== null)
-    return [
-      { text: `Compare with ${compared.kind} ${namespace}/${compared.name}`, snippet: report },
-      {
-        text: `If the report allows it, replace the ${compared.kind} in one step, which adopt --undo reverts`,
-        snippet: handOver,
-      },
-    ];
-  return [
-    ...why,
-    ...(other === null ? [] : makeWay(other)),
-    isOfDocument
-      ? patch(scaler, `${other === null ? 'Apply' : 'Then apply'} the decisions`, { dryRun: false })
-      : { text: 'Start the service without --dry-run to apply the decisions', snippet: null },
-  ];
-}
-
-/** Another scaler is not deleted but put in dry run, because it may contain the manifest of an adopted HPA. */
-function makeWay(other: OtherScaler): readonly Remedy[] {
-  const { kind, namespace, name, file } = other;
-  if (kind !== 'Scaler') return [deleteOther(other)];
-  const dryRun = `To let this scaler scale, put ${namespace}/${name} in dry run`;
-  return [
-    { text: 'Compare with the scaler of the target', snippet: command(`promscaler explain ${keyOf(other)}`) },
-    typeof file === 'string'
-      ? { text: `${dryRun}. In ${file}, set`, snippet: { kind: 'edit', text: 'dryRun: true' } }
-      : {
-          text: `${dryRun}${file === null ? '' : ', with this command or in its file'}`,
-          snippet: patchObject(other, { dryRun: true }),
-        },
-  ];
-}
-
-type OtherScaler = NonNullable<TroubledScaler['otherScaler']>;
-
-/**
- * Returns the `adopt` command with a flag. Null unless the scaler is an object that was made from an HPA or
- * ScaledObject, or conflicts with one.
- */
-function adopt(scaler: TroubledScaler, flag: string, from: Origin | null = scaler.otherScaler) {
-  if (from === null || scaler.generation === null) return null;
-  return adoptCommand({ ...from, namespace: scaler.namespace }, flag);
-}
-
 function endPause(scaler: TroubledScaler): readonly Remedy[] {
   const { pause, namespace } = scaler;
   if (pause === null)
@@ -366,29 +248,4 @@ function explain(scaler: TroubledScaler): Remedy {
     text: 'Check what the metrics recommend',
     snippet: command(`promscaler explain ${keyOf(scaler)}`),
   };
-}
-
-/** Returns the patch command for an object, or for a file the line to edit: by default the first field of `spec`. */
-function patch(
-  scaler: TroubledScaler,
-  text: string,
-  spec: Readonly<Record<string, unknown>>,
-  edit = Object.entries(spec).map(([field, value]) => `${field}: ${String(value)}`)[0] ?? '',
-): Remedy {
-  const { namespace, name, file = null, generation } = scaler;
-  // A patch would change the rejected version, not the one in effect, so there is no command.
-  if (generation !== null && !scaler.rejections.every(isUnusedObject))
-    return { text: `${text}, in the corrected document`, snippet: null };
-  if (generation !== null) return { text, snippet: patchObject(scaler, spec) };
-  const where = file === null ? `the file of ${namespace}/${name}` : (file.split('/').at(-1) ?? file);
-  return { text: `${text}. In ${where}, set`, snippet: { kind: 'edit', text: edit } };
-}
-
-function keepReplicas(scaler: TroubledScaler): readonly Remedy[] {
-  const { currentReplicas: count } = scaler;
-  const kept = count === null ? 'the replicas' : countOf(count, 'replica');
-  if (!hasAnnotations(scaler)) return [patch(scaler, `Keep ${kept} meanwhile`, { paused: true })];
-  return [
-    { text: `Keep ${kept} ${pauseLength(scaler)} meanwhile`, snippet: pauseFor30Minutes(scaler, null) },
-  ];
 }

@@ -2,7 +2,9 @@ import { OBJECTS_PATH } from '../scaler/problems/problem.js';
 import { PAUSE_ANNOTATIONS, WATCHED_KINDS } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 import type { TargetFailure } from './failing.js';
+import { isUnusedObject } from './rejection.js';
 import type { StateName } from './state.js';
+import { countOf } from '../units/format.js';
 
 /** Text to copy: a shell command, a line of the document, or a query. */
 export interface Snippet {
@@ -268,4 +270,30 @@ export function fixForKind({ group, isGroupServed }: NonNullable<TargetFailure['
       : `Install the CRDs of ${group}, or set ${KIND_FIELDS} those of the workload`,
     snippet: command(`kubectl api-resources${isGroupServed ? ` --api-group=${quoteForShell(group)}` : ''}`),
   };
+}
+
+/** Returns the patch command for an object, or for a file the line to edit: by default the first field of `spec`. */
+export function patch(
+  scaler: TroubledScaler,
+  text: string,
+  spec: Readonly<Record<string, unknown>>,
+  edit = Object.entries(spec).map(([field, value]) => `${field}: ${String(value)}`)[0] ?? '',
+): Remedy {
+  const { namespace, name, file = null, generation } = scaler;
+  // A patch would change the rejected version, not the one in effect, so there is no command.
+  if (generation !== null && !scaler.rejections.every(isUnusedObject))
+    return { text: `${text}, in the corrected document`, snippet: null };
+  if (generation !== null) return { text, snippet: patchObject(scaler, spec) };
+  const where = file === null ? `the file of ${namespace}/${name}` : (file.split('/').at(-1) ?? file);
+  return { text: `${text}. In ${where}, set`, snippet: { kind: 'edit', text: edit } };
+}
+
+/** Returns how to keep the replicas while another problem is solved. */
+export function keepReplicas(scaler: TroubledScaler): readonly Remedy[] {
+  const { currentReplicas: count } = scaler;
+  const kept = count === null ? 'the replicas' : countOf(count, 'replica');
+  if (!hasAnnotations(scaler)) return [patch(scaler, `Keep ${kept} meanwhile`, { paused: true })];
+  return [
+    { text: `Keep ${kept} ${pauseLength(scaler)} meanwhile`, snippet: pauseFor30Minutes(scaler, null) },
+  ];
 }

@@ -71,6 +71,7 @@ export interface StateFacts {
   readonly dryRun?: boolean;
   readonly conflictingWriter?: { readonly managers: readonly string[] } | undefined;
   readonly otherScaler?: OtherAutoscaler | undefined;
+  readonly noAutoscaler?: string | undefined;
   readonly shadow?: { readonly beside: string; readonly theirReplicas: number } | undefined;
 }
 
@@ -255,10 +256,9 @@ function pause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
   if (current === undefined) return heldBy(conditions, ['Paused'], '\n');
   if (current === null) return null;
   if ((current.direction !== 'scale-down' || current.replicas !== null) !== stopsScaleUp) return null;
-  const { dryRun: isInDryRun, otherScaler: other } = facts;
-  const cause = pauseCause(current);
-  if (isInDryRun !== true || other === undefined) return { cause, until: current.until };
-  return { cause: `${cause}${besideDryRun(other)}`, until: current.until };
+  const { dryRun: isInDryRun, otherScaler: other = null, noAutoscaler = null } = facts;
+  const beside = isInDryRun === true ? besideDryRun(other, noAutoscaler) : '';
+  return { cause: `${pauseCause(current)}${beside}`, until: current.until };
 }
 
 function isDryRun({ dryRun, conditions }: StateFacts): boolean {

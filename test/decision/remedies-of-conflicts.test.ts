@@ -89,21 +89,69 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
     ]);
   });
 
-  it('is no end of the dry run for an object whose HPA has just been created again: the service may not see it yet', async () => {
-    const lines = await remediesFor('a dry run next to another document', {
-      name: 'web',
+  const adopted = (from: string) => ({
+    metadata: { annotations: { 'promscaler.dev/adopted-from': from } },
+    spec: { dryRun: true },
+  });
+  const NO_COUNT = {
+    kind: 'HorizontalPodAutoscaler',
+    namespace: 'shop',
+    name: 'web',
+    whyNoCount: 'none yet',
+  };
+
+  it.each([
+    [
+      'HPA is new',
+      { otherScaler: NO_COUNT, document: { spec: { dryRun: true } } },
+      'HorizontalPodAutoscaler shop/web has desired replicas: kubectl get -n shop hpa web --watch',
+    ],
+    [
+      'HPA is not seen yet, or was just deleted',
+      { otherScaler: null, document: adopted('HorizontalPodAutoscaler/web') },
+      'HorizontalPodAutoscaler shop/web has desired replicas: kubectl get -n shop hpa web --watch',
+    ],
+    [
+      'ScaledObject has no HPA yet',
+      { otherScaler: null, document: adopted('ScaledObject/web') },
+      'the HPA of ScaledObject shop/web has desired replicas: kubectl get -n shop hpa --watch',
+    ],
+  ])(
+    'is to wait in the first minute of a dry run whose %s, which --report refuses',
+    async (_, fields, wait) => {
+      const what = 'a dry run next to another document';
+
+      expect(await remediesFor(what, { generation: 3, ...fields })).toEqual([`Wait until ${wait}`]);
+    },
+  );
+
+  it.each([
+    [
+      { otherScaler: NO_COUNT, document: { spec: { dryRun: true } } },
+      [
+        'Find out why the HPA has no desired replicas: kubectl describe -n shop hpa web',
+        'End the dry run; the command checks the service first: promscaler adopt hpa/web -n shop --switch --force',
+      ],
+    ],
+    [
+      { otherScaler: null, document: adopted('HorizontalPodAutoscaler/web') },
+      ['End the dry run; the command checks the service first: promscaler adopt hpa/web -n shop --switch'],
+    ],
+    [
+      { otherScaler: null, document: adopted('ScaledObject/web') },
+      [
+        'See whether the ScaledObject exists, and why KEDA has created no HPA: kubectl describe -n shop scaledobject web',
+        'End the dry run; the command checks the service first: promscaler adopt scaledobject/web -n shop --switch --force',
+      ],
+    ],
+  ])('is, after the end of a pause in dry run, the same as without the pause: %j', async (fields, steps) => {
+    const [end, ...others] = await remediesFor('a pause at a fixed count in dry run', {
       generation: 3,
-      otherScaler: null,
-      document: {
-        metadata: { annotations: { 'promscaler.dev/adopted-from': 'HorizontalPodAutoscaler/web' } },
-        spec: { dryRun: true },
-      },
+      ...fields,
     });
 
-    expect(lines).toEqual([
-      'Compare with HorizontalPodAutoscaler shop/web: promscaler adopt hpa/web -n shop --report',
-      'If the report allows it, replace the HorizontalPodAutoscaler in one step, which adopt --undo reverts: promscaler adopt hpa/web -n shop --switch',
-    ]);
+    expect(end).toMatch(/^End the pause: promscaler resume /);
+    expect(others).toEqual(steps);
   });
 
   it('is only the search for the value of a metric in a dry run without one', async () => {

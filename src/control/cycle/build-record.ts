@@ -32,7 +32,7 @@ export function buildRecord(
   measured: Pick<CycleRecord, 'lastScales' | 'seconds'>,
 ): CycleRecord {
   const { observed, decision, hold, result } = settled;
-  const { snapshot, memory, otherScaler, pause, isDryRun } = observed;
+  const { snapshot, memory, otherScaler, noAutoscaler, pause, isDryRun } = observed;
   const added = [
     ...stoppedByPause(settled),
     withIgnored(heldCondition(settled), scaler, observed),
@@ -52,6 +52,7 @@ export function buildRecord(
     dryRun: isDryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
     otherScaler: sharesTargetWith ?? otherScaler ?? undefined,
+    noAutoscaler: noAutoscaler ?? undefined,
     shadow: shadowOf(decision, hold, otherScaler),
     ...measured,
   };

@@ -1,6 +1,5 @@
 import type { Decision } from '../../decision/result/decision.js';
 import { besideDryRun, describeOther, nameOtherScaler, pauseMessage } from '../../decision/pause.js';
-import { nameTarget } from '../../kubernetes/targets.js';
 import type { Memory } from '../memory/memory.js';
 import { stops } from './pause.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
@@ -9,7 +8,7 @@ import { countOf } from '../../units/format.js';
 
 /** Returns why a decision is not applied; null: it is. */
 export function whyHeld(
-  { scaler: { namespace, spec }, sharesTargetWith }: CycleInput,
+  { scaler: { spec }, sharesTargetWith }: CycleInput,
   { memory, otherScaler, noAutoscaler, isDryRun, pause, degraded }: Observed,
   toApply: Decision,
 ): Hold | null {
@@ -26,16 +25,13 @@ export function whyHeld(
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
   if (pause !== null && stops(pause, toApply.action)) {
-    const also = isDryRun && other !== null ? besideDryRun(other) : '';
+    const also = isDryRun ? besideDryRun(other, noAutoscaler) : '';
     return { reason: 'Paused', outcome: 'paused', message: `${pauseMessage(pause)}${also}` };
   }
   if (isDryRun) {
     const why = whyDryRun(spec);
-    if (sharesTargetWith === null && noAutoscaler !== null) {
-      const target = nameTarget(namespace, spec.scaleTargetRef);
-      const message = `nothing scales ${target}: ${noAutoscaler}; ${why}`;
-      return { reason: 'NoAutoscaler', outcome: 'dry-run', message };
-    }
+    if (noAutoscaler !== null)
+      return { reason: 'NoAutoscaler', outcome: 'dry-run', message: `${noAutoscaler}; ${why}` };
     const message = other === null ? why : `${why}; ${describeOther(other)}`;
     return { reason: 'DryRun', outcome: 'dry-run', message };
   }

@@ -9,6 +9,7 @@ import {
   type OtherScaler,
   type ScaleTarget,
 } from '../../kubernetes/api/types.js';
+import { nameTarget } from '../../kubernetes/targets.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
 import { advanceHolds } from '../../prometheus/recovery-hold.js';
 import { toCeiling, toSamples } from '../../prometheus/samples.js';
@@ -70,7 +71,10 @@ export async function observe(
       memory: unscaledSince === next.unscaledSince ? next : withUnscaledSince(next, unscaledSince),
       targetReached,
       otherScaler,
-      noAutoscaler: isHandOver || idle === null ? null : whyNotScaling(idle),
+      noAutoscaler:
+        isHandOver || idle === null || input.sharesTargetWith !== null
+          ? null
+          : `nothing scales ${nameTarget(scaler.namespace, scaler.spec.scaleTargetRef)}: ${whyNotScaling(idle)}`,
       pause,
       isDryRun,
       degraded,

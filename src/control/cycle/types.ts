@@ -50,8 +50,9 @@ export interface Observed {
   readonly targetReached: Condition;
   readonly otherScaler: OtherScaler | null;
   /**
-   * Only in a dry run: why the HPA of the target, or the autoscaler from which the document was made, does not scale the
-   * target. Null: it does, there is none, it is unknown, or a hand-over may be in progress.
+   * Only in a dry run: says that nothing scales the target, and why the HPA of the target, or the autoscaler from which
+   * the document was made, does not. Null: an autoscaler or another scaler does, there is none, it is unknown, or a
+   * hand-over may be in progress.
    */
   readonly noAutoscaler: string | null;
   readonly pause: Pause | null;

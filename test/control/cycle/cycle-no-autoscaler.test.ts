@@ -106,6 +106,26 @@ describe('a dry run that was made from an HPA', () => {
     expect(stateOf(record, null)).toMatchObject({ name: 'Paused', cause: why });
   });
 
+  it('says in a pause, too, that nothing scales the target, whether or not the pause prevents a change', async () => {
+    const fixture = adopted({ dryRun: true, paused: true });
+    await inHandOver(fixture);
+
+    const prevented = (await fixture.nextCycle()).record;
+    fixture.load = 50;
+    const unchanged = (await fixture.nextCycle()).record;
+
+    const why =
+      'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer scales it';
+    const cause = `spec.paused is true; in dry run, ${why}`;
+    expect(stateOf(prevented, null)).toMatchObject({ name: 'Paused', cause });
+    expect(stateOf(unchanged, null)).toMatchObject({ name: 'Paused', cause });
+    expect([prevented, unchanged].map((record) => heldOf(record)?.message)).toEqual([
+      cause,
+      `spec.paused is true; ${why}; spec.dryRun is true`,
+    ]);
+    expect([prevented, unchanged].map(({ outcome }) => outcome.kind)).toEqual(['paused', 'none']);
+  });
+
   it('scales after the dry run, and is a dry run next to another document', async () => {
     const [live, second] = [adopted({}), adopted({ dryRun: true })];
 
@@ -161,11 +181,16 @@ describe('a dry run next to an HPA without a count', () => {
   });
 
   it('says so in a pause, too', async () => {
-    const { record } = await nextTo({ whyNoCount }, { paused: true }).cycle();
+    const fixture = nextTo({ whyNoCount }, { paused: true });
+    const { record } = await fixture.cycle();
 
     const why = `spec.paused is true; in dry run, HorizontalPodAutoscaler shop/web-hpa has the same target, but no desired replicas: ${whyNoCount}`;
     expect(heldOf(record)?.message).toBe(why);
     expect(stateOf(record, null)).toMatchObject({ name: 'Paused', cause: why });
+    fixture.clock.advance(45_000);
+    expect(stateOf((await fixture.nextCycle()).record, null).cause).toBe(
+      `spec.paused is true; in dry run, nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa has no desired replicas: ${whyNoCount}`,
+    );
   });
 
   it.each([

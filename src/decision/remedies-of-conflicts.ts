@@ -1,0 +1,156 @@
+import { valueAt } from '../scaler/plain-json.js';
+import { OBJECTS_PATH } from '../scaler/problems/problem.js';
+import { adoptedFrom, type Origin } from '../scaler/spec.js';
+import { findData } from './missing-data.js';
+import { isUnusedObject } from './rejection.js';
+import { stopWriters } from './replicas-writers.js';
+import {
+  adoptCommand,
+  command,
+  keepReplicas,
+  keyOf,
+  kubectl,
+  type Named,
+  patch,
+  patchObject,
+  type Remedy,
+  takeOver,
+  type TroubledScaler,
+} from './snippet.js';
+
+/** Returns how to end the conflict of a scaler with another autoscaler, a webhook or another client. */
+export function endConflict(scaler: TroubledScaler): readonly Remedy[] {
+  const { conditions, conflictingWriter, otherScaler } = scaler;
+  if (otherScaler !== null) {
+    const isAdoptable = adopt(scaler, '') !== null;
+    const compare = patch(scaler, 'Or first compare the two autoscalers in dry run', { dryRun: true });
+    return [
+      ...(otherScaler.kind === 'Scaler'
+        ? [deleteThis(scaler, 'Keep one of the two scalers. To keep the other')]
+        : []),
+      deleteOther(otherScaler),
+      ...(isAdoptable ? [compare] : []),
+    ];
+  }
+  const held = conditions.find(({ type, status }) => type === 'Held' && status === 'True');
+  if (held?.reason === 'ScaleOverridden')
+    return [
+      {
+        text: 'Find the admission webhook that changes the replicas',
+        snippet: command('kubectl get mutatingwebhookconfigurations'),
+      },
+      ...keepReplicas(scaler),
+    ];
+  return [...stopWriters(scaler, conflictingWriter?.managers ?? []), ...keepReplicas(scaler)];
+}
+
+/**
+ * Returns how to delete a scaler. Only a person knows whether it is still needed, so `text` is a condition, such as a
+ * choice of two scalers.
+ */
+export function deleteThis(scaler: TroubledScaler, text: string): Remedy {
+  const { generation, rejections } = scaler;
+  const file = generation === null ? (scaler.file ?? 'its file') : null;
+  const isAlsoObject = rejections.some(isUnusedObject);
+  return deleteScaler(text, { ...scaler, file, isAlsoObject });
+}
+
+function deleteOther(other: OtherScaler): Remedy {
+  const { kind, namespace, name } = other;
+  if (kind === 'Scaler') return deleteScaler('To keep this scaler', other);
+  const resource = kind === 'HorizontalPodAutoscaler' ? 'hpa' : kind.toLowerCase();
+  const snippet = kubectl(namespace, 'delete', resource, name);
+  return { text: `To keep this scaler, delete ${kind} ${namespace}/${name}`, snippet };
+}
+
+/**
+ * If the document is a file, the command also deletes an object with the same name, which would otherwise take effect.
+ */
+function deleteScaler(text: string, scaler: Named & Pick<OtherScaler, 'file' | 'isAlsoObject'>): Remedy {
+  const { namespace, name, file, isAlsoObject = false } = scaler;
+  const deletion = kubectl(namespace, 'delete', OBJECTS_PATH, name);
+  const key = `${namespace}/${name}`;
+  if (typeof file !== 'string')
+    return { text: `${text}, delete ${key}${file === null ? '' : ' (or its file)'}`, snippet: deletion };
+  return isAlsoObject
+    ? { text: `${text}, remove ${key} from ${file}, and delete the object of this name`, snippet: deletion }
+    : { text: `${text}, remove ${key} from ${file}`, snippet: null };
+}
+
+/**
+ * Returns how to end a dry run. Remedies for missing values come first: without values, a dry run has nothing to compare, and a scaler cannot scale.
+ */
+export function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
+  const { otherScaler: other, metrics, currentReplicas } = scaler;
+  const isOfDocument = valueAt(scaler.document, ['spec', 'dryRun']) === true;
+  const hasNoData = currentReplicas !== 0 && metrics.some(({ error }) => error !== null);
+  const { namespace, generation } = scaler;
+  const isOfObject = isOfDocument && generation !== null;
+  const former = isOfObject ? adoptedFrom(scaler) : null;
+  const idle = idleScaler(scaler, former);
+  // For a minute, which a hand-over or the first count of a new HPA may take, the state is still `DryRun`.
+  if (idle !== null && scaler.state.name === 'DryRun')
+    return [awaitCount({ ...idle, namespace }), ...(hasNoData ? findData(scaler) : [])];
+  const steps = idle === null ? [] : takeOver({ ...idle, namespace });
+  if (isOfObject && idle !== null) return steps;
+  const why = steps.slice(0, -1);
+  if (hasNoData) return [...why, ...findData(scaler)];
+  const [report, handOver] = [adopt(scaler, '--report'), adopt(scaler, '--switch')];
+  if (isOfDocument && other !== null && report !== null)
+    return [
+      { text: `Compare with ${other.kind} ${namespace}/${other.name}`, snippet: report },
+      {
+        text: `If the report allows it, replace the ${other.kind} in one step, which adopt --undo reverts`,
+        snippet: handOver,
+      },
+    ];
+  return [
+    ...why,
+    ...(other === null ? [] : makeWay(other)),
+    isOfDocument
+      ? patch(scaler, `${other === null ? 'Apply' : 'Then apply'} the decisions`, { dryRun: false })
+      : { text: 'Start the service without --dry-run to apply the decisions', snippet: null },
+  ];
+}
+
+/**
+ * Returns the autoscaler that should scale the target of a dry run, but does not: an HPA without desired replicas, or
+ * `former`, from which the document was made, if the target has none anymore. Null: the target has one, or needs none.
+ */
+function idleScaler({ otherScaler: other }: TroubledScaler, former: Origin | null) {
+  return other === null ? former : other.whyNoCount === undefined ? null : other;
+}
+
+function awaitCount({ kind, namespace, name }: Named & { readonly kind: string }): Remedy {
+  const isHpa = kind === 'HorizontalPodAutoscaler';
+  return {
+    text: `Wait until ${isHpa ? '' : 'the HPA of '}${kind} ${namespace}/${name} has desired replicas`,
+    snippet: kubectl(namespace, 'get', 'hpa', ...(isHpa ? [name] : []), '--watch'),
+  };
+}
+
+/** Another scaler is not deleted but put in dry run, because it may contain the manifest of an adopted HPA. */
+function makeWay(other: OtherScaler): readonly Remedy[] {
+  const { kind, namespace, name, file } = other;
+  if (kind !== 'Scaler') return [deleteOther(other)];
+  const dryRun = `To let this scaler scale, put ${namespace}/${name} in dry run`;
+  return [
+    { text: 'Compare with the scaler of the target', snippet: command(`promscaler explain ${keyOf(other)}`) },
+    typeof file === 'string'
+      ? { text: `${dryRun}. In ${file}, set`, snippet: { kind: 'edit', text: 'dryRun: true' } }
+      : {
+          text: `${dryRun}${file === null ? '' : ', with this command or in its file'}`,
+          snippet: patchObject(other, { dryRun: true }),
+        },
+  ];
+}
+
+type OtherScaler = NonNullable<TroubledScaler['otherScaler']>;
+
+/**
+ * Returns the `adopt` command with a flag. Null unless the scaler is an object, and an HPA or a ScaledObject has the
+ * same target.
+ */
+function adopt({ otherScaler: other, generation, namespace }: TroubledScaler, flag: string) {
+  return other === null || generation === null ? null : adoptCommand({ ...other, namespace }, flag);
+}
