@@ -1,7 +1,8 @@
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import type { PrometheusClient } from '../../src/prometheus/client/client.js';
+import type { PrometheusServer } from '../../src/prometheus/client/client.js';
+import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { type Clock, sleep } from '../../src/units/clock.js';
-import { at } from '../support/builders.js';
+import { aClient, at } from '../support/builders.js';
 
 /** What the engine does with a query: it evaluates it, or answers without evaluation after some time. */
 export type Treatment =
@@ -80,7 +81,7 @@ export function fakeEngine(options: {
     });
 
   const sent: string[] = [];
-  const client: PrometheusClient = {
+  const server: PrometheusServer = {
     query: async (query, { timeoutMs, signal }) => {
       sent.push(query);
       const treatment = treat(query);
@@ -92,5 +93,9 @@ export function fakeEngine(options: {
     },
     startTime: () => Promise.resolve(at(-99_999)),
   };
-  return { client, sent, usedSeconds: () => usedSeconds };
+  return {
+    createClient: (config: SourceConfig) => aClient(config, server),
+    sent,
+    usedSeconds: () => usedSeconds,
+  };
 }

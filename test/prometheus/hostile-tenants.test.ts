@@ -72,7 +72,7 @@ async function lostDecisions({ queries, treat, cpus = 4, config = {} }: Way): Pr
     sources: new Map([['default', aSource({ flavor: 'prometheus', ifVictoriaMetrics: null, ...config })]]),
     clock,
     onQuery: () => undefined,
-    createClient: () => engine.client,
+    createClient: engine.createClient,
   });
   const others = Array.from({ length: OTHERS }, (_, index) => {
     const own = externalMetric({ query: `own{n="$namespace", s="$name"}` });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../src/prometheus/answers/answer.js';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
-import { aSource, cpuMetric } from '../support/builders.js';
+import { aClient, aSource, cpuMetric } from '../support/builders.js';
 import { answersByKey, realClock, startRound } from './fakes.js';
 import { due } from './round-fixture.js';
 
@@ -18,10 +18,11 @@ async function round(respond: (query: string) => Answer) {
     onQuery: () => undefined,
     onFault: (error) => faults.push(error),
     seeksDuplicates: true,
-    createClient: () => ({
-      query: (query) => Promise.resolve(respond(query)),
-      startTime: () => Promise.resolve(null),
-    }),
+    createClient: (config) =>
+      aClient(config, {
+        query: (query) => Promise.resolve(respond(query)),
+        startTime: () => Promise.resolve(null),
+      }),
   });
   const scalers = [due([cpuMetric], 'shop'), due([cpuMetric], 'pay')];
   const answers = answersByKey(scalers, startRound(metrics, scalers));

@@ -1,12 +1,12 @@
 import type { Answer } from '../../src/prometheus/answers/answer.js';
-import type { PrometheusClient } from '../../src/prometheus/client/client.js';
+import type { PrometheusServer } from '../../src/prometheus/client/client.js';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import type { QueryReport } from '../../src/units/failure.js';
 import type { QueryOptions } from '../../src/prometheus/client/request.js';
 import type { MetricSpec, Scaler } from '../../src/scaler/spec.js';
 import type { Clock } from '../../src/units/clock.js';
-import { aScaler, aSource, at } from '../support/builders.js';
+import { aClient, aScaler, aSource, at } from '../support/builders.js';
 import { answersByKey, realClock, startRound } from './fakes.js';
 
 type Respond = (query: string, options: QueryOptions) => Answer | Promise<Answer>;
@@ -32,7 +32,7 @@ export function setUp(respond: Respond, overrides: Partial<SourceConfig> = {}, c
   const deadlinesMs: number[] = [];
   const reports: QueryReport[] = [];
   let startTimes = 0;
-  const client: PrometheusClient = {
+  const server: PrometheusServer = {
     query: async (query, options) => {
       asked.push(query);
       deadlinesMs.push(options.timeoutMs);
@@ -47,7 +47,7 @@ export function setUp(respond: Respond, overrides: Partial<SourceConfig> = {}, c
     sources: new Map([['default', aSource({ resourceQueries, ...overrides })]]),
     clock,
     onQuery: (report) => reports.push(report),
-    createClient: () => client,
+    createClient: (config) => aClient(config, server),
   });
   const start = (...scalers: readonly Scaler[]) => {
     metrics.setScalers(scalers);

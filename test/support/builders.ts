@@ -1,6 +1,7 @@
 import { serialize } from 'node:v8';
 import { resolveServiceConfig } from '../../src/config/resolve-service-config.js';
 import type { ClusterPod } from '../../src/kubernetes/api/types.js';
+import type { PrometheusClient, PrometheusServer } from '../../src/prometheus/client/client.js';
 import type { SourceConfig } from '../../src/prometheus/data-source/source-config.js';
 import { parseScaler } from '../../src/scaler/read/parse-scaler.js';
 import type { ExternalMetric, MetricSpec, Scaler, TargetRef } from '../../src/scaler/spec.js';
@@ -90,6 +91,17 @@ const [DEFAULT_SOURCE] = Object.values(
 export function aSource(overrides: Partial<SourceConfig> = {}): SourceConfig {
   if (DEFAULT_SOURCE === undefined) throw new Error('no data source by default');
   return { ...DEFAULT_SOURCE, urls: ['http://127.0.0.1:1'], ...overrides };
+}
+
+/** Builds the client of a data source with one server. */
+export function aClient(config: SourceConfig, server: PrometheusServer): PrometheusClient {
+  return {
+    ...server,
+    servers: [server],
+    recognize: () => Promise.resolve(true),
+    fittingConfig: () => config,
+    series: () => ({ known: 0, read: 0 }),
+  };
 }
 
 /** Builds a pod that is ready since T0 and requests nothing. */

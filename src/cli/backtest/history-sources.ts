@@ -118,12 +118,12 @@ async function fittingConfig(
   { cache, io }: Pick<SourceParts, 'cache' | 'io'>,
 ): Promise<SourceConfig> {
   const client = createPrometheusClient(config, io.clock, io.env);
-  const hasAnswered = await client.recognize?.({ timeoutMs: RECOGNITION_MS, signal: io.signal });
-  const fitting = client.fittingConfig?.() ?? config;
+  const hasAnswered = await client.recognize({ timeoutMs: RECOGNITION_MS, signal: io.signal });
+  const fitting = client.fittingConfig();
   const { ifVictoriaMetrics } = config;
   if (ifVictoriaMetrics === null) return fitting;
   const key = { source: identityOf(config), query: '# flavor', start: 0, end: 0, stepSeconds: 1 };
-  if (hasAnswered === true) {
+  if (hasAnswered) {
     await cache?.write(key, [{ labels: { flavor: fitting.flavor }, points: [] }]);
     return fitting;
   }

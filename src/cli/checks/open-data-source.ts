@@ -22,9 +22,8 @@ export function openDataSource(context: DoctorContext, source: SourceConfig): Op
     probe: createProbe(source, clock, env),
   };
   const recognized = async (): Promise<SourceContext> => {
-    await client.recognize?.(options);
-    const fitting = client.fittingConfig?.() ?? source;
-    return { ...opened, source: await learnWindow(fitting, context.scalers, opened.runQuery) };
+    await client.recognize(options);
+    return { ...opened, source: await learnWindow(client.fittingConfig(), context.scalers, opened.runQuery) };
   };
   return { ...opened, recognized };
 }

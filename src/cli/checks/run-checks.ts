@@ -1,9 +1,11 @@
 import { findSharedTargets } from '../../control/cycle/shared-targets.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
-import type { PrometheusClient } from '../../prometheus/client/client.js';
+import type { PrometheusClient, PrometheusServer } from '../../prometheus/client/client.js';
 import { readAnswers } from '../../prometheus/metric-source.js';
+import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
+import { failed } from '../../units/failure.js';
 import { mapAtOnce } from '../../units/semaphore.js';
 import { checkCluster, openCluster } from './cluster.js';
 import { checkClusterClock, checkPrometheusClock } from './clocks.js';
@@ -180,7 +182,7 @@ async function checkScalers(
       clock,
       onQuery: () => undefined,
       createClient: (source) =>
-        sources.has(source.name) ? createRecognizedClient(source, input) : UNREACHABLE_CLIENT,
+        sources.has(source.name) ? createRecognizedClient(source, input) : unreachableClient(source, input),
     },
     scalers,
     signal,
@@ -191,11 +193,13 @@ async function checkScalers(
   return combineReplicasWriters(results.flat());
 }
 
-const UNREACHABLE_CLIENT: PrometheusClient = {
-  query: () =>
-    Promise.resolve({ class: 'failed', reason: 'connection', message: 'the data source does not answer' }),
-  startTime: () => Promise.resolve(null),
-};
+function unreachableClient(source: SourceConfig, input: ChecksInput): PrometheusClient {
+  const unreachable: PrometheusServer = {
+    query: () => Promise.resolve(failed('connection', 'the data source does not answer')),
+    startTime: () => Promise.resolve(null),
+  };
+  return { ...createRecognizedClient(source, input), ...unreachable, servers: [unreachable] };
+}
 
 interface ScalerInput extends ReachedSystems {
   readonly input: ChecksInput;

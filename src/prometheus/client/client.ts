@@ -25,13 +25,14 @@ export interface PrometheusServer {
 
 /** Client for one data source. No method throws. */
 export interface PrometheusClient extends PrometheusServer {
-  /** One client for each url, in the order of the config. Unset: there is only one url, and this is its client. */
-  readonly servers?: readonly PrometheusServer[];
+  /** One client for each url, in the order of the config. */
+  readonly servers: readonly PrometheusServer[];
   /** Detects the flavor if the config does not set it. Returns false if no server answered. */
-  readonly recognize?: (options: QueryOptions) => Promise<boolean>;
-  readonly fittingConfig?: () => SourceConfig;
+  readonly recognize: (options: QueryOptions) => Promise<boolean>;
+  /** Returns the config, corrected for the recognized server. */
+  readonly fittingConfig: () => SourceConfig;
   /** The number of series in the answers of all urls since the process started. */
-  readonly series?: () => SeriesCounts;
+  readonly series: () => SeriesCounts;
 }
 
 /** Failures that often pass quickly, such as a closed keep-alive connection or a proxy without a backend. */

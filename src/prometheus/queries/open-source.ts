@@ -107,7 +107,7 @@ export function openSource(config: SourceConfig, options: SourceOptions): OpenSo
     recognition,
     duplicates,
     ages: createSourceAges({
-      servers: client.servers ?? [client],
+      servers: client.servers,
       scrapeIntervalSeconds: config.scrapeIntervalSeconds,
       clock,
       onFault,
@@ -132,7 +132,7 @@ export function openSource(config: SourceConfig, options: SourceOptions): OpenSo
     }),
     report: () => {
       if (duplicates !== null) options.onDuplicates?.(name, duplicates.highestCount());
-      const series = { ...(client.series?.() ?? counted) };
+      const series = { ...client.series() };
       options.onSeries?.(name, { known: series.known - counted.known, read: series.read - counted.read });
       counted = series;
     },

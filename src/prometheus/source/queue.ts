@@ -87,7 +87,7 @@ const CLEAN_MS = 60_000;
  */
 export function createQueryQueue(parts: {
   readonly config: SourceConfig;
-  readonly client: PrometheusClient;
+  readonly client: Pick<PrometheusClient, 'query'>;
   readonly clock: Clock;
   readonly onQuery: (report: QueryReport) => void;
   readonly onFault: (error: unknown) => void;

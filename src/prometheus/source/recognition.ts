@@ -22,15 +22,14 @@ export function createRecognition(parts: {
   readonly onFault: (error: unknown) => void;
 }): Recognition {
   const { config, client, onRecognized, onFault } = parts;
-  const { recognize } = client;
-  let isSettled = config.ifVictoriaMetrics === null || recognize === undefined;
+  let isSettled = config.ifVictoriaMetrics === null;
   let isFirst = true;
-  let isTold = false;
+  let isReported = false;
 
   const fitting = (): SourceConfig => {
-    const found = client.fittingConfig?.() ?? config;
-    if (found !== config && !isTold) {
-      isTold = true;
+    const found = client.fittingConfig();
+    if (found !== config && !isReported) {
+      isReported = true;
       onRecognized(found);
     }
     return found;
@@ -38,8 +37,9 @@ export function createRecognition(parts: {
 
   return {
     begin: ({ seconds, signal }) => {
-      if (isSettled || recognize === undefined) return null;
-      const asking = recognize({ timeoutMs: seconds * 1000, signal })
+      if (isSettled) return null;
+      const asking = client
+        .recognize({ timeoutMs: seconds * 1000, signal })
         .then((isAnswered) => {
           isSettled ||= isAnswered;
           fitting();

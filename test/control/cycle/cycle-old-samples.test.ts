@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createMetricSource } from '../../../src/prometheus/metric-source.js';
 import type { SourceConfig } from '../../../src/prometheus/data-source/source-config.js';
 import { addSeconds } from '../../../src/units/time.js';
-import { aSource } from '../../support/builders.js';
+import { aClient, aSource } from '../../support/builders.js';
 import { startRound } from '../../prometheus/fakes.js';
 import { answerOf, Fixture } from '../fixture.js';
 
@@ -25,13 +25,14 @@ class LateFixture extends Fixture {
       sources: new Map([['default', aSource(source)]]),
       clock: this.clock,
       onQuery: () => undefined,
-      createClient: () => ({
-        query: (query) => {
-          this.asked.push(query);
-          return Promise.resolve(this.#answer(query));
-        },
-        startTime: () => Promise.resolve(addSeconds(this.clock.now(), -86_400)),
-      }),
+      createClient: (config) =>
+        aClient(config, {
+          query: (query) => {
+            this.asked.push(query);
+            return Promise.resolve(this.#answer(query));
+          },
+          startTime: () => Promise.resolve(addSeconds(this.clock.now(), -86_400)),
+        }),
     });
   }
 

@@ -1,6 +1,6 @@
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import type { Series } from '../../../src/prometheus/answers/columns.js';
-import type { PrometheusClient } from '../../../src/prometheus/client/client.js';
+import type { PrometheusServer } from '../../../src/prometheus/client/client.js';
 import { onAbort } from '../../../src/units/abort.js';
 import { addSeconds, type Instant, instantFromMs } from '../../../src/units/time.js';
 import { type AgeQuery, readAgeQuery } from '../age-queries.js';
@@ -33,7 +33,7 @@ const TARGETS = 40;
 const NO_ANSWER_MS = 2_147_483_647;
 
 /** Returns the client side of a data source, with the answers of the simulated servers. */
-export function createSourceClient(parts: ClientParts): PrometheusClient {
+export function createSourceClient(parts: ClientParts): PrometheusServer {
   const { source, random, process } = parts;
   return {
     query: async (query, { timeoutMs, signal }) => {

@@ -1,6 +1,7 @@
 import type { DocumentSet } from '../../../src/config/document-set.js';
 import type { CycleOutput } from '../../../src/control/cycle/types.js';
 import { createBackTest, createHistoryClient } from './back-tests.js';
+import { aClient } from '../../support/builders.js';
 import { createSourceClient } from './prometheus.js';
 import type { RequestGroup } from './faults.js';
 import { isInGroup } from './api-wire.js';
@@ -159,7 +160,10 @@ export class Replica {
         const found = simulation.sources.get(source.name);
         if (found === undefined) throw new Error(`there is no source ${source.name}`);
         const random = simulation.random.fork(`${process.name} ${source.name}`);
-        return createSourceClient({ ...partsOf(simulation), process, source: found, random });
+        return aClient(
+          source,
+          createSourceClient({ ...partsOf(simulation), process, source: found, random }),
+        );
       },
       createRangeClient: () =>
         createHistoryClient(process, simulation.random.fork(`${process.name} histories`)),

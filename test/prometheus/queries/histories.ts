@@ -6,7 +6,7 @@ import type { RangeQuery } from '../../../src/prometheus/client/range-client.js'
 import type { SourceConfig } from '../../../src/prometheus/data-source/source-config.js';
 import { createMetricSource } from '../../../src/prometheus/metric-source.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
-import { aSource, scalerOf } from '../../support/builders.js';
+import { aClient, aSource, scalerOf } from '../../support/builders.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';
 import { startRound, values } from '../fakes.js';
 
@@ -83,7 +83,7 @@ export class Histories {
       onFault: (error) => {
         throw error;
       },
-      createClient: () => ({ query, startTime: () => Promise.resolve(null) }),
+      createClient: (config) => aClient(config, { query, startTime: () => Promise.resolve(null) }),
       createRangeClient: () => ({
         queryRange: async (range) => {
           this.asked.push(range);

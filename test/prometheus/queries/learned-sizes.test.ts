@@ -72,7 +72,7 @@ async function rounds(
     ]),
     clock,
     onQuery: () => undefined,
-    createClient: () => engine.client,
+    createClient: engine.createClient,
   });
   const scalers = Array.from({ length: count }, (_, index) =>
     due([metric], 'shop', `w${String(index).padStart(3, '0')}`),

@@ -4,7 +4,7 @@ import type { SourceConfig } from '../../../src/prometheus/data-source/source-co
 import { createMetricSource } from '../../../src/prometheus/metric-source.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { toSamples } from '../../../src/prometheus/samples.js';
-import { aPod, aSource, cpuMetric, at } from '../../support/builders.js';
+import { aClient, aPod, aSource, at, cpuMetric } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { type AwaitedRound, startRound, values } from '../fakes.js';
 import { due } from '../round-fixture.js';
@@ -39,7 +39,7 @@ function setUp(overrides: Partial<SourceConfig> = UNSET) {
     sources,
     clock,
     onQuery: () => undefined,
-    createClient: () => ({ query, startTime: () => Promise.resolve(at(-100_000)) }),
+    createClient: (config) => aClient(config, { query, startTime: () => Promise.resolve(at(-100_000)) }),
   });
   const round = async (...scalers: readonly Scaler[]): Promise<AwaitedRound> => {
     const started = startRound(metrics, scalers);

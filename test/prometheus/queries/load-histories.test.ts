@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { LoadHistory } from '../../../src/decision/snapshot/snapshot.js';
 import { createMetricSource } from '../../../src/prometheus/metric-source.js';
 import type { SourceConfig } from '../../../src/prometheus/data-source/source-config.js';
-import { aSource } from '../../support/builders.js';
+import { aClient, aSource } from '../../support/builders.js';
 import { settle } from '../../support/manual-clock.js';
 import { startRound, values } from '../fakes.js';
 import { DAY_MS, EXTERNAL, CPU, scalerWith, type Respond, failure, matrix, Histories } from './histories.js';
@@ -59,10 +59,11 @@ describe('the history of a forecast', () => {
       sources: new Map([['default', aSource()]]),
       clock: histories.clock,
       onQuery: () => undefined,
-      createClient: () => ({
-        query: () => Promise.resolve(values([], histories.clock.now())),
-        startTime: () => Promise.resolve(null),
-      }),
+      createClient: (config) =>
+        aClient(config, {
+          query: () => Promise.resolve(values([], histories.clock.now())),
+          startTime: () => Promise.resolve(null),
+        }),
     });
     metrics.setScalers([scaler]);
     const round = startRound(metrics, [scaler]);

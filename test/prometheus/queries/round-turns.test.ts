@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { INTERNAL_ERROR } from '../../../src/prometheus/answers/answer.js';
 import { createMetricSource } from '../../../src/prometheus/metric-source.js';
-import { aSource, externalMetric } from '../../support/builders.js';
+import { aClient, aSource, externalMetric } from '../../support/builders.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';
 import { startRound, values } from '../fakes.js';
 import { due } from '../round-fixture.js';
@@ -24,12 +24,14 @@ function setUp(msPerStep: number) {
     clock: { now: clock.now, random: clock.random, after: clock.after, monotonicMs },
     onQuery: () => undefined,
     onFault: (error) => faults.push(error),
-    createClient: () => ({
-      query: (query) => {
-        if (query.startsWith('q')) asked.push(query);
-        return Promise.resolve(values([{ labels: {}, value: Number(query.slice(1)) }]));
-      },
-      startTime: () => Promise.resolve(null),
+    createClient: (config) => ({
+      ...aClient(config, {
+        query: (query) => {
+          if (query.startsWith('q')) asked.push(query);
+          return Promise.resolve(values([{ labels: {}, value: Number(query.slice(1)) }]));
+        },
+        startTime: () => Promise.resolve(null),
+      }),
       series: () => {
         if (defect !== null) throw defect;
         return { known: 0, read: 0 };

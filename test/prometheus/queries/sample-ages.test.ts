@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import { createMetricSource } from '../../../src/prometheus/metric-source.js';
 import { instantFromSeconds } from '../../../src/units/time.js';
-import { aSource, externalMetric } from '../../support/builders.js';
+import { aClient, aSource, externalMetric } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { createSampleAges } from '../../../src/prometheus/queries/sample-ages.js';
 import { startRound } from '../fakes.js';
@@ -63,7 +63,7 @@ async function check(
     sources: new Map([['default', aSource()]]),
     clock: new ManualClock(),
     onQuery: () => undefined,
-    createClient: () => ({ query, startTime: () => Promise.resolve(null) }),
+    createClient: (config) => aClient(config, { query, startTime: () => Promise.resolve(null) }),
   });
   const scaler = due([externalMetric({ query: QUERY })]);
   const round = startRound(source, [scaler]);

@@ -28,7 +28,7 @@ function setUp(limits: Partial<SourceConfig>, { count = 5, seconds = 1, shared =
     clock,
     onQuery: () => undefined,
     onOverLimit: (name, namespace) => over.push(`${name}/${namespace}`),
-    createClient: () => engine.client,
+    createClient: engine.createClient,
   });
   const metrics = (queries: readonly string[]) =>
     queries.map((query) => externalMetric({ query, identity: query, source: 'main' }));

@@ -43,7 +43,6 @@ function setUp(first: Answer | 'silent' = failure()) {
           ? new Promise((resolve) => waiting.push(resolve))
           : Promise.resolve(answer);
       },
-      startTime: () => Promise.reject(new TypeError('broken')),
     },
   });
   const { signal } = new AbortController();
