@@ -125,7 +125,7 @@ describe('a query for the age of samples', () => {
     const targets = await readTargets({ ...selector, ...more }, intervals, ask);
     await source.close();
 
-    expect(targets).toEqual([
+    expect(targets).toMatchObject([
       { ageSeconds: expect.closeTo(0, 1), intervalSeconds: 1, hasGap: false, isYoung: false },
     ]);
   });

@@ -15,6 +15,7 @@ import { type SourceContext, sourceSubject } from './context.js';
 import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
 import { usedResources } from './resource-labels.js';
 import { isOfResource } from '../../scaler/spec.js';
+import { settledTargets } from './settled-targets.js';
 
 /** Limits the checked selectors, because each takes about four queries. */
 const MAX_SELECTORS = 40;
@@ -97,8 +98,9 @@ async function readLag(selector: UsedSelector, { runQuery }: SourceContext): Pro
   const { user, rangeSeconds } = selector;
   try {
     const intervals = await readIntervals(selector, runQuery);
-    const targets = await readTargets(selector, intervals, runQuery);
-    if (targets === null) return { kind: 'rejected', user };
+    const read = await readTargets(selector, intervals, runQuery);
+    if (read === null) return { kind: 'rejected', user };
+    const targets = whyOld(read, selector) === null ? read : await settledTargets(read, selector, runQuery);
     if (targets.length === 0) return { kind: 'empty', user };
     const boundOf = ({ intervalSeconds }: TargetAge): number => oldAfterSeconds(intervalSeconds, selector);
     const fresh = targets.filter((one) => one.ageSeconds !== null && one.ageSeconds <= boundOf(one));

@@ -111,12 +111,19 @@ function intervalsOf(series: readonly Read[], unknown: number): Intervals {
   return { byJob, longest: byJob.size === 0 ? unknown : Math.max(...byJob.values()) };
 }
 
+export interface ReadTarget extends TargetAge {
+  /** The labels that identify the target; empty: the samples in the range have no target that lives. */
+  readonly labels: Labels;
+  /** Whether the target is known to have no samples in the hour before the range. */
+  readonly isNew: boolean;
+}
+
 /** Returns the targets whose samples a selector reads; null: the server rejects the queries. */
 export async function readTargets(
   selector: CheckedSelector,
   intervals: Intervals,
   ask: AskAges,
-): Promise<readonly TargetAge[] | null> {
+): Promise<readonly ReadTarget[] | null> {
   const { rangeSeconds, offsetSeconds, isOfPods, isVictoriaMetrics } = selector;
   const { byJob, longest } = intervals;
   const gap = allowedGapSeconds(rangeSeconds, longest);
@@ -128,13 +135,17 @@ export async function readTargets(
   const withoutBefore = lacking(live, before, offsetSeconds + rangeSeconds + gap);
   const isLacking = withoutStart.size > 0 || withoutBefore.size > 0;
   const isAsked = live.length === 0 || isLacking || mayFail(live, failing);
-  const seen = isAsked ? await readSeen(selector, ask) : new Map<string, Labels>();
+  const read = isAsked ? await readSeen(selector, ask) : null;
+  const seen = new Map((read ?? []).map(({ labels }) => [targetKey(labels), labels]));
   const delay = isVictoriaMetrics ? VISIBLE_SECONDS : 0;
   const ageOf = ({ at, value }: Read): number => Math.max(0, at - offsetSeconds - value - delay);
   const ofValue = await readOfValue(live, selector, ask);
-  const targets = live.map((one): TargetAge => {
-    const isOlder = failing.has(scrapedKey(one.labels)) || seen.has(targetKey(one.labels));
+  const targets = live.map((one): ReadTarget => {
+    const isSeen = seen.has(targetKey(one.labels));
+    const isOlder = failing.has(scrapedKey(one.labels)) || isSeen;
     return {
+      labels: one.labels,
+      isNew: read !== null && !isSeen,
       ageSeconds: Math.max(ageOf(one), ageOf(ofValue.get(targetKey(one.labels)) ?? one)),
       intervalSeconds: byJob.get(one.labels['job'] ?? '') ?? longest,
       hasGap: isOlder && (withoutStart.has(one) || withoutBefore.has(one)),
@@ -144,12 +155,14 @@ export async function readTargets(
   for (const { labels } of live) seen.delete(targetKey(labels));
   for (const labels of seen.values())
     if (failing.has(scrapedKey(labels)))
-      targets.push({ ageSeconds: null, intervalSeconds: longest, hasGap: false, isYoung: false });
+      targets.push({ ...NO_FLAGS, labels, ageSeconds: null, intervalSeconds: longest });
   const isEmpty = targets.length === 0 && rangeSeconds > 0;
   return isEmpty && (await hasSamples(selector, ask))
-    ? [{ ageSeconds: rangeSeconds, intervalSeconds: longest, hasGap: false, isYoung: false }]
+    ? [{ ...NO_FLAGS, labels: {}, ageSeconds: rangeSeconds, intervalSeconds: longest }]
     : targets;
 }
+
+const NO_FLAGS = { isNew: false, hasGap: false, isYoung: false } as const;
 
 interface Ends {
   readonly newest: readonly Read[];
@@ -192,7 +205,10 @@ async function readEnds(selector: CheckedSelector, gap: number, ask: AskAges): P
   return { newest, start, before: beforeOnly === null ? null : readCounted(await ask(beforeOnly), selector) };
 }
 
-function newestQuery({ text, by, isVictoriaMetrics }: CheckedSelector, seconds: number): string {
+export function newestQuery(
+  { text, by, isVictoriaMetrics }: Pick<CheckedSelector, 'text' | 'by' | 'isVictoriaMetrics'>,
+  seconds: number,
+): string {
   const selected = `${text}${offset(seconds)}`;
   return `max ${by} (timestamp(${selected})${isVictoriaMetrics ? ` and ${selected}` : ''})`;
 }
@@ -247,14 +263,11 @@ function mayFail(targets: readonly Read[], failing: ReadonlySet<string>): boolea
   return [...failing].some((key) => jobs.has(key.slice(0, key.indexOf('\n'))));
 }
 
-/** Returns the targets that had samples in the hour before the range, with their labels. */
-async function readSeen(selector: CheckedSelector, ask: AskAges): Promise<Map<string, Labels>> {
+/** Returns the targets that had samples in the hour before the range; null: the server rejects the query. */
+async function readSeen(selector: CheckedSelector, ask: AskAges): Promise<readonly Read[] | null> {
   const { text, rangeSeconds, offsetSeconds, by } = selector;
   const window = `[${SEEN_SECONDS}s:${SEEN_STEP_SECONDS}s]${offset(offsetSeconds + rangeSeconds)}`;
-  const seen = new Map<string, Labels>();
-  const answer = await ask(`max ${by} (max_over_time(timestamp(${text})${window}))`);
-  for (const { labels } of readCounted(answer, selector) ?? []) seen.set(targetKey(labels), labels);
-  return seen;
+  return readCounted(await ask(`max ${by} (max_over_time(timestamp(${text})${window}))`), selector);
 }
 
 /** Returns whether the range contains samples, which is possible even if the selector has no live targets. */
