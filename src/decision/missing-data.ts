@@ -5,6 +5,7 @@ import {
   hasAnnotations,
   keyOf,
   kubectl,
+  raiseLimit,
   type Remedy,
   setRequests,
   type Snippet,
@@ -51,14 +52,15 @@ function keptMeanwhile({ metrics, currentReplicas, document }: TroubledScaler): 
 }
 
 /**
- * Returns the containers without a request and the resource that they do not request; null: the error of the metric is
+ * Returns the containers without a request, or with a request of 0, and the resource; null: the error of the metric is
  * about something else.
  */
 function readMissingRequest(error: string | null) {
-  const [, containers, resource] = /^containers? (.+) requests? no (\S+) \(pod /.exec(error ?? '') ?? [];
+  const [, containers, resource] =
+    /^containers? (.+) requests? (?:no|0) (\S+) \(pod /.exec(error ?? '') ?? [];
   return containers === undefined || resource === undefined
     ? null
-    : { containers: containers.split(/, | and /), resource };
+    : { containers: containers.split(/, | and /), resource, isZero: / requests? 0 /.test(error ?? '') };
 }
 
 function addRequests(scaler: TroubledScaler): readonly Remedy[] {
@@ -66,8 +68,8 @@ function addRequests(scaler: TroubledScaler): readonly Remedy[] {
   return scaler.metrics.flatMap(({ error }): readonly Remedy[] => {
     const missing = readMissingRequest(error);
     if (missing === null) return [];
-    const { resource, containers } = missing;
-    const text = `Set a ${resource} request that fits the workload, also in its manifest`;
+    const { resource, containers, isZero } = missing;
+    const text = `Set a ${resource} request that fits the workload, also in its manifest${isZero ? `; ${raiseLimit(resource)}` : ''}`;
     return [{ text, snippet: setRequests(scaler, resource, containers) }];
   });
 }

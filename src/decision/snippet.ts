@@ -197,6 +197,11 @@ export function setRequests(
   );
 }
 
+/** Returns what else a container with a request of 0 needs: the API server rejects a request above the limit. */
+export function raiseLimit(resource: string): string {
+  return `if its limit is also 0, add --limits=${resource}=... with at least that value`;
+}
+
 /** Returns the target for kubectl: `deployment/web`. */
 export function targetOf({ target }: Pick<Pausable, 'target'>): string {
   return `${target.kind.toLowerCase()}/${target.name}`;

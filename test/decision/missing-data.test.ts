@@ -93,6 +93,19 @@ describe('what to do about a metric without a value', () => {
     },
   );
 
+  it.each(['requests no cpu', 'requests 0 cpu'])('sets a request of a container that %s', (lacks) => {
+    const metrics = [{ metric: 'cpu', error: `container app ${lacks} (pod web-0 and 2 more)` }];
+
+    expect(
+      remediesFor({ metrics, queries: [{ path: 'spec.metrics[0]', query: 'q', graphUrl: null }] }),
+    ).toEqual([
+      expect.stringMatching(
+        /^Set a cpu request that fits the workload.*: kubectl set resources deployment\/web -n shop -c app --requests=cpu=250m$/,
+      ),
+      'Run doctor to find the fix: kubectl exec',
+    ]);
+  });
+
   it('says what happens while no metric has an answer: 4 replicas are kept, until the fallback after 3 minutes', () => {
     const noAnswer = { host: 'prometheus.monitoring.svc:9090', isDown: true };
     const metrics = [{ metric: 'cpu', error: 'timeout after 5000 ms', noAnswer }];

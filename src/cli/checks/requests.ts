@@ -1,6 +1,8 @@
 import { nameMetric } from '../../decision/conditions.js';
-import { exampleRequest, setRequests } from '../../decision/snippet.js';
-import type { Pod } from '../../decision/snapshot/snapshot.js';
+import { containerOf } from '../../decision/proposals/pod-metrics.js';
+import { containersOfZero, podRequests } from '../../decision/proposals/pod-requests.js';
+import { exampleRequest, kubectl, raiseLimit, setRequests } from '../../decision/snippet.js';
+import { isAlive, type Pod } from '../../decision/snapshot/snapshot.js';
 import { nameTarget, watchedPlural } from '../../kubernetes/targets.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import {
@@ -40,16 +42,35 @@ export function checkRequests({ scaler, cluster }: ScalerFacts): readonly CheckR
         ),
       ];
     if (metric.target.type !== 'Utilization') return [];
+    const { name: resource } = metric;
+    const percent = `a target in percent of the ${resource} requests needs`;
     const without = [...new Set(living.flatMap(({ pod }) => containersWithoutRequest(pod, metric)))];
-    if (without.length === 0) return [];
-    const subject =
-      without.length === 1
-        ? `container ${listSome(without)} of ${who} has`
-        : `containers ${listSome(without)} of ${who} have`;
+    if (without.length > 0)
+      return [
+        make.failed(
+          `${nameContainers(without)} of ${who} ${without.length === 1 ? 'has' : 'have'} no ${resource} request, but ${percent} one`,
+          fixForRequests({ namespace, ref, resource, containers: without }),
+        ),
+      ];
+    const ended = pods.filter(
+      ({ pod }) => !isAlive(pod) && !pod.deleting && containersWithoutRequest(pod, metric).length > 0,
+    );
+    if (ended.length > 0) {
+      const names = ended.map(({ name }) => name);
+      const [subject, have] = ended.length === 1 ? ['pod', 'has'] : ['pods', 'have'];
+      return [
+        make.failed(
+          `${subject} ${listSome(names, 3)} of ${who} ${have} ended and ${have} no ${resource} request, but ${percent} one of each pod`,
+          kubectl(namespace, 'delete', 'pod', ...names).text,
+        ),
+      ];
+    }
+    const zero = containersWithZero(living, metric);
+    if (zero === null) return [];
     return [
       make.failed(
-        `${subject} no ${metric.name} request, but a target in percent of the ${metric.name} requests needs one`,
-        fixForRequests({ namespace, ref, resource: metric.name, containers: without }),
+        `the ${resource} requests of ${zero.length === 0 ? 'the pods' : nameContainers(zero)} of ${who} are 0, but ${percent} a request above 0`,
+        `${fixForRequests({ namespace, ref, resource, containers: zero })}; ${raiseLimit(resource)}`,
       ),
     ];
   });
@@ -84,6 +105,25 @@ function containersWithoutRequest(
   return wanted.filter((container) => requests.get(container)?.has(metric.name) !== true);
 }
 
+/**
+ * Returns the containers of pods whose requests add up to 0, which have no percentage; empty: the requests are those of
+ * whole pods. Null: the sum is above 0.
+ */
+function containersWithZero(
+  living: readonly OwnedPod[],
+  metric: ResourceMetric | ContainerResourceMetric,
+): readonly string[] | null {
+  const pods = living.map(({ pod }) => pod);
+  const container = containerOf(metric);
+  const read = podRequests(pods, metric.name, container);
+  if ('error' in read || [...read.requests.values()].some((request) => request > 0n)) return null;
+  return [...new Set(pods.flatMap((pod) => containersOfZero(pod, metric.name, container)))];
+}
+
+function nameContainers(names: readonly string[]): string {
+  return `${names.length === 1 ? 'container' : 'containers'} ${listSome(names)}`;
+}
+
 function fixForRequests({
   namespace,
   ref,
@@ -95,6 +135,7 @@ function fixForRequests({
   readonly resource: string;
   readonly containers: readonly string[];
 }): string {
+  if (containers.length === 0) return `set spec.template.spec.resources.requests.${resource} of the workload`;
   if (watchedPlural(ref) === null)
     return `add resources: { requests: { ${resource}: ${exampleRequest(resource)} } } to these containers, with a value that fits the workload`;
   return `${setRequests({ namespace, target: ref }, resource, containers).text}, with a value that fits the workload (and in its manifest)`;

@@ -6,6 +6,8 @@ import { nameTarget, readWatchedTarget, targetKey } from '../../kubernetes/targe
 import { findOtherKind, readWorkload } from '../../kubernetes/scale.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
+import { exampleRequest } from '../../decision/snippet.js';
+import { type Milli, parseQuantity } from '../../units/quantity.js';
 import { alsoScales } from '../checks/other-scaler.js';
 import { namesHint } from '../input/nearest-keys.js';
 import { SCALER, targetOf } from '../reach/source-kinds.js';
@@ -106,25 +108,32 @@ function requestWarnings(
   const pod = objectIn(objectIn(objectIn(object, 'spec'), 'template'), 'spec');
   if (pod === null) return [`${name} has no pod template: the requests of its containers were not checked`];
   return resources.flatMap((resource) => {
-    if (hasRequest(pod, resource)) return [];
-    const without = requestingContainers(pod)
-      .filter((container) => !hasRequest(container, resource))
-      .map((container) => textIn(container, 'name') ?? '');
-    if (without.length === 0) return [];
+    if (requestOf(pod, resource) !== null) return [];
+    const containers = requestingContainers(pod);
+    const without = containers.filter((container) => requestOf(container, resource) === null);
+    const isZero = without.length === 0 && containers.every((one) => requestOf(one, resource) === 0n);
+    const named = (isZero ? containers : without).map((container) => textIn(container, 'name') ?? '');
+    if (named.length === 0) return [];
     const who =
-      without.length === 1 ? `container ${without.join(', ')} has` : `containers ${without.join(', ')} have`;
-    const example = resource === 'cpu' ? '250m' : '256Mi';
+      named.length === 1 ? `container ${named.join(', ')} has` : `containers ${named.join(', ')} have`;
+    const [lacks, needs] = isZero
+      ? [`a ${resource} request of 0`, 'needs more']
+      : [`no ${resource} request`, 'needs one'];
     return [
-      `${name}: ${who} no ${resource} request, but a target in percent of the ${resource} requests needs one; add ` +
-        `"resources: { requests: { ${resource}: ${example} } }" with a value that fits the workload (unless a LimitRange sets one)`,
+      `${name}: ${who} ${lacks}, but a target in percent of the ${resource} requests ${needs}; add ` +
+        `"resources: { requests: { ${resource}: ${exampleRequest(resource)} } }" with a value that fits the workload (unless a LimitRange sets one)`,
     ];
   });
 }
 
-/** Returns whether there is a request. A limit suffices, because the API server uses it for an unset request. */
-function hasRequest(owner: JsonObject, resource: string): boolean {
+/** Returns the request; null: there is none. The API server uses the limit for an unset request. */
+function requestOf(owner: JsonObject, resource: string): Milli | null {
   const resources = objectIn(owner, 'resources');
-  return ['requests', 'limits'].some((part) => objectIn(resources, part)?.[resource] !== undefined);
+  for (const part of ['requests', 'limits']) {
+    const amount = objectIn(resources, part)?.[resource];
+    if (typeof amount === 'string' || typeof amount === 'number') return parseQuantity(amount);
+  }
+  return null;
 }
 
 async function otherScalerWarnings(input: TargetCheckInput): Promise<readonly string[]> {

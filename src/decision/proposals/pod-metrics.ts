@@ -11,7 +11,7 @@ import {
 } from './context.js';
 import { ceilCount, isWithinTolerance, MilliSum } from './arithmetic.js';
 import { groupPods, readyPodsCountFrom, type ReadinessRule } from './group-pods.js';
-import { podRequests } from './pod-requests.js';
+import { describeZero, podRequests } from './pod-requests.js';
 import { hasSettled } from './settled-pods.js';
 import type { MetricSpec, MetricTarget } from '../../scaler/spec.js';
 
@@ -42,7 +42,10 @@ export function proposeFromPods(
 function proposeFromUsage(metric: PodMetric, pass: FirstPass, context: ProposalContext): Proposal {
   const { groups, reasons } = pass;
   const first = usageRatio(metric.target, pass.usage);
-  if ('error' in first) return noProposal(first.error, { pods: groups, podReasons: reasons });
+  if ('error' in first) {
+    const error = first.error ?? describeZero(context.pods, metric.name, containerOf(metric));
+    return noProposal(error, { pods: groups, podReasons: reasons });
+  }
   const isOnePass = groups.missing.length === 0 && (groups.unready.length === 0 || first.ratio <= 1);
   const { ratio, proposal, filledUsage, pods, keptBy } = isOnePass
     ? onePass(first.ratio, groups.ready.length, context)
@@ -271,7 +274,8 @@ interface Usage {
 
 type UsageRatio =
   | (Pick<Arithmetic, 'usage' | 'target'> & { readonly ratio: number; readonly current: CurrentValue })
-  | { readonly error: string };
+  /** Null: the requests add up to 0. */
+  | { readonly error: string | null };
 
 /**
  * Returns the ratio of usage to target. For a utilization, it is `trunc(sum(usage) * 100 / sum(request)) / target`: the
@@ -287,7 +291,7 @@ function usageRatio(target: MetricTarget, { pods, used, requested }: Usage): Usa
     const [usage, wanted] = [Number(average), Number(target.milli)];
     return { usage, target: wanted, ratio: usage / wanted, current: { averageValue } };
   }
-  if (requested === 0n) return { error: 'the requests of the pods add up to 0' };
+  if (requested === 0n) return { error: null };
   const usage = Number((used * 100n) / requested);
   const { percent } = target;
   const current = { averageUtilization: usage, averageValue };

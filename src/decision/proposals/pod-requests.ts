@@ -12,7 +12,7 @@ type PodRequests = { readonly requests: ReadonlyMap<string, Milli> } | { readonl
  */
 export function podRequests(pods: readonly Pod[], resource: string, container: string | null): PodRequests {
   const requests = new Map<string, Milli>();
-  const missing: MissingRequest[] = [];
+  const missing: UnusableRequest[] = [];
   for (const pod of pods) {
     const answer =
       container === null ? requestOfPod(pod, resource) : requestOfContainer(pod, resource, container);
@@ -20,17 +20,41 @@ export function podRequests(pods: readonly Pod[], resource: string, container: s
     else missing.push(answer);
   }
   const [first] = missing;
-  return first === undefined ? { requests } : { error: describeMissing(first, missing, resource) };
+  return first === undefined ? { requests } : { error: describeUnusable(first, missing, resource) };
 }
 
-interface MissingRequest {
+/**
+ * Returns the error for pods whose requests add up to 0, in the form of the error about missing requests: `container app
+ * requests 0 cpu (pod web-0 and 2 more)`.
+ */
+export function describeZero(pods: readonly Pod[], resource: string, container: string | null): string {
+  const zero = pods.flatMap((pod): readonly UnusableRequest[] => {
+    const request =
+      container === null ? requestOfPod(pod, resource) : requestOfContainer(pod, resource, container);
+    if (request !== 0n) return [];
+    const containers = containersOfZero(pod, resource, container);
+    return [{ pod: pod.name, kind: 'zero', containers }];
+  });
+  const [first] = zero;
+  return first === undefined
+    ? `the ${resource} requests of the pods add up to 0`
+    : describeUnusable(first, zero, resource);
+}
+
+/** Returns the containers whose request is 0; empty: the request of the pod replaces those of the containers. */
+export function containersOfZero(pod: Pod, resource: string, container: string | null): readonly string[] {
+  if (container !== null) return [container];
+  return pod.podRequests?.has(resource) === true ? [] : [...pod.requests.keys()];
+}
+
+interface UnusableRequest {
   readonly pod: string;
-  readonly kind: 'no request' | 'no container';
-  /** The containers without a request; empty: the containers of the pod are unknown. */
+  readonly kind: 'no request' | 'no container' | 'zero';
+  /** The containers with this request; empty: unknown, or the request is that of the pod. */
   readonly containers: readonly string[];
 }
 
-function requestOfPod(pod: Pod, resource: string): Milli | MissingRequest {
+function requestOfPod(pod: Pod, resource: string): Milli | UnusableRequest {
   const podLevel = pod.podRequests?.get(resource);
   if (podLevel !== undefined) return podLevel;
   if (pod.requests.size === 0) return { pod: pod.name, kind: 'no request', containers: [] };
@@ -44,12 +68,12 @@ function requestOfPod(pod: Pod, resource: string): Milli | MissingRequest {
 }
 
 /** Returns which containers lack a request. For speed, this is computed only for a pod without a request. */
-function withoutRequest(pod: Pod, resource: string): MissingRequest {
+function withoutRequest(pod: Pod, resource: string): UnusableRequest {
   const lacking = [...pod.requests].filter(([, requests]) => !requests.has(resource));
   return { pod: pod.name, kind: 'no request', containers: lacking.map(([name]) => name) };
 }
 
-function requestOfContainer(pod: Pod, resource: string, container: string): Milli | MissingRequest {
+function requestOfContainer(pod: Pod, resource: string, container: string): Milli | UnusableRequest {
   const requests = pod.requests.get(container);
   const kind = requests === undefined ? 'no container' : 'no request';
   return requests?.get(resource) ?? { pod: pod.name, kind, containers: [container] };
@@ -59,19 +83,20 @@ function requestOfContainer(pod: Pod, resource: string, container: string): Mill
  * Returns the error for the first pod, with the number of other pods: `container app requests no cpu (pod web-0 and 2
  * more)`.
  */
-function describeMissing(
-  { pod, kind, containers }: MissingRequest,
-  all: readonly MissingRequest[],
+function describeUnusable(
+  { pod, kind, containers }: UnusableRequest,
+  all: readonly UnusableRequest[],
   resource: string,
 ): string {
   const more = all.length === 1 ? '' : ` and ${all.length - 1} more`;
   if (kind === 'no container')
     return `pod ${pod}${more} ${more === '' ? 'has' : 'have'} no container ${containers.join(', ')}`;
+  const amount = kind === 'zero' ? '0' : 'no';
   if (containers.length === 0)
-    return `pod ${pod}${more} ${more === '' ? 'requests' : 'request'} no ${resource}`;
+    return `pod ${pod}${more} ${more === '' ? 'requests' : 'request'} ${amount} ${resource}`;
   const subject =
     containers.length === 1
       ? `container ${containers.join('')} requests`
       : `containers ${containers.slice(0, -1).join(', ')} and ${containers.slice(-1).join('')} request`;
-  return `${subject} no ${resource} (pod ${pod}${more})`;
+  return `${subject} ${amount} ${resource} (pod ${pod}${more})`;
 }

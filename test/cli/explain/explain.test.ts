@@ -351,6 +351,19 @@ describe('explain of a Deployment without requests', () => {
     );
   });
 
+  it('names the container whose requests of 0 have no percentage', async () => {
+    const zero = (name: string) => ({
+      ...readyPod(name),
+      requests: { app: { cpu: '0' }, proxy: { cpu: name === 'a' ? '0' : '1' } },
+    });
+    const reasonOf = (pods: readonly string[]) => explainSnapshot(cpuSnapshot(83, { pods: pods.map(zero) }));
+
+    expect(await reasonOf(['a'])).toContain(
+      'decided at 2026-01-01T00:00:00Z: cpu: containers app and proxy request 0 cpu (pod a): stays at ',
+    );
+    expect(await reasonOf(['a', 'b'])).not.toContain('request 0 cpu');
+  });
+
   it('starts with it also while no pod is ready: that passes, the cause remains', async () => {
     const pods = ['a', 'b'].map((name) => ({ ...without(name), phase: 'Pending', ready: false }));
 

@@ -28,6 +28,15 @@ beforeAll(async () => {
         replicas: 1,
         containers: [{ name: 'app', cpuRequest: '1' }, { name: 'proxy' }, { name: 'log' }],
       },
+      {
+        namespace: 'shop',
+        name: 'zero',
+        replicas: 1,
+        containers: [
+          { name: 'app', cpuRequest: '0', cpuLimit: '1' },
+          { name: 'proxy', cpuLimit: '0' },
+        ],
+      },
       { kind: 'Rollout', namespace: 'shop', name: 'canary', replicas: 1 },
       { kind: 'StatefulSet', namespace: 'shop', name: 'search', replicas: 1 },
       ...MANY,
@@ -62,6 +71,14 @@ describe('new, with a cluster', () => {
     );
     expect(stderr).toContain('resources: { requests: { cpu: 250m } }');
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  it('names containers whose requests are all 0, of which there is no percentage', async () => {
+    const { stderr } = await runNew('zero');
+
+    expect(stderr).toMatch(
+      /^promscaler: warning: deployment shop\/zero: containers app, proxy have a cpu request of 0, but a target in percent of the cpu requests needs more; add "resources: /,
+    );
   });
 
   it('requires no request that no metric needs, and accepts a limit instead', async () => {
