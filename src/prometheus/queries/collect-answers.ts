@@ -56,37 +56,48 @@ export function createCollector(plan: Plan, round: RoundInput): Collector {
   const finishAnswered = async (): Promise<void> => {
     const scalers = answered;
     answered = [];
-    const reads = new Map<string, Promise<SourceAge>>();
-    const readAge: ReadAge = async (source, answer) => {
-      const key = ageKey(source, answer);
-      const age = reads.get(key) ?? sources.get(source)?.ages.read(signal, urlIndexOf(answer));
-      if (age === undefined) return [key, UNKNOWN_AGE];
-      reads.set(key, age);
-      return [key, await age];
-    };
-    const readings = await Promise.all(scalers.map((scaler) => readingsOf(scaler, readAge)));
-    for (const [index, { scaler }] of scalers.entries()) {
-      const some = readings[index] ?? withoutValues(scaler, startMs);
-      ready.add(() => onReady(scaler, some, followUps));
+    const ages = new Map<string, SourceAge>();
+    let readings = scalers.map((scaler) => readingsOf(scaler, ages));
+    try {
+      await readAges(scalers, readings, ages);
+    } catch (error) {
+      onFault(error);
+      readings = scalers.map(({ scaler }) => withoutValues(scaler, startMs));
+    }
+    for (const [index, some] of readings.entries()) {
+      const scaler = scalers[index]?.scaler;
+      if (scaler !== undefined) ready.add(() => onReady(scaler, some, followUps));
     }
   };
-  const readingsOf = async (
+  const readingsOf = (
     { scaler, metrics, ceiling }: ScalerQueries,
-    readAge: ReadAge,
-  ): Promise<Readings> => {
+    ages: ReadonlyMap<string, SourceAge>,
+  ): Readings => {
     try {
       const checked = metrics.map((metric) => checkedAnswer(metric, answers));
-      const reads = scaler.spec.metrics.flatMap(({ source }, index) => {
-        const answer = checked[index];
-        return answer === undefined || answer.class === 'failed' ? [] : [readAge(source, answer)];
-      });
-      const ages = new Map(await Promise.all(reads));
       const readings = { answers: checked, ages, sinceMs: startMs };
       return ceiling === null ? readings : { ...readings, ceiling: checkedAnswer(ceiling, answers) };
     } catch (error) {
       onFault(error);
       return withoutValues(scaler, startMs);
     }
+  };
+  /** Adds the age of each server that answered to `ages`. */
+  const readAges = async (
+    scalers: readonly ScalerQueries[],
+    readings: readonly Readings[],
+    ages: Map<string, SourceAge>,
+  ): Promise<void> => {
+    const reads = new Map<string, Promise<SourceAge>>();
+    for (const [index, { scaler }] of scalers.entries())
+      for (const [position, { source }] of scaler.spec.metrics.entries()) {
+        const answer = readings[index]?.answers[position];
+        const key = ageKey(source, answer);
+        if (answer?.class === 'failed' || reads.has(key)) continue;
+        const read = sources.get(source)?.ages.read(signal, urlIndexOf(answer));
+        reads.set(key, read ?? Promise.resolve(UNKNOWN_AGE));
+      }
+    await Promise.all(Array.from(reads, async ([key, age]) => ages.set(key, await age)));
   };
 
   for (const scaler of plan.scalers) if (scaler.awaited.length === 0) addAnswered(scaler);
@@ -113,9 +124,6 @@ export function createCollector(plan: Plan, round: RoundInput): Collector {
     },
   };
 }
-
-/** Returns the age of the server that sent an answer to a query of this data source, with its `ageKey`. */
-type ReadAge = (source: string, answer: Answer) => Promise<readonly [string, SourceAge]>;
 
 /** Returns the readings after an internal error. A scaler without readings would never be due again. */
 export function withoutValues({ spec }: Scaler, sinceMs: number): Readings {
