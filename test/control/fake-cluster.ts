@@ -80,6 +80,8 @@ export class FakeCluster implements Cluster {
   readonly isListing = (): boolean => false;
   readonly cacheAgeSeconds = (): number => this.ageSeconds;
   readonly listOtherScalers = (): Promise<readonly OtherScaler[]> => Promise.resolve(this.others);
+  readonly areOtherScalersOutdated = (): boolean => false;
+  readonly tryScale = (): Promise<void> => Promise.resolve();
   readonly recordEvent = (_object: EventObject, event: TargetEvent, onWritten?: () => void): void => {
     this.events.push(event);
     onWritten?.();

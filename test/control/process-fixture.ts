@@ -149,6 +149,8 @@ export class ScalingProcess {
       listPods: cluster.listPods,
       cacheAgeSeconds: cluster.cacheAgeSeconds,
       recordEvent: cluster.recordEvent,
+      tryScale: cluster.tryScale,
+      areOtherScalersOutdated: cluster.areOtherScalersOutdated,
       listOtherScalers: cluster.listOtherScalers,
       readScale: () => gate('GET scale', () => cluster.readScale()),
       patchScale: (namespace, ref, change, signal) =>

@@ -282,10 +282,10 @@ describe('listOtherScalers', () => {
     expect(await look()).toHaveLength(1);
 
     await pass(145);
-    expect(fixture.cluster.areOtherScalersOutdated?.('shop')).toBe(false);
+    expect(fixture.cluster.areOtherScalersOutdated('shop')).toBe(false);
     await pass(755);
     expect(await look()).toHaveLength(1);
-    expect(fixture.cluster.areOtherScalersOutdated?.('shop')).toBe(true);
+    expect(fixture.cluster.areOtherScalersOutdated('shop')).toBe(true);
     const lists = counts()[0] ?? NaN;
     expect(lists).toBeGreaterThan(900 / 60);
     expect(lists).toBeLessThan(900 / 30 + 10);
@@ -294,7 +294,7 @@ describe('listOtherScalers', () => {
     isForbidden = false;
     await pass(61);
     expect(await look()).toEqual([]);
-    expect(fixture.cluster.areOtherScalersOutdated?.('shop')).toBe(false);
+    expect(fixture.cluster.areOtherScalersOutdated('shop')).toBe(false);
   });
 
   it('lists every 30 to 60 s if the account can list but not watch, and logs one warning', async () => {
@@ -318,7 +318,7 @@ describe('listOtherScalers', () => {
     const lists = (counts()[0] ?? NaN) - before;
     expect(lists).toBeGreaterThanOrEqual(600 / 60 - 1);
     expect(lists).toBeLessThanOrEqual(600 / 30);
-    expect(fixture.cluster.areOtherScalersOutdated?.('shop')).toBe(false);
+    expect(fixture.cluster.areOtherScalersOutdated('shop')).toBe(false);
     expect(warnings()).toHaveLength(1);
     expect(warnings()[0]?.facts['fix']).toContain('list and watch on horizontalpodautoscalers');
 

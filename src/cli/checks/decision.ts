@@ -174,6 +174,7 @@ function readOnlyCluster({ target, pods, others }: ClusterFacts): Cluster {
     cacheAgeSeconds: () => 0,
     readScale: () => Promise.resolve(orThrow(target)),
     patchScale: rejectWrite,
+    tryScale: rejectWrite,
     recordEvent: () => undefined,
     listOtherScalers: () => Promise.resolve(others instanceof KubernetesError ? [] : others),
     areOtherScalersOutdated: () => others instanceof KubernetesError,

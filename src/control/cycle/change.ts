@@ -63,7 +63,7 @@ async function tryCurrentCount(
   const freeSlot = await ports.takeSlot();
   try {
     const count = { uid, resourceVersion, replicas: toApply.currentReplicas };
-    await ports.cluster.tryScale?.(namespace, ref, count, signal);
+    await ports.cluster.tryScale(namespace, ref, count, signal);
     return { result: null, memory: { ...memory, wasDryRun: false } };
   } catch (error) {
     if (!(error instanceof KubernetesError)) throw error;

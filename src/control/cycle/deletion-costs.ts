@@ -1,6 +1,5 @@
 import type { CostChange, PodCosts } from '../../kubernetes/pods/pod-costs.js';
 import { KubernetesError, type KubernetesErrorKind, type ScaleTarget } from '../../kubernetes/api/types.js';
-
 import type { FollowUps } from '../../prometheus/queries/follow-ups.js';
 import type { PodDeletionCost, Scaler } from '../../scaler/spec.js';
 import type { Log } from '../../units/log.js';
@@ -69,7 +68,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
   let running = 0;
 
   const logFailure = (scaler: Scaler, kind: string, error: string): void => {
-    const key = scaler.key;
+    const { key } = scaler;
     const now = clock.now();
     if (loggedFailures.get(key, now)?.kind === kind) return;
     loggedFailures.set(key, { kind }, now);
@@ -129,8 +128,8 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
   };
 
   const logFault = (scaler: Scaler, error: unknown): void => {
-    const message = errorMessage(error);
-    logFailure(scaler, error instanceof KubernetesError ? error.kind : 'fault', message);
+    const kind = error instanceof KubernetesError ? error.kind : 'fault';
+    logFailure(scaler, kind, errorMessage(error));
   };
 
   const hasOwnCosts = (scaler: Scaler): boolean => {

@@ -15,7 +15,7 @@ import { advanceHolds } from '../../prometheus/recovery-hold.js';
 import { toCeiling, toSamples } from '../../prometheus/samples.js';
 import { adoptedFrom, type Scaler } from '../../scaler/spec.js';
 import { isSameSpec } from '../../telemetry/cycle-record.js';
-import { addSeconds, type Instant, latest, secondsBetween } from '../../units/time.js';
+import { addSeconds, type Instant, laterOf, secondsBetween } from '../../units/time.js';
 import { afterOwnWrite, afterRead } from '../memory/conflicting-writer.js';
 import { rebased, copyMemory, forNewTarget, type Memory } from '../memory/memory.js';
 import { learnPodStarts, learnsPodStart, podStartOf, type PodStarts } from '../memory/pod-starts.js';
@@ -55,7 +55,10 @@ export async function observe(
   let target: ScaleTarget | null = null;
   try {
     const watched = await cluster.readTarget(scaler.namespace, scaler.spec.scaleTargetRef, signal);
-    const read = memory.unresolved === null ? readWatched(watched) : await readLive(input, cluster, watched);
+    const read =
+      memory.unresolved === null
+        ? { target: watched, generation: watched.generation ?? null }
+        : await readLive(input, cluster, watched);
     target = read.target;
     const others = await cluster.listOtherScalers(scaler.namespace, signal);
     const otherScaler = otherScalerOf(input, cluster, { others, specReplicas: target.specReplicas });
@@ -68,7 +71,7 @@ export async function observe(
     return {
       snapshot,
       target,
-      memory: unscaledSince === next.unscaledSince ? next : withUnscaledSince(next, unscaledSince),
+      memory: unscaledSince === next.unscaledSince ? next : { ...next, unscaledSince },
       targetReached,
       otherScaler,
       noAutoscaler:
@@ -92,7 +95,7 @@ function otherScalerOf(
 ): OtherScaler | null {
   const other = findOtherScaler(scaler.namespace, scaler.spec.scaleTargetRef, others);
   if (other === null) return null;
-  const isOutdated = cluster.areOtherScalersOutdated?.(scaler.namespace) ?? false;
+  const isOutdated = cluster.areOtherScalersOutdated(scaler.namespace);
   return isOutdated ? { ...other, isOutdated } : atReplicas(other, specReplicas);
 }
 
@@ -106,16 +109,10 @@ function idleScalerOf(
   other: OtherScaler | null,
 ): Omit<OtherScaler, 'target'> | null {
   const { namespace } = scaler;
-  if (cluster.areOtherScalersOutdated?.(namespace) === true) return null;
+  if (cluster.areOtherScalersOutdated(namespace)) return null;
   if (other !== null) return other.whyNoCount === undefined ? null : other;
   const source = adoptedFrom(scaler);
   return source === null ? null : { ...source, namespace };
-}
-
-function withUnscaledSince(memory: Memory, unscaledSince: Instant | undefined): Memory {
-  const next = copyMemory(memory);
-  next.unscaledSince = unscaledSince;
-  return next;
 }
 
 function observeTarget(
@@ -149,7 +146,7 @@ function observeTarget(
   const hold = advanceHolds(memory.holds, { scaler, samples, answers, ages, sources, now, maxSeconds });
   const stale = whyStale(cluster, namespace);
   const staleUntil = stale === null ? null : addSeconds(now, scaler.spec.syncPeriodSeconds);
-  const holdUntil = laterHold(hold.holdScaleDownUntil, staleUntil);
+  const holdUntil = laterOf(hold.holdScaleDownUntil, staleUntil);
   const shortfall = shortfallOf(memory.shortfall, target, { pods, now });
   const marks =
     memory.unresolved === null && input.memory.unresolved === null ? memory.forecastMarks : undefined;
@@ -253,10 +250,6 @@ async function readLive(
   return { target: { ...target, ...scale }, generation: isCurrent ? (target.generation ?? null) : null };
 }
 
-function readWatched(target: ScaleTarget): ReadTarget {
-  return { target, generation: target.generation ?? null };
-}
-
 interface ReadTarget {
   readonly target: ScaleTarget;
   /** The generation of the target; null: unknown, because the watched object may be older than the live `/scale`. */
@@ -312,9 +305,4 @@ function whyStale(cluster: Cluster, namespace: string): string | null {
   return age > STALE_CACHE_SECONDS
     ? `the API server has sent nothing about the pods for ${Math.floor(age)} s`
     : null;
-}
-
-function laterHold(a: Instant | null, b: Instant | null): Instant | null {
-  if (a === null) return b;
-  return b === null ? a : latest(a, b);
 }

@@ -1,11 +1,6 @@
 import type { Condition } from '../../decision/result/condition.js';
 import type { PodFacts } from '../../decision/proposals/settled-pods.js';
-import {
-  EMPTY_STATE,
-  type State,
-  type ForecastState,
-  type ReactiveCount,
-} from '../../decision/snapshot/snapshot.js';
+import { EMPTY_STATE, type State, type ReactiveCount } from '../../decision/snapshot/snapshot.js';
 import type { ClusterPod } from '../../kubernetes/api/types.js';
 import { intendedCounts, type Intent, type StoredCapacities } from '../../kubernetes/state/state-entry.js';
 import { NO_HOLDS, type ScalerHolds } from '../../prometheus/recovery-hold.js';
@@ -246,14 +241,9 @@ export function rebased<S extends State>(state: S, replicas: number): S {
 
 /** Returns the forecast state of the later decision. */
 export function laterForecast(
-  a: Pick<State, 'forecast'>,
-  b: Pick<State, 'forecast'>,
+  { forecast: a }: Pick<State, 'forecast'>,
+  { forecast: b }: Pick<State, 'forecast'>,
 ): Pick<State, 'forecast'> {
-  const later = laterStateOf(a.forecast, b.forecast);
+  const later = a !== undefined && b !== undefined && a.at < b.at ? b : (a ?? b);
   return later === undefined ? {} : { forecast: later };
-}
-
-function laterStateOf(a: ForecastState | undefined, b: ForecastState | undefined): ForecastState | undefined {
-  if (a === undefined || b === undefined) return a ?? b;
-  return a.at < b.at ? b : a;
 }

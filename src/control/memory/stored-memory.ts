@@ -118,12 +118,10 @@ function firstMemory(
       return { ...fresh, state, assumedAt: since };
     }
     case 'entry': {
-      const { uid, intent, lastScaleUp, lastScaleDown, scaleEvents } = reading.entry;
-      const { zeroedBySelf } = reading.entry;
-      const failingSince = knownFailing(reading.entry, spec);
-      const times = { lastScaleUp, lastScaleDown, scaleEvents, failingSince };
-      const state = { ...EMPTY_STATE, ...times, zeroedBySelf, ...keptIn(reading.entry) };
-      const { capacities } = reading.entry;
+      const { entry } = reading;
+      const { uid, intent, lastScaleUp, lastScaleDown, scaleEvents, zeroedBySelf, capacities } = entry;
+      const times = { lastScaleUp, lastScaleDown, scaleEvents, failingSince: knownFailing(entry, spec) };
+      const state = { ...EMPTY_STATE, ...times, zeroedBySelf, ...keptIn(entry) };
       return { ...fresh, uid, state, assumedAt: reading.since, unresolved: intent, capacities };
     }
     default:
@@ -210,23 +208,17 @@ export function storedStateOf(
   spec: ScalerSpec,
   { uid, intent = memory.unresolved }: { readonly uid: string; readonly intent?: Memory['unresolved'] },
 ): StoredState {
-  const { scaleEvents, zeroedBySelf } = memory.state;
-  const failingSince = storedFailingSince(memory.state, spec);
-  const { maxReplicasFrom, forecast } = memory.state;
-  const kept = keptIn({
-    ...(spec.maxReplicasFrom === null ? {} : { maxReplicasFrom }),
-    ...(spec.forecast === null ? {} : { forecast }),
-  });
-  const capacities = hasAuto(spec) ? memory.capacities : undefined;
+  const { scaleEvents, zeroedBySelf, maxReplicasFrom, forecast } = memory.state;
   return {
     uid,
     ...storedTimesOf(memory),
     scaleEvents,
     zeroedBySelf,
-    failingSince,
+    failingSince: storedFailingSince(memory.state, spec),
     intent,
-    ...kept,
-    capacities,
+    ...(spec.maxReplicasFrom === null || maxReplicasFrom === undefined ? {} : { maxReplicasFrom }),
+    ...(spec.forecast === null || forecast === undefined ? {} : { forecast }),
+    capacities: hasAuto(spec) ? memory.capacities : undefined,
   };
 }
 

@@ -102,7 +102,7 @@ function withoutEarlier(
 }
 
 /** Returns the state. The stored one stays until the first cycle of this process, unless the document is rejected. */
-function stateIn({ object, verdict, last, rejectedSince = null, now }: StatusInput): StatusState {
+function stateIn({ object, verdict, last, rejectedSince, now }: Required<StatusInput>): StatusState {
   const { status } = object;
   const stored = storedState(status);
   const rejection = rejectionOf(verdict.problems);

@@ -106,9 +106,9 @@ export interface Cluster {
   ) => Promise<Scale>;
   /**
    * Sends a dry-run PATCH. Resolves if the API server would accept it, or if the target has changed since it was
-   * read. Unset: the check is not supported.
+   * read.
    */
-  readonly tryScale?: (
+  readonly tryScale: (
     namespace: string,
     ref: TargetRef,
     change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
@@ -129,9 +129,9 @@ export interface Cluster {
   ) => readonly OtherScaler[] | Promise<readonly OtherScaler[]>;
   /**
    * Returns whether the HPAs of a namespace may be outdated, because listing them has been forbidden for more than
-   * 150 s. They still block scaling: two autoscalers on one target are worse than none. Unset: HPAs are always current.
+   * 150 s. They still block scaling: two autoscalers on one target are worse than none.
    */
-  readonly areOtherScalersOutdated?: (namespace: string) => boolean;
+  readonly areOtherScalersOutdated: (namespace: string) => boolean;
 }
 
 export type KubernetesErrorKind =

@@ -39,8 +39,8 @@ export const SLOW_START_BUGS: readonly Bug[] = [
     edit('control/memory/measured-capacity.js', `if (metric.autoCapacity.mode !== 'Use')`, 'if (true)'),
     edit(
       'control/memory/stored-memory.js',
-      'const { capacities } = reading.entry;',
-      'const capacities = undefined;',
+      'scaleEvents, zeroedBySelf, capacities } = entry;',
+      'scaleEvents, zeroedBySelf } = entry; const capacities = undefined;',
     ),
   ),
 ];
