@@ -3,7 +3,16 @@ import type { Page } from 'playwright-core';
 import { parse } from 'yaml';
 import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../src/api/answers.js';
 import { findBarriers, momentAfter, momentOf, overflowOf, section } from './support/browser.js';
-import { CONFLICT, DRY_RUN, HEALTHY, LARGE, PAUSED, WIDE_RANGE } from './support/scaler-stories.js';
+import {
+  CONFLICT,
+  DRY_RUN,
+  FIRST_ROUND,
+  HEALTHY,
+  LARGE,
+  PAUSED,
+  UNREAD,
+  WIDE_RANGE,
+} from './support/scaler-stories.js';
 import { tellStory } from './support/scaler-story.js';
 import type { Story } from './support/scaler-story.js';
 import { useStage } from './support/stage.js';
@@ -54,17 +63,36 @@ describe('the charts', () => {
     await waitForOldest(page, read('/history') as HistoryAnswer);
   });
 
-  test('the limit strip has only labels that fit', async () => {
-    const { page } = await open(WIDE_RANGE);
-    await page.locator('.limit-track > span').first().waitFor();
-    const labels = `[...document.querySelectorAll('.limit-track > span')].map((span) => {
+  test('the limit strip has only labels that fit, and the time before the oldest decision is unknown', async () => {
+    const { page, read } = await open(WIDE_RANGE);
+    const limits = page.locator('.limit-track > [class^="tone-"]');
+    await limits.first().waitFor();
+    const labels = `[...document.querySelectorAll('.limit-track > [class^="tone-"]')].map((span) => {
       const label = span.querySelector('b');
       const isShown = label.offsetTop < span.clientHeight;
       return isShown && label.scrollWidth > span.clientWidth ? 'cut' : isShown ? 'whole' : 'none';
     })`;
 
     expect(await page.evaluate(labels)).toEqual(['none', 'whole', 'whole', 'none']);
-    expect(await page.locator('.limit-track > span').first().getAttribute('title')).toBe('Maximum replicas');
+    const { keptFrom } = read('/decisions?limit=100') as DecisionList;
+    const box = await page.locator('.chart-slider .u-over').boundingBox();
+    if (box === null) throw new Error('the chart has no place');
+    await page.mouse.move(box.x + 10, box.y + 20);
+    const shown = page.locator('.limit-strip .hint');
+
+    await page.getByText('unknown: decisions are kept from').waitFor();
+    expect(await shown.locator('time').getAttribute('datetime')).toBe(
+      new Date(Date.parse(keptFrom)).toISOString(),
+    );
+  });
+
+  test.each([
+    ['the first decision, which is only just made', FIRST_ROUND, 'Stabilization'],
+    ['a decision without a limit', HEALTHY, 'none'],
+    ['a target that cannot be read', UNREAD, 'unknown: there was no decision'],
+  ])('the limit strip names the limit of %s', async (_what, story, limit) => {
+    const { page } = await open(story);
+    await page.locator('.limit-strip .hint').getByText(limit, { exact: true }).waitFor();
   });
 
   test('a metric from 2 to 2,000 has a logarithmic scale, and says so', async () => {

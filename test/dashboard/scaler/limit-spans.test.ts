@@ -13,20 +13,28 @@ const at = (minute: number, ...limits: readonly PastDecision['limits'][number]['
     }),
   });
 
-it('lasts from a decision to the next one, for the last limit that changed the result', () => {
-  const entries = [at(5), at(4, 'policy', 'max_replicas'), at(2, 'stabilization'), at(0)];
+it('lasts from a decision to the next one, for the last limit that changed the result, or for none', () => {
+  const entries = [at(5), at(4, 'policy', 'max_replicas'), at(2, 'stabilization'), at(1), at(0)];
 
   expect(limitSpans(entries, START + 360)).toEqual([
+    { from: START, to: START + 120, limit: null, severity: 'ok' },
     { from: START + 120, to: START + 240, limit: 'stabilization', severity: 'ok' },
     { from: START + 240, to: START + 300, limit: 'max_replicas', severity: 'ok' },
+    { from: START + 300, to: START + 360, limit: null, severity: 'ok' },
   ]);
 });
 
-it('is one for consecutive decisions with the same limit, and ends now', () => {
+it('is one for consecutive decisions with the same limit, ends now, and is missing without a decision', () => {
   const entries = [at(4, 'policy'), at(2, 'policy'), entry({ decision: null })];
 
   expect(limitSpans(entries, START + 300)).toEqual([
     { from: START + 120, to: START + 300, limit: 'policy', severity: 'ok' },
+  ]);
+});
+
+it('is empty for a decision that is later than the clock of the browser', () => {
+  expect(limitSpans([at(1, 'policy')], START + 59)).toEqual([
+    { from: START + 60, to: START + 60, limit: 'policy', severity: 'ok' },
   ]);
 });
 

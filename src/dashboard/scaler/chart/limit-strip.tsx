@@ -1,15 +1,18 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import type { ScalerDetail } from '../../../api/answers.js';
+import type { DecisionList, ScalerDetail } from '../../../api/answers.js';
 import { LIMIT_LABELS } from '../../../decision/result/limit-names.js';
 import type { Api } from '../../data/api.js';
 import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
 import { decisionsRequest } from '../../data/requests.js';
 import { isAbout } from '../../data/keep-fresh.js';
+import { UNKNOWN } from '../../ui/numbers.js';
 import { SEVERITY_STYLES } from '../../ui/severities.js';
+import { Time } from '../../ui/time.jsx';
 import { useAnswer } from '../../data/use-answer.js';
 import { limitSpans } from '../model/limit-spans.js';
+import type { LimitSpan } from '../model/limit-spans.js';
 import type { ChartLinks } from './chart-props.js';
 import './limit-strip.css';
 
@@ -22,21 +25,26 @@ export interface LimitStripProps {
 
 /** Shows which limit has determined the replicas, below the charts and with the same time axis. */
 export function LimitStrip({ api, detail: { namespace, name }, links, hover }: LimitStripProps): VNode {
-  const { window, now: present, selected, onPick } = links;
+  const { window, now, selected, onPick } = links;
   const { value } = useAnswer(api, decisionsRequest(namespace, name, { limit: 100 }), {
     everyMs: 60_000,
     isAffected: isAbout({ namespace, name }),
   });
-  const spans = useMemo(() => limitSpans(value?.items ?? [], present), [value, present]);
+  const spans = useMemo(() => limitSpans(value?.items ?? [], now), [value, now]);
   const pointed = useCell(hover) ?? selected;
-  const shown = Math.min(pointed ?? window.to - 1, present - 1);
-  const now = spans.find(({ from, to }) => from <= shown && shown < to);
   const place = (second: number): number =>
     Math.min(100, Math.max(0, (100 * (second - window.from)) / (window.to - window.from)));
+  const between = (from: number, to: number): Readonly<Record<'left' | 'width', string>> => ({
+    left: `${place(from)}%`,
+    width: `${place(to) - place(from)}%`,
+  });
   return (
     <figure class="limit-strip">
       <figcaption>
-        <b>Limit in force</b> <span class="hint">{now === undefined ? 'none' : LIMIT_LABELS[now.limit]}</span>
+        <b>Limit in force</b>{' '}
+        <span class="hint">
+          {value === null ? UNKNOWN : <Shown list={value} spans={spans} now={now} pointed={pointed} />}
+        </span>
       </figcaption>
       <div
         class="limit-track"
@@ -45,20 +53,44 @@ export function LimitStrip({ api, detail: { namespace, name }, links, hover }: L
           onPick(window.from + (offsetX / currentTarget.clientWidth) * (window.to - window.from))
         }
       >
-        {spans.map(({ from, to, limit, severity }) =>
-          to <= window.from ? null : (
-            <span
-              key={from}
-              class={`tone-${SEVERITY_STYLES[severity].tone}`}
-              title={LIMIT_LABELS[limit]}
-              style={{ left: `${place(from)}%`, width: `${place(to) - place(from)}%` }}
-            >
-              <b>{LIMIT_LABELS[limit]}</b>
-            </span>
-          ),
-        )}
+        <span class="limit-unknown" style={between(window.from, now)}>
+          <b>unknown</b>
+        </span>
+        {spans.map(({ from, to, limit, severity }) => (
+          <span
+            key={from}
+            class={limit === null ? 'limit-none' : `tone-${SEVERITY_STYLES[severity].tone}`}
+            style={between(from, to)}
+          >
+            {limit === null ? null : <b>{LIMIT_LABELS[limit]}</b>}
+          </span>
+        ))}
         {pointed === null ? null : <i style={{ left: `${place(pointed)}%` }} />}
       </div>
     </figure>
+  );
+}
+
+interface ShownProps extends Pick<ChartLinks, 'now'> {
+  readonly list: DecisionList;
+  readonly spans: readonly LimitSpan[];
+  /** Unix time in seconds; null: the last decision. */
+  readonly pointed: number | null;
+}
+
+/** Names the limit at the pointer; without a pointer, that of the selected or the last decision. */
+function Shown({ list: { items, keptFrom }, spans, now, pointed }: ShownProps): VNode {
+  if (pointed !== null && pointed > now) return <>not decided yet</>;
+  const second = pointed ?? Infinity;
+  const last = items[0]?.decision === null ? undefined : spans.at(-1);
+  const span = pointed === null ? last : spans.findLast(({ from, to }) => from <= second && second <= to);
+  if (span !== undefined) return <>{span.limit === null ? 'none' : LIMIT_LABELS[span.limit]}</>;
+  const oldest = items.at(-1)?.firstAt ?? keptFrom;
+  return second < Date.parse(oldest) / 1000 ? (
+    <>
+      unknown: decisions are kept from <Time at={oldest} /> on
+    </>
+  ) : (
+    <>unknown: there was no decision</>
   );
 }
