@@ -9,6 +9,7 @@ import {
   FIRST_ROUND,
   HEALTHY,
   LARGE,
+  LOG_SCALE,
   PAUSED,
   UNREAD,
   WIDE_RANGE,
@@ -95,11 +96,8 @@ describe('the charts', () => {
     await page.locator('.limit-strip .hint').getByText(limit, { exact: true }).waitFor();
   });
 
-  test('a metric from 2 to 2,000 has a logarithmic scale, and says so', async () => {
-    const { page } = await open({
-      ...WIDE_RANGE,
-      spec: { ...WIDE_RANGE.spec, maxReplicas: 3 },
-    });
+  test('a metric of 0 and of 2 to 2,000 has a logarithmic scale, and says so', async () => {
+    const { page } = await open(LOG_SCALE);
 
     expect(await page.locator('.metric-strip figcaption').innerText()).toContain(
       'per pod, logarithmic scale',

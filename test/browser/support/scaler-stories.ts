@@ -272,9 +272,19 @@ export const CONFLICT: Story = {
   }),
 };
 
-/** A queue of 2 to 2,000 entries per pod. */
+/** Fifty times as many pods at the peak as at the start. */
 export const WIDE_RANGE: Story = {
   ...HEALTHY,
   spec: { ...HEALTHY.spec, maxReplicas: 100, metrics: [QUEUE] },
   samples: (round) => [totalSample(round, Math.round(6 * 10 ** (3 * wave(round, 1.5))))],
+};
+
+/** A queue of 0, and of 3 to 2,000 entries per pod. */
+export const LOG_SCALE: Story = {
+  ...WIDE_RANGE,
+  spec: { ...WIDE_RANGE.spec, maxReplicas: 3 },
+  samples: (round) =>
+    round.index % 133 < 5
+      ? [totalSample(round, 0)]
+      : [totalSample(round, Math.round(6 * 10 ** (3 * wave(round, 1.5))))],
 };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import {
   joinHistories,
-  needsLogScale,
+  logFloor,
   NO_CHART_DATA,
   pointAt,
   pointsSince,
@@ -175,10 +175,14 @@ describe('ranges', () => {
 });
 
 test.each([
-  ['10 to 999', [10, null, 999], false],
-  ['10 to 1,000', [10, null, 1000], true],
-  ['0 to 1,000', [0, 10, 1000], false],
-  ['nothing known', [null, null], false],
-])('a scale for values of %s, logarithmic: %#', (_what, values, isNeeded) => {
-  expect(needsLogScale(values)).toBe(isNeeded);
+  ['10 to 999', [10, null, 999], null],
+  ['10 to 1,000', [10, null, 1000], 10],
+  ['25 to 20,000', [25, 20_000], 10],
+  ['0 to 20,000, without others', [0, 20_000], null],
+  ['0 and 1 to 20,000', [0, 1, 20_000], 0.1],
+  ['0 and 25 to 20,000', [0, 25, 20_000], 10],
+  ['0', [0, 0], null],
+  ['nothing known', [null, null], null],
+])('the bottom of a logarithmic axis for %s', (_what, values, floor) => {
+  expect(logFloor(values)).toBe(floor);
 });

@@ -57,12 +57,14 @@ export function chartOptions(
       },
       {
         ...axis,
-        grid,
+        grid: isLog ? { ...grid, filter: (_chart, splits) => splits.map(powerOrNull) } : grid,
         ticks: { show: false },
         size: (_chart, values) => Math.max(left, axisWidth(values)),
         space: 28,
         ...(steps === null ? {} : { incrs: [...STEPS[steps]] }),
-        values: (_chart, splits) => splits.map((value) => latest.current.format(value)),
+        // On a logarithmic axis, splits without a label are null, unlike in the types of uPlot.
+        values: (_chart, splits: readonly (number | null)[]) =>
+          splits.map((value) => (value === null ? '' : latest.current.format(value))),
       },
     ],
     series: [{}, ...styles.map((style) => seriesOf(style, token))],
@@ -103,6 +105,11 @@ function seriesOf(style: SeriesStyle, token: (name: string) => string): uPlot.Se
 
 function isSparse(chart: uPlot): boolean {
   return chart.data[0].length < 2;
+}
+
+/** Without this filter, a logarithmic axis has nine lines for each power of 10. */
+function powerOrNull(value: number): number | null {
+  return Number.isInteger(Math.log10(value)) ? value : null;
 }
 
 function niceTop(max: number | null): number {

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
 import { formatMetric } from '../../ui/numbers.js';
-import { needsLogScale, readerAt } from '../model/chart-data.js';
+import { logFloor, readerAt } from '../model/chart-data.js';
 import type { ChartData, MetricColumns, Values } from '../model/chart-data.js';
 import { toleranceBand } from '../model/tolerance.js';
 import type { ChartLinks, SeriesStyle } from './chart-props.js';
@@ -53,18 +53,20 @@ function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProp
   const { metric: name, unit, value, target } = metric;
   // The dependencies are the two numbers, not the object: each answer has a new object with the same tolerances.
   const { down, up } = tolerances;
+  const floor = useMemo(() => logFloor(value), [value]);
   const columns = useMemo(() => {
     const edge = (side: 'low' | 'high') =>
       target.map((one) => (one === null ? null : toleranceBand(one, { down, up })[side]));
-    return [data.at, edge('high'), edge('low'), target, value];
-  }, [data.at, target, value, down, up]);
+    const above = (column: Values): Values =>
+      floor === null ? column : column.map((one) => (one === null ? null : Math.max(one, floor)));
+    return [data.at, ...[edge('high'), edge('low'), target, value].map(above)];
+  }, [data.at, target, value, down, up, floor]);
   const format = (one: number | null): string => formatMetric(one, { name, unit });
   const of = unit === 'percent' ? 'of the requests' : unit === 'average' ? 'per pod' : 'in total';
-  const isLog = useMemo(() => needsLogScale(value), [value]);
   return (
     <figure class="metric-strip">
       <figcaption>
-        <b dir="auto">{name}</b> <span class="hint">{isLog ? `${of}, logarithmic scale` : of}</span>
+        <b dir="auto">{name}</b> <span class="hint">{floor === null ? of : `${of}, logarithmic scale`}</span>
         <MetricReadout
           data={data}
           metric={metric}
@@ -81,12 +83,13 @@ function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProp
           {...links}
           changes={NO_CHANGES}
           height={100}
-          isLog={isLog}
+          isLog={floor !== null}
           columns={columns}
           styles={STYLES}
           area="--chart-band"
           top={null}
-          format={format}
+          // A 0 is drawn at the bottom, because a logarithmic axis has no place for it.
+          format={(one) => format(one === floor && value.includes(0) ? 0 : one)}
           steps={unit !== 'percent' && /(?:^|\/)memory$/.test(name) ? 'bytes' : null}
         />
       </div>

@@ -151,12 +151,16 @@ function largest(values: Values): number {
   return values.reduce<number>((most, value) => (value === null || value < most ? most : value), 0);
 }
 
-/** Returns whether the largest value is at least 100 times the smallest one, and no value is 0. */
-export function needsLogScale(values: Values): boolean {
-  const most = largest(values);
-  return (
-    most > 0 &&
-    values.every((value) => value === null || value > 0) &&
-    values.some((value) => value !== null && value * 100 <= most)
+/**
+ * Returns the value at the bottom of a logarithmic axis, a power of 10; null: the axis is linear, because the largest
+ * value is less than 100 times the smallest one above 0. If there is a 0, the bottom is below all other values.
+ */
+export function logFloor(values: Values): number | null {
+  const least = values.reduce<number>(
+    (low, one) => (one !== null && one > 0 && one < low ? one : low),
+    Infinity,
   );
+  if (largest(values) < least * 100) return null;
+  const power = Math.log10(least);
+  return 10 ** (values.includes(0) ? Math.ceil(power) - 1 : Math.floor(power));
 }
