@@ -69,6 +69,17 @@ export function describeOther(other: OtherAutoscaler): string {
     : `${who} has the same target, but no desired replicas: ${other.whyNoCount}`;
 }
 
+/**
+ * Returns what a conflict with another autoscaler of the target is: `scales`, or that nothing scales the target, because
+ * the HPA has no desired replicas.
+ */
+export function conflictWith(
+  other: OtherAutoscaler,
+  { scales, target }: { readonly scales: string; readonly target: string },
+): string {
+  return other.whyNoCount === undefined ? scales : `nothing scales ${target}: ${describeOther(other)}`;
+}
+
 function byAnnotation({ until }: NonNullable<Pause['annotated']>): string {
   return `paused by annotation${until === null ? '' : ` until ${formatInstant(until)}`}`;
 }

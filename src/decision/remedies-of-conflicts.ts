@@ -22,14 +22,17 @@ import {
 export function endConflict(scaler: TroubledScaler): readonly Remedy[] {
   const { conditions, conflictingWriter, otherScaler } = scaler;
   if (otherScaler !== null) {
-    const isAdoptable = adopt(scaler, '') !== null;
-    const compare = patch(scaler, 'Or first compare the two autoscalers in dry run', { dryRun: true });
+    const [findWhy] = takeOver(otherScaler);
+    const toKeepIt =
+      otherScaler.whyNoCount === undefined
+        ? patch(scaler, 'Or first compare the two autoscalers in dry run', { dryRun: true })
+        : findWhy;
     return [
       ...(otherScaler.kind === 'Scaler'
         ? [deleteThis(scaler, 'Keep one of the two scalers. To keep the other')]
         : []),
       deleteOther(otherScaler),
-      ...(isAdoptable ? [compare] : []),
+      ...(adopt(scaler, '') === null || toKeepIt === undefined ? [] : [toKeepIt]),
     ];
   }
   const held = conditions.find(({ type, status }) => type === 'Held' && status === 'True');

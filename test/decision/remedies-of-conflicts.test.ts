@@ -24,6 +24,20 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
     );
   });
 
+  it('is no comparison with an HPA that has no count, but its repair', async () => {
+    const otherScaler = {
+      kind: 'HorizontalPodAutoscaler',
+      namespace: 'shop',
+      name: 'web',
+      whyNoCount: 'no metrics',
+    };
+
+    expect(await remediesFor('another autoscaler', { generation: 3, otherScaler })).toEqual([
+      'To keep this scaler, delete HorizontalPodAutoscaler shop/web: kubectl delete -n shop hpa web',
+      'Find out why the HPA has no desired replicas: kubectl describe -n shop hpa web',
+    ]);
+  });
+
   it('is a pause or other bounds if a person runs kubectl scale, and names where the client is recorded', async () => {
     const what = 'another client, at the maximum';
     const audit =

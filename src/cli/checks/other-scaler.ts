@@ -1,5 +1,5 @@
 import { atReplicas, whyNotScaling } from '../../control/cycle/shared-targets.js';
-import { nameOtherScaler } from '../../decision/pause.js';
+import { conflictWith, nameOtherScaler } from '../../decision/pause.js';
 import { takeOver } from '../../decision/snippet.js';
 import { meansNoHpas } from '../../kubernetes/hpa.js';
 import { readWorkload } from '../../kubernetes/scale.js';
@@ -111,6 +111,8 @@ function comparison(other: OtherScaler): string {
 
 /** Returns the message about an HPA or ScaledObject with the target of a scaler that is not in dry run. */
 export function alsoScales(other: Omit<OtherScaler, 'target'>, ref: TargetRef): string {
-  const { kind, namespace } = other;
-  return `${nameOtherScaler(other)} also scales ${nameTarget(namespace, ref)}: promscaler does not patch the target until the ${kind} is deleted`;
+  const { kind, namespace, whyNoCount } = other;
+  const target = nameTarget(namespace, ref);
+  const what = conflictWith(other, { scales: `${nameOtherScaler(other)} also scales ${target}`, target });
+  return `${what}${whyNoCount === undefined ? ':' : ';'} promscaler does not patch the target until the ${kind} is deleted`;
 }

@@ -1,5 +1,12 @@
 import type { Decision } from '../../decision/result/decision.js';
-import { besideDryRun, describeOther, nameOtherScaler, pauseMessage } from '../../decision/pause.js';
+import {
+  besideDryRun,
+  conflictWith,
+  describeOther,
+  nameOtherScaler,
+  pauseMessage,
+} from '../../decision/pause.js';
+import { nameTarget } from '../../kubernetes/targets.js';
 import type { Memory } from '../memory/memory.js';
 import { stops } from './pause.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
@@ -8,7 +15,7 @@ import { countOf } from '../../units/format.js';
 
 /** Returns why a decision is not applied; null: it is. */
 export function whyHeld(
-  { scaler: { spec }, sharesTargetWith }: CycleInput,
+  { scaler: { namespace, spec }, sharesTargetWith }: CycleInput,
   { memory, otherScaler, noAutoscaler, isDryRun, pause, degraded }: Observed,
   toApply: Decision,
 ): Hold | null {
@@ -21,7 +28,11 @@ export function whyHeld(
       other.isOutdated === true
         ? '; the HPA may be deleted already, but promscaler is no longer allowed to list HPAs'
         : '';
-    const message = `${nameOtherScaler(other)} scales the same target; promscaler patches nothing until that autoscaler is deleted${doubt}`;
+    const what = conflictWith(other, {
+      scales: `${nameOtherScaler(other)} scales the same target`,
+      target: nameTarget(namespace, spec.scaleTargetRef),
+    });
+    const message = `${what}; promscaler patches nothing until that autoscaler is deleted${doubt}`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
   if (pause !== null && stops(pause, toApply.action)) {

@@ -33,6 +33,12 @@ describe('other-scaler', () => {
       'kubectl delete scaledobject db -n shop',
       'kubectl delete hpa web-hpa -n shop',
     ]);
+    const nothing = (target: string, name: string, kind: string) =>
+      `nothing scales ${target}: ${name} has the same target, but no desired replicas: the HPA controller has not set them yet; promscaler does not patch the target until the ${kind} is deleted`;
+    expect(of('other-scaler').map(({ message }) => message)).toEqual([
+      nothing('statefulset shop/db', 'ScaledObject shop/db', 'ScaledObject'),
+      nothing('deployment shop/web', 'HorizontalPodAutoscaler shop/web-hpa', 'HorizontalPodAutoscaler'),
+    ]);
   });
 
   it('is a second document for the same target', async () => {

@@ -148,7 +148,9 @@ describe('new, with a cluster', () => {
     const { exitCode, stderr } = await runNew('-n', 'many', 'zz-1');
 
     expect([before.stderr, exitCode]).toEqual(['', 0]);
-    expect(stderr).toContain('HorizontalPodAutoscaler many/mine also scales deployment many/zz-1');
+    expect(stderr).toContain(
+      'nothing scales deployment many/zz-1: HorizontalPodAutoscaler many/mine has the same target, but no desired replicas',
+    );
   });
 
   it('warns about a Scaler object for the same workload of another name that is not in dry run, and about one of the same name', async () => {

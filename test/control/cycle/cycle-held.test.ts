@@ -177,6 +177,23 @@ describe('a scaler that must not act', () => {
     expect(after.record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 8 });
   });
 
+  it('says that nothing scales the target next to an HPA without a count', async () => {
+    const fixture = new Fixture();
+    fixture.load = 80;
+    fixture.cluster.others.push({ ...otherHpa, whyNoCount: 'the HPA controller has not set them yet' });
+
+    const { record } = await fixture.cycle();
+
+    const cause =
+      'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa has the same target, but no desired replicas: the HPA controller has not set them yet';
+    expect(heldOf(record)).toMatchObject({
+      reason: 'ConflictingScaler',
+      message: `${cause}; promscaler patches nothing until that autoscaler is deleted`,
+    });
+    expect(stateOf(record, null)).toMatchObject({ name: 'Conflict', cause });
+    expect(fixture.cluster.arrived).toEqual([]);
+  });
+
   it('says that the HPA is the one seen last while HPAs are forbidden, and patches nothing', async () => {
     const fixture = new Fixture();
     fixture.load = 80;
