@@ -4,6 +4,7 @@ import { OTHER_WORK } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 import { doctor, findData, queryAt } from './missing-data.js';
 import { isUnusedObject } from './rejection.js';
+import { ignoredAnnotations } from './result/condition.js';
 import { deleteThis, endConflict, endDryRun } from './remedies-of-conflicts.js';
 import {
   command,
@@ -30,14 +31,40 @@ import { countAre, countOf } from '../units/format.js';
  */
 export function remediesOf(scaler: TroubledScaler): readonly Remedy[] {
   const find = REMEDIES[scaler.state.name];
-  const isPauseIgnored = scaler.conditions.some(
-    ({ reason, message }) => reason === 'AnnotationIgnored' && message.includes('promscaler pause'),
-  );
   const ofState = find === undefined ? [] : find(scaler);
-  const remedies = isPauseIgnored ? [...keepReplicas(scaler), ...ofState] : ofState;
+  const remedies = withIgnored(scaler, ofState);
   if (scaler.rejections.length === 0 || find === fixDocument) return remedies;
   const fixes = fixDocument(scaler);
   return scaler.rejections.some(isUnusedObject) ? [...remedies, ...fixes] : [...fixes, ...remedies];
+}
+
+/**
+ * Adds the removal of annotations that have no effect. If one of them was meant as a pause, the pause comes first,
+ * because its author does not want the scaler to act.
+ */
+function withIgnored(scaler: TroubledScaler, ofState: readonly Remedy[]): readonly Remedy[] {
+  const clauses = ignoredAnnotations(scaler.conditions);
+  if (clauses.length === 0) return ofState;
+  const removals = clauses.map((clause) => removeAnnotations(scaler, clause));
+  const isPause = scaler.conditions.some(
+    ({ reason, message }) => reason === 'AnnotationIgnored' && message.includes('promscaler pause'),
+  );
+  return isPause
+    ? [...keepReplicas(scaler, 'If a pause was meant'), ...removals, ...ofState]
+    : [...ofState, ...removals];
+}
+
+/** `clause`: a result of `ignoredAnnotations`, such as `annotation promscaler.dev/pause of deployment shop/web has no effect`. */
+function removeAnnotations(scaler: TroubledScaler, clause: string): Remedy {
+  const { namespace, name, target, generation, file } = scaler;
+  const isOfDocument = / of Scaler /.test(clause);
+  const [named = ''] = clause.replace(/^annotations? /, '').split(' of ');
+  const keys = named.split(/, | and /).filter((key) => key.includes('/'));
+  const text = `Remove the ${keys.length === 1 ? `annotation ${keys.join('')}, which has` : 'annotations that have'} no effect`;
+  if (isOfDocument && generation === null)
+    return { text: `${text}, from ${file ?? 'its file'}`, snippet: null };
+  const object = isOfDocument ? [OBJECTS_PATH, name] : [target.kind.toLowerCase(), target.name];
+  return { text, snippet: kubectl(namespace, 'annotate', ...object, ...keys.map((key) => `${key}-`)) };
 }
 
 type Find = (scaler: TroubledScaler) => readonly Remedy[];
@@ -69,7 +96,10 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
   DryRun: endDryRun,
 };
 
-function fixDocument(scaler: TroubledScaler): readonly Remedy[] {
+/** Returns how to correct a rejected document, or which of two documents with the same name to delete. */
+export function fixDocument(
+  scaler: Pick<TroubledScaler, 'namespace' | 'name' | 'rejections' | 'generation' | 'file'>,
+): readonly Remedy[] {
   const { namespace, name, rejections, generation, file: inEffect } = scaler;
   const unused = rejections.find(isUnusedObject);
   const own = rejections.find((one) => one.file !== null && one.file !== unused?.file);

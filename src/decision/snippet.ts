@@ -293,12 +293,12 @@ export function patch(
   return { text: `${text}. In ${where}, set`, snippet: { kind: 'edit', text: edit } };
 }
 
-/** Returns how to keep the replicas while another problem is solved. */
-export function keepReplicas(scaler: TroubledScaler): readonly Remedy[] {
+/** Returns how to keep the replicas. `when`: such as `If a pause was meant`; by default, while a problem is solved. */
+export function keepReplicas(scaler: TroubledScaler, when?: string): readonly Remedy[] {
+  const text = (what: string): string =>
+    when === undefined ? `Keep ${what} meanwhile` : `${when}, keep ${what}`;
   const { currentReplicas: count } = scaler;
   const kept = count === null ? 'the replicas' : countOf(count, 'replica');
-  if (!hasAnnotations(scaler)) return [patch(scaler, `Keep ${kept} meanwhile`, { paused: true })];
-  return [
-    { text: `Keep ${kept} ${pauseLength(scaler)} meanwhile`, snippet: pauseFor30Minutes(scaler, null) },
-  ];
+  if (!hasAnnotations(scaler)) return [patch(scaler, text(kept), { paused: true })];
+  return [{ text: text(`${kept} ${pauseLength(scaler)}`), snippet: pauseFor30Minutes(scaler, null) }];
 }

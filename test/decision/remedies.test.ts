@@ -330,6 +330,38 @@ describe('what to do about the state of a scaler', () => {
     expect(await remediesFor(what, { ...absent(null), generation: 1 })).toHaveLength(1);
   });
 
+  it('is a pause for an annotation that was meant as one, and its removal', async () => {
+    const ignored = (clause: string) => ({
+      name: 'web',
+      target: { kind: 'Deployment', name: 'web' },
+      conditions: [
+        {
+          type: 'Held',
+          status: 'False',
+          reason: 'AnnotationIgnored',
+          message: `the decisions of the version in effect are applied; ${clause}`,
+        },
+      ],
+    });
+    const ofTarget = ignored(
+      'annotation promscaler.dev/pause of deployment shop/web has no effect: did you mean promscaler.dev/paused? To pause: promscaler pause shop/web',
+    );
+    const unknown = ignored(
+      'annotations promscaler.dev/team, promscaler.dev/tier of Scaler shop/web have no effect: promscaler does not know this annotation',
+    );
+
+    expect(await remediesFor('calm', ofTarget)).toEqual([
+      'If a pause was meant, keep 4 replicas for 30 minutes: promscaler pause shop/web --for 30m',
+      'Remove the annotation promscaler.dev/pause, which has no effect: kubectl annotate -n shop deployment web promscaler.dev/pause-',
+    ]);
+    expect(await remediesFor('calm', { ...unknown, generation: 1 })).toEqual([
+      'Remove the annotations that have no effect: kubectl annotate -n shop scalers.promscaler.dev web promscaler.dev/team- promscaler.dev/tier-',
+    ]);
+    expect(await remediesFor('calm', { ...unknown, file: 'web.yaml' })).toEqual([
+      'Remove the annotations that have no effect, from web.yaml',
+    ]);
+  });
+
   it('quotes for the shell what is not plain', async () => {
     const [line] = await remediesFor('no series', { name: "a'b" });
 

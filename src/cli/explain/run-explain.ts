@@ -1,6 +1,7 @@
 import type { Decision } from '../../decision/result/decision.js';
 import { decisionToJson } from '../../decision/result/write-json.js';
 import type { ScalerDetail } from '../../api/answers.js';
+import { remediesOf } from '../../decision/remedies.js';
 import { decideJson, readStatus } from './read-status.js';
 import { explainFile } from './explain-file.js';
 import { explainLines, remedyLines } from '../explanation/explain-lines.js';
@@ -61,7 +62,7 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
   const status = read === null ? null : readStatus(read.detail);
   const now = read === null ? snapshot.now : io.clock.now();
   const lines = explainLines({ snapshot, decision, status, now });
-  const remedies = read === null || status?.state === null ? [] : remedyLines(read.detail);
+  const remedies = read === null || status?.state === null ? [] : remedyLines(remediesOf(read.detail));
   const text = [...lines, ...notes(read, decision), ...remedies].join('\n');
   io.stdout.write(`${localTimes(nameProgram(text, io))}\n`);
   return 0;

@@ -4,8 +4,7 @@ import { usageWhenFull } from '../../decision/forecast/load.js';
 import { ceilingOf, whyNoCeiling } from '../../decision/limits/ceiling.js';
 import { type JudgedMetric, proposeAll } from '../../decision/proposals/propose.js';
 import { headlineOf } from '../../decision/headline.js';
-import { remediesOf } from '../../decision/remedies.js';
-import type { TroubledScaler } from '../../decision/snippet.js';
+import type { Remedy } from '../../decision/snippet.js';
 import { podStartSeconds } from '../../decision/proposals/context.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import { scalerKey } from '../../scaler/spec.js';
@@ -26,7 +25,7 @@ export function explainLines(explanation: Explanation): readonly string[] {
     ...activationLines(explanation, metrics),
     ...capacityLines(explanation.snapshot),
     ...forecastLines(explanation),
-    ...limitLines(explanation.decision),
+    ...limitLines(explanation),
     '',
     ...restrictionLines(explanation),
     '',
@@ -39,9 +38,8 @@ export function explainLines(explanation: Explanation): readonly string[] {
   ];
 }
 
-/** Returns what the user can do about the state; empty: nothing. These lines come last, directly above the prompt. */
-export function remedyLines(scaler: TroubledScaler): readonly string[] {
-  const remedies = remediesOf(scaler);
+/** Returns the lines for what the user can do. They come last, directly above the prompt. Empty: there are no remedies. */
+export function remedyLines(remedies: readonly Remedy[]): readonly string[] {
   if (remedies.length === 0) return [];
   const lines = remedies.flatMap(({ text, snippet }) => {
     if (snippet === null) return [`  ${text}`];

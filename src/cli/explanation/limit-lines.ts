@@ -10,13 +10,18 @@ import type { Explanation } from './explanation.js';
 import { alignColumns } from '../output/lines.js';
 import { formatSeconds, listSome } from '../../units/format.js';
 
-export function limitLines(decision: Decision): readonly string[] {
+/** Returns the limits of the decision, which does not consider a pause that sets another count. */
+export function limitLines({
+  decision,
+  status,
+}: Pick<Explanation, 'decision' | 'status'>): readonly string[] {
+  const title = status?.pausedChange == null ? 'Limits' : 'Limits without the pause';
   const { limits, recommendedReplicas, desiredReplicas } = decision;
   if (limits.length === 0)
     return [
       recommendedReplicas === null
-        ? 'Limits: none applied'
-        : `Limits: none changed the recommendation of ${recommendedReplicas}${boundText(decision)}`,
+        ? `${title}: none applied`
+        : `${title}: none changed the recommendation of ${recommendedReplicas}${boundText(decision)}`,
     ];
   const rows = limits.map(({ limit, from, to, reason }, index) => [
     `  ${index + 1}. ${limit}`,
@@ -25,8 +30,8 @@ export function limitLines(decision: Decision): readonly string[] {
   ]);
   const head =
     recommendedReplicas === null
-      ? 'Limits'
-      : `Limits, in order: ${recommendedReplicas} recommended, ${desiredReplicas} desired`;
+      ? title
+      : `${title}, in order: ${recommendedReplicas} recommended, ${desiredReplicas} desired`;
   return [head, ...alignColumns(rows)];
 }
 

@@ -2,6 +2,7 @@ import { createApiClient, type ApiClient, type Get, AnswerError } from '../../ap
 import type { ScalerDetail, ScalerList, ScalerView, ServiceStatus } from '../../api/answers.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { ANSWER_DEADLINE_MS, type ReachedService, type ReachOptions, reachService } from './find-service.js';
+import { fixDocument, remediesOf } from '../../decision/remedies.js';
 import { remedyLines } from '../explanation/explain-lines.js';
 import { keysHint, scalersHint } from '../input/nearest-keys.js';
 import { workloadHint } from './scaler-name.js';
@@ -151,6 +152,7 @@ function explainMissing(
       [
         `the document of ${key} is rejected, and no valid version is in effect:`,
         ...errors.map((problem) => `  ${placedLine(problem)}`),
+        ...remedyLines(fixDocument({ namespace, name, rejections: errors, generation: null })),
       ].join('\n'),
     );
   const keys = rows.map((one) => `${one.namespace}/${one.name}`);
@@ -167,7 +169,10 @@ function explainUndecided(detail: ScalerDetail): CommandError {
   const why =
     failed === undefined ? 'the last cycle could not read the target' : `${failed.reason}: ${failed.message}`;
   return new CommandError(
-    [`the last cycle of ${namespace}/${name} made no decision: ${why}`, ...remedyLines(detail)].join('\n'),
+    [
+      `the last cycle of ${namespace}/${name} made no decision: ${why}`,
+      ...remedyLines(remediesOf(detail)),
+    ].join('\n'),
   );
 }
 

@@ -120,8 +120,10 @@ export function activeHold<C extends Readonly<Record<'type' | 'status', string>>
 }
 
 /** Returns the clauses about annotations without effect in the message of `Held`. Empty: `Held` has another reason. */
-export function ignoredAnnotations(conditions: readonly Condition[]): readonly string[] {
-  const held = conditionOf(conditions, 'Held');
+export function ignoredAnnotations(
+  conditions: readonly Readonly<Record<'type' | 'reason' | 'message', string>>[],
+): readonly string[] {
+  const held = conditions.find(({ type }) => type === 'Held');
   if (held?.reason !== 'AnnotationIgnored') return [];
   return held.message.match(/annotations? [^;]*? ha(?:s|ve) no effect/g) ?? [];
 }

@@ -32,6 +32,7 @@ describe('explain of a paused scaler', () => {
     expect(stdout).toMatch(/^shop\/web {2}scaled down from 4 to 3, not 6: the pause sets 3 {2}\(/);
     expect(stdout).toContain(`: 4 -> 3: ${message}\n`);
     expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
+    expect(stdout).toContain('\nLimits without the pause: none changed the recommendation of 6\n');
     expect(stdout).toContain(`Outcome: patched 4 -> 3: ${message}\n`);
   });
 

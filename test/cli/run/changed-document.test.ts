@@ -56,6 +56,9 @@ it('shows the errors of a document that was never valid', async () => {
   expect(stderr).toMatch(
     /the document of shop\/web is rejected, and no valid version is in effect:\n {2}scalers\.promscaler\.dev\/shop\/web: spec\.metrics\[0\]/,
   );
+  expect(stderr).toContain(
+    '\nWhat to do\n  Correct the document, and apply it again:\n    kubectl edit -n shop scalers.promscaler.dev web',
+  );
 });
 
 it('says that the decision is that of the file, if an object has the same name', async () => {
