@@ -2,11 +2,14 @@ import type { Answer } from '../../prometheus/answers/answer.js';
 import type { FailureReason } from '../../units/failure.js';
 import { type Duplicates, isReplicaLabel } from '../../prometheus/queries/find-duplicates.js';
 import { labelOf, type Series } from '../../prometheus/answers/columns.js';
-import { isOfResource, type MetricSpec } from '../../scaler/spec.js';
+import { isOfResource, type LabelSelector, type MetricSpec } from '../../scaler/spec.js';
+import { analyzeQuery } from '../../promql/analyze.js';
+import { ANY_LABELS, mayHave } from '../../promql/labels.js';
 import { newerLiterals } from '../../promql/ranges.js';
 import { stringLiteral } from '../../promql/quoting.js';
 import { labelText } from '../../promql/vector-selectors.js';
 import { listSome } from '../../units/format.js';
+import { namesOf } from './resource-labels.js';
 
 /** Matches errors about a limit that a query exceeds, of Prometheus, VictoriaMetrics, Mimir, Cortex and Thanos. */
 const LIMIT =
@@ -79,25 +82,100 @@ export function countOnce(labels: readonly string[]): string {
   return `count each series only once: wrap rate(...), or the selector of a gauge, in max without (${replicas}) (...), inside the sum`;
 }
 
+const AGGREGATE_COPIES = 'aggregate the duplicates with max by (...) before the sum';
+
 /**
  * Returns the fix for duplicate series, usually a matcher for a label in which the copies differ. If a copy lacks the
  * label, the matcher excludes that copy.
  */
 export function fixForCopies({ labels }: Duplicates): string {
   const [first] = labels;
-  if (first === undefined) return 'aggregate the duplicates with max by (...) before the sum';
+  if (first === undefined) return AGGREGATE_COPIES;
   const { name, values } = first;
   if (isReplicaLabel(name))
     return (
       `${countOnce([name])}; or let the server deduplicate ` +
       `(Thanos: --query.replica-label=${name}, VictoriaMetrics: -dedup.minScrapeInterval, Mimir: HA tracker)`
     );
+  if (isOfInstance(name) && !values.includes('')) return AGGREGATE_COPIES;
   const matcher = values.includes('') ? `${name}!=""` : `${name}=${stringLiteral(values[0] ?? '')}`;
   return `add ${matcher} to the matchers of the query, or remove one of the scrape jobs`;
 }
 
+/**
+ * Returns the fix for several series where one is needed: an aggregation, or matchers that leave exactly one series. A
+ * matcher for a label of an instance would select a single pod, which may be gone after the next scale-down.
+ */
+export function fixForSeveral(series: readonly Series[], ownPods: readonly string[]): string {
+  const differ = differingLabels(series, []);
+  if (differ.some(isReplicaLabel)) return countOnce(differ);
+  const aggregate = 'wrap the query in sum(...)';
+  const isOfWorkload = series.some(({ labels }) =>
+    Object.values(labels).some((value) => ownPods.includes(value)),
+  );
+  const matched = isOfWorkload
+    ? []
+    : labelsOfOne(
+        series,
+        differ.filter((name) => !isOfInstance(name)),
+      );
+  if (matched.length === 0) return aggregate;
+  const labels = matched.map((name) => {
+    const values = [...new Set(series.map((one) => labelOf(one, name) ?? ''))].sort();
+    return `${labelText(name)} (${listSome(
+      values.map((value) => (value === '' ? '""' : value)),
+      4,
+    )})`;
+  });
+  return `${aggregate}, or add ${labels.length === 1 ? 'a matcher' : 'matchers'} for ${labels.join(' and ')}`;
+}
+
+/** Returns labels whose values together identify each series, without needless ones; empty: there are none. */
+function labelsOfOne(series: readonly Series[], names: readonly string[]): readonly string[] {
+  const areUnique = (by: readonly string[]): boolean => {
+    const keys = series.map((one) => JSON.stringify(by.map((name) => labelOf(one, name) ?? '')));
+    return new Set(keys).size === series.length;
+  };
+  if (!areUnique(names)) return [];
+  return names.reduceRight<readonly string[]>((kept, name) => {
+    const others = kept.filter((one) => one !== name);
+    return areUnique(others) ? others : kept;
+  }, names);
+}
+
+/** Returns whether the values of a label usually identify a pod or the address of a target. */
+function isOfInstance(name: string): boolean {
+  return namesOf(name) === 'pod' || INSTANCE.test(name);
+}
+
+const INSTANCE =
+  /^(?:(?:exported_|service_)?instance(?:_id)?|(?:container_|pod_)?u?id|(?:pod_)?ip|node|host(?:name)?|address)$/;
+
+/** Returns the fix for a selector that matches none of the series. */
+export function fixForSelector(query: string, series: readonly Series[], selector: LabelSelector): string {
+  const names = labelNames(series);
+  const absent = selector.filter(
+    ({ key, operator }) => (operator === 'In' || operator === 'Exists') && !names.includes(key),
+  );
+  const kept = analyzeQuery(query)?.labels ?? ANY_LABELS;
+  const dropped = absent.filter(({ key }) => !mayHave(kept, key)).map(({ key }) => labelText(key));
+  if (dropped.length > 0)
+    return `keep the label ${listSome(dropped)} in the result of the query, as in by (${dropped.join(', ')})`;
+  return `use ${absent.length > 0 ? 'labels of the series' : 'existing values'} in metric.selector; the series have ${describeNames(names)}`;
+}
+
+/** Returns the names of all labels of the series, sorted. */
+export function labelNames(series: readonly Series[]): readonly string[] {
+  return [...new Set(series.flatMap(({ labels }) => Object.keys(labels)))].sort();
+}
+
+/** Returns for example `the labels code, pod`. */
+export function describeNames(names: readonly string[]): string {
+  return names.length === 0 ? 'no labels' : `the labels ${listSome(names, 8)}`;
+}
+
 /** Returns the labels that differ between series with equal values of the labels `by`. */
-function differingLabels(series: readonly Series[], by: readonly string[]): readonly string[] {
+export function differingLabels(series: readonly Series[], by: readonly string[]): readonly string[] {
   const firsts = new Map<string, Series>();
   const found = new Set<string>();
   for (const one of series) {

@@ -4,11 +4,7 @@ import { EMPTY_STATE, type ErrorSample, type Pod, type Sample } from '../../deci
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Answer, AnswerWithSeries } from '../../prometheus/answers/answer.js';
 import { labelOf, selectSeries } from '../../prometheus/answers/columns.js';
-import {
-  describeLabels,
-  findQueryDuplicates,
-  isReplicaLabel,
-} from '../../prometheus/queries/find-duplicates.js';
+import { describeLabels, findQueryDuplicates } from '../../prometheus/queries/find-duplicates.js';
 import { ceilingQuery, metricQueryText } from '../../prometheus/queries/compile-queries.js';
 import { analyzeQuery } from '../../promql/analyze.js';
 import { excerpt } from '../../promql/types.js';
@@ -17,7 +13,16 @@ import { checkPatterns } from '../../scaler/rules/query-result-rules.js';
 import { isOfResource, type MetricSpec, scalerKey } from '../../scaler/spec.js';
 import { type CheckResult, type ResultBuilder, resultsOf, labelValues } from './check-result.js';
 import type { SourceContext } from './context.js';
-import { countOnce, fixForCopies, fixForInvalid, fixForQuery } from './query-fixes.js';
+import {
+  describeNames,
+  differingLabels,
+  fixForCopies,
+  fixForInvalid,
+  fixForQuery,
+  fixForSelector,
+  fixForSeveral,
+  labelNames,
+} from './query-fixes.js';
 import { checkGuards } from './query-guards.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { hasNoReplicas, isExposedByOwnPods, isTargetMissing, whyNoPods } from './wake-up.js';
@@ -281,13 +286,12 @@ function fixForSample(queried: QueriedMetric, answer: AnswerWithSeries, error: s
  * an External metric should not have too many.
  */
 function judgeShape(
-  { make, query }: QueriedMetric,
+  { make, query, pods }: QueriedMetric,
   metric: Exclude<MetricSpec, { readonly type: 'Resource' | 'ContainerResource' }>,
   answer: AnswerWithSeries,
 ): CheckResult | null {
   const who = nameMetric(metric);
-  const labelNames = [...new Set(answer.series.flatMap(({ labels }) => Object.keys(labels)))].sort();
-  const has = labelNames.length === 0 ? 'no labels' : `the labels ${listSome(labelNames, 8)}`;
+  const names = labelNames(answer.series);
   const selected = selectSeries(answer.series, metric.selector);
   if (selected.length === 0) {
     const keys = metric.selector.map(({ key }) => key);
@@ -296,25 +300,23 @@ function judgeShape(
     );
     return make.failed(
       `${who}: none of its ${answer.series.length} series matches metric.selector (${values.join('; ')})`,
-      `use existing values in metric.selector; the series have ${has}`,
+      fixForSelector(metric.query, answer.series, metric.selector),
     );
   }
   if (metric.type === 'Pods' && selected.some((one) => labelOf(one, 'pod') === undefined))
     return make.failed(
-      `${who}: a series has no label pod, which a Pods metric needs; the series have ${has}`,
-      labelNames.length === 0
+      `${who}: a series has no label pod, which a Pods metric needs; the series have ${describeNames(names)}`,
+      names.length === 0
         ? 'keep the label pod with sum by (pod) (...); for a total over all pods use type: External'
-        : `keep the label pod with sum by (pod) (...); if another label contains the name of the pod: label_replace(..., "pod", "$1", "${podLikeLabel(labelNames)}", "(.+)")`,
+        : `keep the label pod with sum by (pod) (...); if another label contains the name of the pod: label_replace(..., "pod", "$1", "${podLikeLabel(names)}", "(.+)")`,
     );
   const countError = seriesCountError(metric, selected.length);
   if (countError !== null) {
-    const differ = differing(selected, labelNames);
-    const fix = differ.some(isReplicaLabel)
-      ? countOnce(differ)
-      : `wrap the query in sum(...), or add a matcher for ${differ[0] ?? 'that label'}`;
+    const differ = differingLabels(selected, []);
+    const own = (pods ?? []).map(({ name }) => name);
     return make.failed(
       `${who}: ${countError}; the series differ in ${listSome(differ)}`,
-      `${fix}; query: ${query ?? ''}`,
+      `${fixForSeveral(selected, own)}; query: ${query ?? ''}`,
     );
   }
   if (metric.type === 'External' && selected.length > MANY_SERIES)
@@ -327,10 +329,6 @@ function judgeShape(
 
 function podLikeLabel(names: readonly string[]): string {
   return names.find((name) => /pod/i.test(name)) ?? names.find((name) => name === 'instance') ?? 'LABEL';
-}
-
-function differing(series: AnswerWithSeries['series'], names: readonly string[]): readonly string[] {
-  return names.filter((name) => new Set(series.map((one) => labelOf(one, name) ?? '')).size > 1);
 }
 
 function tryIt({ query }: QueriedMetric): string {

@@ -216,6 +216,13 @@ describe('a query with an invalid answer', () => {
       'none of its 1 series matches metric.selector (queue is mail)',
       'use existing values in metric.selector',
     ],
+    [
+      'a selector for a label that the query drops',
+      metric('external', 'sum(http)', ', selector: { matchLabels: { queue: mail } }'),
+      series({}),
+      'none of its 1 series matches metric.selector (queue is not a label of any series)',
+      'keep the label queue in the result of the query, as in by (queue)',
+    ],
     ['NaN alone', metric('external', 'http'), NaN, 'the value is NaN', 'x / (y > 0)'],
     [
       'a negative value',
