@@ -123,6 +123,20 @@ describe('a page', () => {
     },
   );
 
+  it('src/README.md lists, in the path of a query, only functions of the named files', () => {
+    const path = readPage('src/README.md').split('## The path of a query')[1] ?? '';
+    const missing: string[] = [];
+    let file = '';
+    let text = '';
+    for (const [, name = ''] of path.matchAll(/`([^`]+)`/g)) {
+      if (name.endsWith('.ts')) [file, text] = [name, readFileSync(join(ROOT, 'src', name), 'utf8')];
+      else if (!new RegExp(`\\b${name}(?: = |[:(<,])`).test(text)) missing.push(`${name} in ${file}`);
+    }
+
+    expect(file).not.toBe('');
+    expect(missing).toEqual([]);
+  });
+
   it('of docs is in the index', () => {
     const index = readPage('docs/README.md');
     const pages = pagesBelow('docs').filter((page) => page !== 'docs/README.md');
