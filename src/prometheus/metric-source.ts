@@ -93,7 +93,7 @@ function learnWindows(
     if (source === undefined || !plan.queries.some((query) => query.source.name === name)) continue;
     windows.learn(source.configFor(config), {
       scalers: () => plan.queriesOf.keys(),
-      ask: (text) => source.queue.query(text, { seconds: LEARN_SECONDS, signal, round }),
+      runQuery: (text) => source.queue.query(text, { seconds: LEARN_SECONDS, signal, round }),
     });
   }
 }

@@ -307,7 +307,8 @@ function pickSeries(metric: MetricSpec, columns: SeriesColumns, scope: Scope): P
     last.pods = pods;
     return last.picked;
   }
-  const windowSeconds = last?.picked.windowSeconds ?? windowOf(metric);
+  const windowSeconds =
+    last?.picked.windowSeconds ?? (metric.type === 'Pods' ? largestWrittenRangeSeconds(metric.query) : 0);
   const picked = { ...pickNow(metric, columns, scope), windowSeconds };
   lastPicked.set(metric, { namespace, pods, layout, picked }, now);
   return picked;
@@ -316,10 +317,6 @@ function pickSeries(metric: MetricSpec, columns: SeriesColumns, scope: Scope): P
 function haveSameNames(some: readonly Pod[], others: readonly Pod[]): boolean {
   if (some === others) return true;
   return some.length === others.length && some.every(({ name }, index) => name === others[index]?.name);
-}
-
-function windowOf(metric: MetricSpec): number {
-  return metric.type === 'Pods' ? largestWrittenRangeSeconds(metric.query) : 0;
 }
 
 function pickNow(

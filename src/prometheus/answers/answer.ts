@@ -36,6 +36,8 @@ export type Answer =
   /** The server sent an error, or the source did not answer. */
   | Failure;
 
+export type RunQuery = (query: string) => Promise<Answer>;
+
 export type AnswerWithSeries = Extract<Answer, { readonly series: unknown }>;
 
 /** Copies an answer with other fields. A spread would call the getter `series`, which creates an object per series. */

@@ -108,12 +108,15 @@ export function createStoresReader({
   };
 }
 
-/** Returns the stores that have data after `sinceMs`; null: the page is not a list of stores. */
+/** Returns the stores that have data after `sinceMs`; null: the page is not a list of stores by component. */
 function readStores(body: string, sinceMs: number): readonly Store[] | null {
-  const lists = dataOf(body);
-  if (lists === null) return null;
+  const { status, data } = parseObject(body) ?? {};
+  const components = asObject(data);
+  if (status !== 'success' || components === null) return null;
   const stores: Store[] = [];
-  for (const each of Object.values(lists).flat()) {
+  for (const each of Object.values(components).flatMap((list): readonly unknown[] =>
+    Array.isArray(list) ? list : [null],
+  )) {
     const entry = asObject(each);
     if (entry === null) return null;
     const { name, lastError, labelSets, maxTime } = entry;
@@ -124,13 +127,4 @@ function readStores(body: string, sinceMs: number): readonly Store[] | null {
     stores.push({ name: quote(name), keys: sets.length === 0 ? [name] : sets, isQueried });
   }
   return stores;
-}
-
-/** Returns the stores of each component; null: the page is not a list of stores. */
-function dataOf(body: string): Readonly<Record<string, readonly unknown[]>> | null {
-  const { status, data } = parseObject(body) ?? {};
-  const components = Object.entries(asObject(data) ?? {});
-  const lists = components.filter((one): one is [string, unknown[]] => Array.isArray(one[1]));
-  const isWhole = status === 'success' && asObject(data) !== null && lists.length === components.length;
-  return isWhole ? Object.fromEntries(lists) : null;
 }

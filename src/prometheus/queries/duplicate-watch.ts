@@ -1,6 +1,6 @@
 import type { MetricSpec } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
-import type { Answer } from '../answers/answer.js';
+import type { RunQuery } from '../answers/answer.js';
 import {
   describeLabels,
   type Duplicates,
@@ -32,16 +32,14 @@ export function queryCandidate(query: string, type: MetricSpec['type']): Duplica
   return { kind: 'query', key: `query\n${query}`, query, type };
 }
 
-type Ask = (query: string) => Promise<Answer>;
-
 export interface DuplicateWatch {
   /** If a check is due, checks one of the candidates in the background. */
-  readonly checkOne: (candidates: readonly DuplicateCandidate[], ask: Ask) => void;
+  readonly checkOne: (candidates: readonly DuplicateCandidate[], runQuery: RunQuery) => void;
   /**
    * Starts the first check of a resource; null: it was already checked. The caller waits for the end of the check,
    * because duplicates would cause an immediate scale-up.
    */
-  readonly firstCheck: (candidate: DuplicateCandidate, ask: Ask) => Promise<void> | null;
+  readonly firstCheck: (candidate: DuplicateCandidate, runQuery: RunQuery) => Promise<void> | null;
   /** Returns the config in which the queries of resources with duplicates count each container once. */
   readonly adaptConfig: (config: SourceConfig) => SourceConfig;
   /** Returns a sentence about duplicates in a namespace or query; '': there are none now; null: there never were. */
@@ -76,16 +74,16 @@ export function createDuplicateWatch(parts: {
   let nextMs = -Infinity;
 
   const running = new Map<string, Promise<void>>();
-  const look = (candidate: DuplicateCandidate, ask: Ask): Promise<void> => {
+  const look = (candidate: DuplicateCandidate, runQuery: RunQuery): Promise<void> => {
     const { key } = candidate;
-    const done = lookNow(candidate, ask)
+    const done = lookNow(candidate, runQuery)
       .catch(onFault)
       .finally(() => running.delete(key));
     running.set(key, done);
     return done;
   };
 
-  const lookNow = async (candidate: DuplicateCandidate, ask: Ask): Promise<void> => {
+  const lookNow = async (candidate: DuplicateCandidate, runQuery: RunQuery): Promise<void> => {
     const nowMs = clock.monotonicMs();
     const { key } = candidate;
     const before = looks.get(key);
@@ -93,7 +91,7 @@ export function createDuplicateWatch(parts: {
     entry.atMs = nowMs;
     looks.set(key, entry);
     try {
-      entry.found = await find(config(), candidate, ask);
+      entry.found = await find(config(), candidate, runQuery);
       entry.wasFound ||= entry.found !== null;
     } finally {
       nextMs = clock.monotonicMs() + APART_MS;
@@ -101,7 +99,7 @@ export function createDuplicateWatch(parts: {
   };
 
   return {
-    checkOne: (candidates, ask) => {
+    checkOne: (candidates, runQuery) => {
       const nowMs = clock.monotonicMs();
       for (const candidate of candidates) {
         const known = looks.get(candidate.key);
@@ -117,11 +115,11 @@ export function createDuplicateWatch(parts: {
         oldest = candidate;
         oldestMs = atMs;
       }
-      if (oldest !== null && nowMs - oldestMs >= AGAIN_MS) void look(oldest, ask);
+      if (oldest !== null && nowMs - oldestMs >= AGAIN_MS) void look(oldest, runQuery);
     },
-    firstCheck: (candidate, ask) => {
+    firstCheck: (candidate, runQuery) => {
       const { key } = candidate;
-      return looks.has(key) ? (running.get(key) ?? null) : look(candidate, ask);
+      return looks.has(key) ? (running.get(key) ?? null) : look(candidate, runQuery);
     },
     adaptConfig: (given) => {
       const resources = Object.entries(given.onceQueries).filter(
@@ -142,14 +140,18 @@ export function createDuplicateWatch(parts: {
   };
 }
 
-function find(config: SourceConfig, candidate: DuplicateCandidate, ask: Ask): Promise<Duplicates | null> {
+function find(
+  config: SourceConfig,
+  candidate: DuplicateCandidate,
+  runQuery: RunQuery,
+): Promise<Duplicates | null> {
   if (candidate.kind === 'query') {
     const asWhole = candidate.type === 'External';
-    return findQueryDuplicates(ask, candidate.query, { asWhole });
+    return findQueryDuplicates(runQuery, candidate.query, { asWhole });
   }
   const namespaces = candidate.namespaces.slice(0, MAX_NAMESPACES);
   const query = resourceQuery(config, candidate.resource, namespaces);
-  return query === null ? Promise.resolve(null) : findContainerDuplicates(ask, query);
+  return query === null ? Promise.resolve(null) : findContainerDuplicates(runQuery, query);
 }
 
 function sentenceOf(found: Duplicates, candidate: DuplicateCandidate, config: SourceConfig): string {

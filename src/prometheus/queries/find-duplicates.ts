@@ -2,7 +2,7 @@ import { addsUp, groupedBy } from '../../promql/adds-up.js';
 import { stringLiteral } from '../../promql/quoting.js';
 import { type VectorSelector, vectorSelectors } from '../../promql/vector-selectors.js';
 import { listSome } from '../../units/format.js';
-import type { Answer } from '../answers/answer.js';
+import type { Answer, RunQuery } from '../answers/answer.js';
 import { labelOf, type Series } from '../answers/columns.js';
 
 export interface Duplicates {
@@ -40,8 +40,6 @@ export function isReplicaLabel(name: string): boolean {
   return /replica|^(?:receive|prometheus)$/.test(name);
 }
 
-type Ask = (query: string) => Promise<Answer>;
-
 /** Labels in which series of one container may differ without being duplicates: after a restart, or per CPU. */
 const OF_A_RUN = ['id', 'name', 'image', 'cpu'];
 const CONTAINER = ['namespace', 'pod', 'container'];
@@ -76,18 +74,20 @@ const SAME_WITHIN = 0.02;
  * Returns the containers for which a resource query finds several series, whatever the labels. Null: there are none, or
  * the query failed. Sends one query with a small answer; if there are duplicates, it sends two more.
  */
-export async function findContainerDuplicates(ask: Ask, query: string): Promise<Duplicates | null> {
+export async function findContainerDuplicates(runQuery: RunQuery, query: string): Promise<Duplicates | null> {
   const selector = vectorSelectors(query)[0];
   if (selector === undefined || selector.metric === null) return null;
   const identity = groupedBy(query, selector.text) ?? CONTAINER;
   const [namespace = 'namespace'] = identity.filter((label) => label.includes('namespace'));
   const counted = `count by (${identity.join(', ')}) (${eachOnce(selector)})`;
-  const byNamespace = seriesOf(await ask(`max by (${namespace}) (${counted}) > 1`));
+  const byNamespace = seriesOf(await runQuery(`max by (${namespace}) (${counted}) > 1`));
   if (byNamespace.length === 0) return null;
-  const [example] = seriesOf(await ask(`topk(1, ${counted})`));
+  const [example] = seriesOf(await runQuery(`topk(1, ${counted})`));
   if (example === undefined) return null;
   const matchers = identity.map((label) => `${label}=${stringLiteral(labelOf(example, label) ?? '')}`);
-  const labels = differing(seriesOf(await ask(`topk(${SAMPLE_SIZE}, ${withMatchers(selector, matchers)})`)));
+  const labels = differing(
+    seriesOf(await runQuery(`topk(${SAMPLE_SIZE}, ${withMatchers(selector, matchers)})`)),
+  );
   const namespaces = byNamespace.map((one) => labelOf(one, namespace) ?? '').filter((name) => name !== '');
   const times = Math.max(...byNamespace.map(({ value }) => value));
   const cause = labels[0]?.name ?? '';
@@ -111,12 +111,12 @@ function eachOnce(selector: VectorSelector): string {
  * answer is limited to `SAMPLE_SIZE` series.
  */
 export async function findQueryDuplicates(
-  ask: Ask,
+  runQuery: RunQuery,
   query: string,
   { asWhole }: { readonly asWhole: boolean },
 ): Promise<Duplicates | null> {
   for (const { text } of vectorSelectors(query).slice(0, MAX_SELECTORS)) {
-    const sample = seriesOf(await ask(`topk(${SAMPLE_SIZE}, ${text})`));
+    const sample = seriesOf(await runQuery(`topk(${SAMPLE_SIZE}, ${text})`));
     const names = new Set(sample.flatMap(({ labels }) => Object.keys(labels)));
     for (const name of [...names].filter((one) => OF_A_SCRAPE.test(one)).sort(byCause)) {
       if (!addsUp(query, text, { label: name, asWhole })) continue;

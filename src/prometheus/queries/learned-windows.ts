@@ -3,9 +3,10 @@ import { selectedRanges } from '../../promql/ranges.js';
 import { isOfResource, type Scaler } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
 import { windowOfInterval } from '../../units/bounds.js';
+import type { RunQuery } from '../answers/answer.js';
 import { resourceQuery, takesWindow } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
-import { type AskAges, ofPodsOnly, readIntervals, Unanswered } from './target-ages.js';
+import { ofPodsOnly, readIntervals, Unanswered } from './target-ages.js';
 
 /**
  * Determines the windows of resource queries. If the config sets no window, the window follows the scrape interval of
@@ -18,7 +19,7 @@ export interface LearnedWindows {
   readonly learn: (
     /** The data source with the queries of the round. */
     config: SourceConfig,
-    given: { readonly scalers: () => Iterable<Scaler>; readonly ask: AskAges },
+    given: { readonly scalers: () => Iterable<Scaler>; readonly runQuery: RunQuery },
   ) => void;
 }
 
@@ -90,7 +91,7 @@ export function createLearnedWindows(parts: {
 
   return {
     sources: () => current,
-    learn: (config, { scalers, ask }) => {
+    learn: (config, { scalers, runQuery }) => {
       const { name } = config;
       if (config.learnedIntervalSeconds === undefined) return;
       const state = states.get(name) ?? {
@@ -107,7 +108,7 @@ export function createLearnedWindows(parts: {
       if (users.length === 0) return;
       state.isReading = true;
       state.readings += 1;
-      readInterval(config, users, ask)
+      readInterval(config, users, runQuery)
         .then((seconds) => note(name, state, seconds))
         .catch(onFault)
         .finally(() => (state.isReading = false));
@@ -119,11 +120,11 @@ export function createLearnedWindows(parts: {
 export async function learnWindow(
   config: SourceConfig,
   scalers: Iterable<Scaler>,
-  ask: AskAges,
+  runQuery: RunQuery,
 ): Promise<SourceConfig> {
   if (config.learnedIntervalSeconds === undefined) return config;
   const users = someOf(usersOfWindow(config, scalers), 0);
-  const seconds = users.length === 0 ? null : await readInterval(config, users, ask);
+  const seconds = users.length === 0 ? null : await readInterval(config, users, runQuery);
   return seconds === null ? config : withInterval(config, usualInterval(seconds));
 }
 
@@ -164,7 +165,7 @@ function someOf(users: readonly WindowUser[], reading: number): readonly WindowU
 async function readInterval(
   config: SourceConfig,
   users: readonly WindowUser[],
-  ask: AskAges,
+  runQuery: RunQuery,
 ): Promise<number | null> {
   const namespaces = [...new Set(users.map(({ scaler }) => scaler.namespace))];
   const pods = joinPatterns(
@@ -173,11 +174,11 @@ async function readInterval(
   try {
     let longest: number | null = null;
     for (const resource of new Set(users.flatMap(({ resources }) => resources))) {
-      const ofPods = await longestOf(config, { resource, namespaces, pods }, ask);
+      const ofPods = await longestOf(config, { resource, namespaces, pods }, runQuery);
       // Without a result, queries all pods of one namespace, because the pod label may have another name.
       const seconds =
         ofPods ??
-        (await longestOf(config, { resource, namespaces: namespaces.slice(0, 1), pods: null }, ask));
+        (await longestOf(config, { resource, namespaces: namespaces.slice(0, 1), pods: null }, runQuery));
       if (seconds !== null) longest = Math.max(longest ?? 0, seconds);
     }
     return longest;
@@ -190,7 +191,7 @@ async function readInterval(
 async function longestOf(
   config: SourceConfig,
   given: { readonly resource: string; readonly namespaces: readonly string[]; readonly pods: string | null },
-  ask: AskAges,
+  runQuery: RunQuery,
 ): Promise<number | null> {
   const query = resourceQuery(config, given.resource, given.namespaces) ?? '';
   let longest: number | null = null;
@@ -205,7 +206,7 @@ async function longestOf(
         isVictoriaMetrics: config.flavor === 'victoriametrics',
         defaultInterval: 0,
       },
-      ask,
+      runQuery,
     );
     for (const seconds of byJob.values()) longest = Math.max(longest ?? 0, seconds);
   }

@@ -27,6 +27,7 @@ export interface Plan {
 
 type Sources = ReadonlyMap<string, SourceConfig>;
 
+/** The kinds are those of `CompiledQuery`. */
 export type PlannedQuery =
   | {
       readonly kind: 'alone';

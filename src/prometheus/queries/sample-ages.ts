@@ -5,12 +5,11 @@ import { hasMatcher, withoutMatcher } from '../../promql/vector-selectors.js';
 import { isOfResource, isOfTotal, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
 import { RecentMap } from '../../units/recent-map.js';
-import type { Answer } from '../answers/answer.js';
+import type { Answer, RunQuery } from '../answers/answer.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { whyOld } from '../source/judge-ages.js';
 import { metricChecks, metricQueryText } from './compile-queries.js';
 import {
-  type AskAges,
   type CheckedSelector,
   type Intervals,
   ofPodsOnly,
@@ -27,7 +26,7 @@ export interface SampleAges {
    */
   readonly check: (
     checked: CheckedMetric,
-    ask: (query: string, seconds: number) => Promise<Answer>,
+    runQuery: (query: string, seconds: number) => Promise<Answer>,
   ) => Promise<string | null>;
 }
 
@@ -87,27 +86,27 @@ export function createSampleAges(clock: Clock): SampleAges {
     return current.count >= APART;
   };
 
-  const intervalsOf = async (selector: CheckedSelector, ask: AskAges): Promise<Intervals> => {
+  const intervalsOf = async (selector: CheckedSelector, runQuery: RunQuery): Promise<Intervals> => {
     const nowMs = clock.monotonicMs();
     const key = `${selector.text} ${selector.rangeSeconds}`;
     const known = intervals.get(key, clock.now());
     if (known !== undefined && nowMs - known.atMs < INTERVAL_KEPT_MS) return known.learned;
-    const learned = await readIntervals(selector, ask);
+    const learned = await readIntervals(selector, runQuery);
     if (learned.byJob.size > 0) intervals.set(key, { atMs: nowMs, learned }, clock.now());
     return learned;
   };
 
-  const checkSelector = async (selector: CheckedSelector, ask: AskAges): Promise<Verdict> => {
-    const interval = await intervalsOf(selector, ask);
+  const checkSelector = async (selector: CheckedSelector, runQuery: RunQuery): Promise<Verdict> => {
+    const interval = await intervalsOf(selector, runQuery);
     const shortest = Math.min(...interval.byJob.values());
     if (selector.isOfPodsOnly === true && interval.longest > MAX_SPREAD * shortest) return UNKNOWN;
-    const targets = await readTargets(selector, interval, ask);
+    const targets = await readTargets(selector, interval, runQuery);
     if (targets === null) return UNKNOWN;
     const { rangeSeconds, maxAgeSeconds } = selector;
     return { isKnown: targets.length > 0, why: whyOld(targets, { rangeSeconds, maxAgeSeconds }) };
   };
 
-  const checkNow = async (checked: CheckedMetric, ask: AskAges): Promise<string | null> => {
+  const checkNow = async (checked: CheckedMetric, runQuery: RunQuery): Promise<string | null> => {
     const { metric, scaler, config } = checked;
     const { backlog = '' } = metricChecks(metric, scaler) ?? {};
     const queries = [metricQueryText(metric, scaler, config) ?? '', backlog];
@@ -117,20 +116,22 @@ export function createSampleAges(clock: Clock): SampleAges {
         const selector = selectorOf(one, checked);
         const whole = wholeOf(one, selector, checked);
         if (whole !== null && isShared(`${whole.text} ${whole.rangeSeconds}`)) {
-          const shared = await checkSelector({ ...whole, isOfPodsOnly: true }, ask);
+          const shared = await checkSelector({ ...whole, isOfPodsOnly: true }, runQuery);
           // Without a result, this workload is queried alone: the namespace may have too many series for the source.
           if (shared.isKnown) return shared;
         }
-        const verdict = await checkSelector(selector, ask);
+        const verdict = await checkSelector(selector, runQuery);
         // Without a result, the whole selector is checked, because the pod label may have another name.
-        return verdict.isKnown || whole?.text !== one.selector.text ? verdict : checkSelector(whole, ask);
+        return verdict.isKnown || whole?.text !== one.selector.text
+          ? verdict
+          : checkSelector(whole, runQuery);
       }),
     );
     return verdicts.find(({ why }) => why !== null)?.why ?? null;
   };
 
   return {
-    check: async (checked, askWithin) => {
+    check: async (checked, runWithin) => {
       const { scaler, metric, seconds, mayBeKept } = checked;
       if (maxAgeOf(metric, checked.config) === 0) return null;
       const startMs = clock.monotonicMs();
@@ -139,13 +140,13 @@ export function createSampleAges(clock: Clock): SampleAges {
       const age = last === undefined ? Infinity : startMs - last.atMs;
       if (last !== undefined && (last.why === null ? mayBeKept && age < KEPT_MS : age < OLD_KEPT_MS))
         return last.why;
-      const ask: AskAges = (query) => {
+      const runQuery: RunQuery = (query) => {
         const left = seconds - (clock.monotonicMs() - startMs) / 1000;
         if (left < 0.1) throw new Unanswered('no time was left for the queries for the age');
-        return askWithin(query, left);
+        return runWithin(query, left);
       };
       try {
-        const why = await checkNow(checked, ask);
+        const why = await checkNow(checked, runQuery);
         kept.set(key, { atMs: startMs, why }, clock.now());
         // Late samples have the time of their scrape: the server does not say whether they arrived before the value.
         return why ?? (last !== undefined && last.why !== null ? MAYBE_OLD : null);

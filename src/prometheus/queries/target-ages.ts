@@ -1,8 +1,9 @@
 import { stringLiteral } from '../../promql/quoting.js';
 import { hasMatcher, type VectorSelector, withMatcher } from '../../promql/vector-selectors.js';
-import type { Answer } from '../answers/answer.js';
+import type { Answer, RunQuery } from '../answers/answer.js';
 import { type Labels, selectSeries } from '../answers/columns.js';
 import type { LabelSelector } from '../../scaler/spec.js';
+import type { FailureReason } from '../../units/failure.js';
 import { allowedGapSeconds, type TargetAge } from '../source/judge-ages.js';
 
 /** A target whose scrapes fail still counts as a target of a selector if it had samples within this time. */
@@ -25,15 +26,13 @@ const MIN_INTERVAL_SECONDS = 0.1;
 const INTERVAL_SECONDS = 600;
 
 /** After one of these failures, the same query would always fail: this server does not provide ages. */
-const REFUSED: ReadonlySet<string> = new Set([
+const REFUSED: ReadonlySet<FailureReason> = new Set([
   'bad_query',
   'execution',
   'unauthorized',
   'too_large',
   'bad_answer',
 ]);
-
-export type AskAges = (query: string) => Promise<Answer>;
 
 /**
  * Thrown if there is no answer now but a later check may succeed: the time limit has passed, the source does not
@@ -80,8 +79,8 @@ type MeasuredSelector = Pick<
 >;
 
 /** Returns the scrape interval of each job of a selector; empty if no job has two samples at different times. */
-export async function readIntervals(selector: MeasuredSelector, ask: AskAges): Promise<Intervals> {
-  return intervalsOf(readAll(await ask(intervalQuery(selector))) ?? [], selector.defaultInterval);
+export async function readIntervals(selector: MeasuredSelector, runQuery: RunQuery): Promise<Intervals> {
+  return intervalsOf(readAll(await runQuery(intervalQuery(selector))) ?? [], selector.defaultInterval);
 }
 
 function intervalQuery({
@@ -122,12 +121,15 @@ export interface ReadTarget extends TargetAge {
 export async function readTargets(
   selector: CheckedSelector,
   intervals: Intervals,
-  ask: AskAges,
+  runQuery: RunQuery,
 ): Promise<readonly ReadTarget[] | null> {
   const { rangeSeconds, offsetSeconds, isOfPods, isVictoriaMetrics } = selector;
   const { byJob, longest } = intervals;
   const gap = allowedGapSeconds(rangeSeconds, longest);
-  const [ends, failed] = await Promise.all([readEnds(selector, gap, ask), ask(failingQuery(rangeSeconds))]);
+  const [ends, failed] = await Promise.all([
+    readEnds(selector, gap, runQuery),
+    runQuery(failingQuery(rangeSeconds)),
+  ]);
   if (ends === null) return null;
   const { newest: live, start, before } = ends;
   const failing = new Set((readAll(failed) ?? []).map(({ labels }) => scrapedKey(labels)));
@@ -135,11 +137,11 @@ export async function readTargets(
   const withoutBefore = lacking(live, before, offsetSeconds + rangeSeconds + gap);
   const isLacking = withoutStart.size > 0 || withoutBefore.size > 0;
   const isAsked = live.length === 0 || isLacking || mayFail(live, failing);
-  const read = isAsked ? await readSeen(selector, ask) : null;
+  const read = isAsked ? await readSeen(selector, runQuery) : null;
   const seen = new Map((read ?? []).map(({ labels }) => [targetKey(labels), labels]));
   const delay = isVictoriaMetrics ? VISIBLE_SECONDS : 0;
   const ageOf = ({ at, value }: Read): number => Math.max(0, at - offsetSeconds - value - delay);
-  const ofValue = await readOfValue(live, selector, ask);
+  const ofValue = await readOfValue(live, selector, runQuery);
   const targets = live.map((one): ReadTarget => {
     const isSeen = seen.has(targetKey(one.labels));
     const isOlder = failing.has(scrapedKey(one.labels)) || isSeen;
@@ -157,7 +159,7 @@ export async function readTargets(
     if (failing.has(scrapedKey(labels)))
       targets.push({ ...NO_FLAGS, labels, ageSeconds: null, intervalSeconds: longest });
   const isEmpty = targets.length === 0 && rangeSeconds > 0;
-  return isEmpty && (await hasSamples(selector, ask))
+  return isEmpty && (await hasSamples(selector, runQuery))
     ? [{ ...NO_FLAGS, labels: {}, ageSeconds: rangeSeconds, intervalSeconds: longest }]
     : targets;
 }
@@ -180,11 +182,11 @@ const MARK = 'promscaler_start';
  * for example because the answer exceeds its limit of series, sends a separate query for each. Null: the query for the
  * end of the range is rejected, too.
  */
-async function readEnds(selector: CheckedSelector, gap: number, ask: AskAges): Promise<Ends | null> {
+async function readEnds(selector: CheckedSelector, gap: number, runQuery: RunQuery): Promise<Ends | null> {
   const { rangeSeconds, offsetSeconds, isVictoriaMetrics } = selector;
   const newestOnly = newestQuery(selector, offsetSeconds);
   if (gap >= rangeSeconds) {
-    const newest = readCounted(await ask(newestOnly), selector);
+    const newest = readCounted(await runQuery(newestOnly), selector);
     return newest === null ? null : { newest, start: null, before: null };
   }
   const startOnly = newestQuery(selector, offsetSeconds + rangeSeconds - gap);
@@ -192,17 +194,21 @@ async function readEnds(selector: CheckedSelector, gap: number, ask: AskAges): P
   const marked = [startOnly, ...(beforeOnly === null ? [] : [beforeOnly])].map(
     (query, index) => `label_replace(${query}, "${MARK}", "${index + 1}", "", "")`,
   );
-  const all = readCounted(await ask([newestOnly, ...marked].join(' or ')), selector);
+  const all = readCounted(await runQuery([newestOnly, ...marked].join(' or ')), selector);
   if (all !== null) {
     const withMark = (mark: string | undefined): readonly Read[] =>
       all.filter(({ labels }) => labels[MARK] === mark);
     const before = beforeOnly === null ? null : withMark('2');
     return { newest: withMark(undefined), start: withMark('1'), before };
   }
-  const newest = readCounted(await ask(newestOnly), selector);
+  const newest = readCounted(await runQuery(newestOnly), selector);
   if (newest === null) return null;
-  const start = readCounted(await ask(startOnly), selector);
-  return { newest, start, before: beforeOnly === null ? null : readCounted(await ask(beforeOnly), selector) };
+  const start = readCounted(await runQuery(startOnly), selector);
+  return {
+    newest,
+    start,
+    before: beforeOnly === null ? null : readCounted(await runQuery(beforeOnly), selector),
+  };
 }
 
 export function newestQuery(
@@ -220,7 +226,7 @@ export function newestQuery(
 async function readOfValue(
   live: readonly Read[],
   selector: CheckedSelector,
-  ask: AskAges,
+  runQuery: RunQuery,
 ): Promise<ReadonlyMap<string, Read>> {
   const { valueAtSeconds, offsetSeconds } = selector;
   const [first] = live;
@@ -233,7 +239,7 @@ async function readOfValue(
   // The shift is in whole seconds, so that scalers share the query. One second is added for the time that the query
   // takes.
   const shift = Math.ceil(since) + 1;
-  const read = readCounted(await ask(newestQuery(selector, offsetSeconds + shift)), selector) ?? [];
+  const read = readCounted(await runQuery(newestQuery(selector, offsetSeconds + shift)), selector) ?? [];
   return new Map(read.map((one) => [targetKey(one.labels), { ...one, at: one.at - shift }]));
 }
 
@@ -264,17 +270,17 @@ function mayFail(targets: readonly Read[], failing: ReadonlySet<string>): boolea
 }
 
 /** Returns the targets that had samples in the hour before the range; null: the server rejects the query. */
-async function readSeen(selector: CheckedSelector, ask: AskAges): Promise<readonly Read[] | null> {
+async function readSeen(selector: CheckedSelector, runQuery: RunQuery): Promise<readonly Read[] | null> {
   const { text, rangeSeconds, offsetSeconds, by } = selector;
   const window = `[${SEEN_SECONDS}s:${SEEN_STEP_SECONDS}s]${offset(offsetSeconds + rangeSeconds)}`;
-  return readCounted(await ask(`max ${by} (max_over_time(timestamp(${text})${window}))`), selector);
+  return readCounted(await runQuery(`max ${by} (max_over_time(timestamp(${text})${window}))`), selector);
 }
 
 /** Returns whether the range contains samples, which is possible even if the selector has no live targets. */
-async function hasSamples(selector: CheckedSelector, ask: AskAges): Promise<boolean> {
+async function hasSamples(selector: CheckedSelector, runQuery: RunQuery): Promise<boolean> {
   const { text, rangeSeconds, offsetSeconds, by } = selector;
   const samples = `count_over_time(${text}[${duration(rangeSeconds)}]${offset(offsetSeconds)})`;
-  return (readCounted(await ask(`max ${by} (${samples})`), selector) ?? []).length > 0;
+  return (readCounted(await runQuery(`max ${by} (${samples})`), selector) ?? []).length > 0;
 }
 
 interface Read {

@@ -4,6 +4,7 @@ import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { substitute } from '../../promql/variables.js';
 import { labelText } from '../../promql/vector-selectors.js';
 import { markPods, OF_WORKLOAD, sumBy, sumOfTotal } from '../../promql/workload-sum.js';
+import { isFulfilled } from '../../scaler/label-requirement.js';
 import {
   isOfResource,
   isOfTotal,
@@ -12,7 +13,7 @@ import {
   type Scaler,
 } from '../../scaler/spec.js';
 import type { RangeSeries } from '../answers/classify.js';
-import { selectSeries } from '../answers/columns.js';
+import { labelOf } from '../answers/columns.js';
 import { resourceWindowSeconds } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { metricQueryText } from './compile-queries.js';
@@ -29,7 +30,7 @@ const NAMESPACES = 'namespace=~"$namespaces"';
 
 /** Returns the query for the load of a workload; null: the data source has no query for the resource of the metric. */
 export function totalLoad(metric: MetricSpec, scaler: Scaler, source: SourceConfig): TotalLoad | null {
-  const query = metricQueryText(metric, scaler, ofPodsOnly(metric, scaler, source));
+  const query = metricQueryText(metric, scaler, withPodsMatcher(metric, scaler, source));
   if (query === null) return null;
   return sumOfWorkload(metric, scaler, {
     query,
@@ -69,7 +70,7 @@ export function windowOfMetric(metric: MetricSpec, source: SourceConfig): number
  * If the resource query evaluates each pod independently, returns the data source with a query for the pods of this
  * workload only. Otherwise the server would evaluate all pods of the namespace at each step of the range.
  */
-function ofPodsOnly(metric: MetricSpec, { spec }: Scaler, source: SourceConfig): SourceConfig {
+function withPodsMatcher(metric: MetricSpec, { spec }: Scaler, source: SourceConfig): SourceConfig {
   if (!isOfResource(metric)) return source;
   const template = source.resourceQueries[metric.name] ?? '';
   const ofPods = template.replaceAll(NAMESPACES, `${NAMESPACES}, pod=~"$pods"`);
@@ -84,15 +85,9 @@ export function selectLoad<T extends Pick<RangeSeries, 'labels'>>(
   { labels, selector }: TotalLoad,
   series: readonly T[],
 ): readonly T[] {
-  const own = series.filter((one) =>
-    Object.entries(labels).every(([name, value]) => one.labels[name] === value),
+  return series.filter(
+    (one) =>
+      Object.entries(labels).every(([name, value]) => one.labels[name] === value) &&
+      selector.every((requirement) => isFulfilled(requirement, labelOf(one, requirement.key))),
   );
-  if (selector.length === 0) return own;
-  const chosen = new Set(
-    selectSeries(
-      own.map((one) => ({ ...one, value: 0 })),
-      selector,
-    ).map((one) => one.labels),
-  );
-  return own.filter((one) => chosen.has(one.labels));
 }

@@ -45,7 +45,7 @@ export function createRenewed<T>(options: {
   const fetchNow = async (): Promise<void> => {
     try {
       const fetched = await withDeadline(clock, { ms: FETCH_MS }, (signal) =>
-        untilAborted(fetch(signal), signal),
+        unlessAborted(fetch(signal), signal),
       );
       current = currentValue(fetched, clock.monotonicMs());
       failure = null;
@@ -63,7 +63,7 @@ export function createRenewed<T>(options: {
     const mayAsk = failure === null || nowMs - failure.atMs >= RETRY_MS;
     const running = pending ?? (mayAsk ? (pending = fetchNow()) : null);
     if (current !== null && isUsable) return current.value;
-    if (running !== null) await untilAborted(running, signal);
+    if (running !== null) await unlessAborted(running, signal);
     return valueOf(current, failure);
   };
 
@@ -98,7 +98,7 @@ function valueOf<T>(current: CurrentValue<T> | null, failure: { readonly error: 
 }
 
 /** Returns the result of `work`. Throws when `signal` is aborted, because some libraries ignore signals. */
-function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(asError(signal.reason));
     if (signal.aborted) abort();

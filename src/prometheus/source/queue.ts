@@ -38,7 +38,7 @@ export interface TimedAnswer {
   readonly answer: Answer;
   readonly seconds: number | null;
   /** Time limit of the query in seconds. Default: the usual time limit. */
-  readonly limit?: number | null;
+  readonly limit?: number;
 }
 
 /** Counts the answers of a round until all of its queries are answered. */
@@ -178,17 +178,9 @@ export function createQueryQueue(parts: {
   const runWithSlot = async (pending: PendingQuery): Promise<void> => {
     const { options, untilMs } = pending;
     try {
-      const overLimit = limits?.whyNoTime(pending.owners) ?? null;
-      if (overLimit !== null) {
-        end(pending, overLimit);
-        return;
-      }
-      if (options.signal.aborted) {
-        end(pending, CANCELED);
-        return;
-      }
-      if (untilMs - clock.monotonicMs() < LEAST_QUERY_MS) {
-        end(pending, noSlot(pending));
+      const unsent = whyNotSent(pending);
+      if (unsent !== null) {
+        end(pending, unsent);
         return;
       }
       const [answer, seconds] = await sendNow(pending);
@@ -204,6 +196,14 @@ export function createQueryQueue(parts: {
       onFault(error);
       end(pending, INTERNAL_ERROR);
     }
+  };
+
+  /** Returns the failure of a query that is not sent although it has a slot; null: it is sent. */
+  const whyNotSent = (pending: PendingQuery): Answer | null => {
+    const overLimit = limits?.whyNoTime(pending.owners) ?? null;
+    if (overLimit !== null) return overLimit;
+    if (pending.options.signal.aborted) return CANCELED;
+    return pending.untilMs - clock.monotonicMs() < LEAST_QUERY_MS ? noSlot(pending) : null;
   };
 
   const noSlot = ({ isSlow }: PendingQuery): Answer => {
@@ -300,7 +300,7 @@ export async function queryTimed(
   text: string,
   options: SendOptions,
 ): Promise<TimedAnswer> {
-  let time: Omit<TimedAnswer, 'answer'> = { seconds: null, limit: null };
+  let time: Omit<TimedAnswer, 'answer'> = { seconds: null };
   const onSeconds: SendOptions['onSeconds'] = (seconds, limit) => (time = { seconds, limit });
   const answer = await query(text, { ...options, onSeconds });
   return { answer, ...time };
