@@ -53,15 +53,15 @@ interface CustomResourcesOptions {
   readonly rejectedSince: (key: string) => Instant | null;
   readonly leadership: Pick<Leadership, 'mayWrite'>;
   readonly recordEvent: (object: EventObject, event: TargetEvent) => void;
-  /** Returns whether this process writes the status of an object. Default: always true. */
-  readonly isOwn?: (key: string) => boolean;
+  /** Returns whether this process writes the status of an object. */
+  readonly isOwn: (key: string) => boolean;
   /** The dry run of the service. It also disables status writes, because another service may write the status. */
   readonly dryRun: boolean;
 }
 
 export function createCustomResources({ store, ...options }: CustomResourcesOptions): CustomResources {
   if (store === null) return NONE;
-  const { transport, clock, log, dryRun, isOwn = () => true } = options;
+  const { transport, clock, log, dryRun, isOwn } = options;
   let verdicts: ReadonlyMap<string, ObjectVerdict> = new Map();
   const generations = new WeakMap<Scaler, number>();
   const watch = createScalerWatch({ store, transport, clock, log });

@@ -1,6 +1,6 @@
 import { conditionOf } from '../decision/result/condition.js';
 import { isFailing } from '../decision/failing.js';
-import { limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
+import { isSameOutcome, limitsOf, reasonOf, rescaleDirection } from './cycle-record.js';
 import type { Outcome } from './cycle-record.js';
 import type { ServiceEvent } from './event-feed.js';
 import { describeFailure } from '../units/failure.js';
@@ -30,10 +30,10 @@ const NO_EVENTS: readonly ServiceEvent[] = [];
  * Returns whether a decision is an event. A held change is reported once, not in every cycle. A failed change is
  * reported as a failure.
  */
-function isDecisionEvent(before: Outcome | undefined, { kind, from, to }: Outcome): boolean {
-  if (rescaleDirection({ kind, from, to, message: '' }) !== null) return true;
-  if (kind === 'none' || kind === 'failed' || from === to) return false;
-  return before?.kind !== kind || before.from !== from || before.to !== to;
+function isDecisionEvent(before: Outcome | undefined, outcome: Outcome): boolean {
+  if (rescaleDirection(outcome) !== null) return true;
+  const { kind, from, to } = outcome;
+  return kind !== 'none' && kind !== 'failed' && from !== to && !isSameOutcome(before, outcome);
 }
 
 interface FailureEvent {

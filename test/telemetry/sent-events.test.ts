@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createSentEvents } from '../../src/telemetry/records.js';
+import { createSentEvents } from '../../src/telemetry/sent-events.js';
 import { at } from '../support/builders.js';
 
 const event = (seconds: number, message = 'New size: 5') =>

@@ -8,7 +8,7 @@ import type { EventFeed } from '../../telemetry/event-feed.js';
 import { isQuiet, type Ledger } from '../../telemetry/ledger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import type { Outages } from '../../telemetry/outages.js';
-import type { SentEvents } from '../../telemetry/records.js';
+import type { SentEvents } from '../../telemetry/sent-events.js';
 import type { SnapshotArchive } from '../../telemetry/snapshot-archive.js';
 import type { CycleOutput, CycleReportPorts, Recorder } from './types.js';
 
