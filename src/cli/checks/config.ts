@@ -15,6 +15,7 @@ const CHOSEN: ReadonlySet<string> = new Set<ProblemCode>(['missing-is-zero', 'mi
 
 interface ReadDocuments {
   readonly configFile: string | undefined;
+  /** The number of valid documents. A rejected one whose last version is in effect is not counted. */
   readonly documents: number;
   readonly problems: readonly Problem[];
 }
@@ -25,12 +26,12 @@ export function checkConfig({ configFile, documents, problems }: ReadDocuments):
   const facts = chosen.map(({ message, file }) =>
     resultsOf('config', 'config').ok(`${file === null ? '' : `${file}: `}${message}`),
   );
-  if (others.length > 0) return [...others.map(resultOf), ...facts];
+  if (others.length > 0) return [...others.map(resultOfProblem), ...facts];
   const config = configFile ?? 'without --config, every field of the service config has its default';
-  return [resultsOf('config', 'config').ok(`${config}; ${countOf(documents, 'document')}`), ...facts];
+  return [resultsOf('config', 'config').ok(`${config}; ${countOf(documents, 'valid document')}`), ...facts];
 }
 
-function resultOf({ severity, message, file, place, code, path }: Problem): CheckResult {
+export function resultOfProblem({ severity, message, file, place, code, path }: Problem): CheckResult {
   const build = resultsOf('config', 'config')[severity === 'error' ? 'failed' : 'warning'];
   const where = file === null ? '' : `${file}${place === null ? '' : `:${place.line}:${place.column}`}: `;
   // The message about an unreadable file already starts with the name of the file.

@@ -1,3 +1,5 @@
+import { realpath } from 'node:fs/promises';
+import { sep } from 'node:path';
 import {
   readScalerObject,
   SCALER_PLURAL,
@@ -8,11 +10,15 @@ import {
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { withDeadline } from '../../units/clock.js';
+import type { ObjectSource } from '../../config/read-objects.js';
 import { createScalerFiles } from '../../config/scaler-files.js';
-import type { Scaler } from '../../scaler/spec.js';
+import { isOfObject } from '../../scaler/problems/problem.js';
+import type { ReadDocument } from '../../scaler/read/read-scalers.js';
+import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readOptionsOf } from '../input/service-config.js';
 import { CLUSTER_SUBJECT, type DoctorContext } from './context.js';
 import { type CheckResult, resultsOf } from './check-result.js';
+import { resultOfProblem } from './config.js';
 import { openCluster } from './cluster.js';
 
 const DEADLINE_MS = 10_000;
@@ -51,23 +57,33 @@ export async function listScalerObjects(
   return store;
 }
 
+/** A valid document that is given to `validate`. */
+export interface GivenDocument extends ReadDocument {
+  readonly scaler: Scaler;
+  /** The path of its file; `-`: standard input. */
+  readonly absolutePath: string;
+}
+
 /**
- * Reads the existing Scaler objects of all watched namespaces, or, if listing those is forbidden, of the namespaces of
- * the documents. Empty: the cluster does not have the CRD.
+ * Reads the other documents of the service: its files, and the Scaler objects of all watched namespaces or, if listing
+ * those is forbidden, of the namespaces of the given documents. A cluster without the CRD has no objects. The results
+ * contain each given document that the service would reject because another one has the same name. `paths`: those of
+ * the service; empty: they are unknown.
  */
 export async function readOtherScalers(
-  scalers: readonly Scaler[],
+  given: readonly GivenDocument[],
   context: ListContext,
+  paths: readonly string[],
 ): Promise<{ readonly others: readonly Scaler[]; readonly results: readonly CheckResult[] }> {
   const { config, clock } = context;
   const list = async (namespaces: readonly string[]) => {
     const failures: KubernetesError[] = [];
     const kubernetes = { ...config.kubernetes, namespaces };
-    const scalersConfig = { ...config.scalers, customResources: scalers.length > 0 };
+    const scalersConfig = { ...config.scalers, customResources: given.length > 0 };
     const narrowed = { ...context, config: { ...config, kubernetes, scalers: scalersConfig } };
     return { objects: await listScalerObjects(narrowed, (failure) => failures.push(failure)), failures };
   };
-  const own = new Set(scalers.map(({ namespace }) => namespace));
+  const own = new Set(given.map(({ scaler }) => scaler.namespace));
   const { namespaces: watched } = config.kubernetes;
   let { objects, failures } = await list(watched.length === 0 ? [] : [...new Set([...watched, ...own])]);
   if (failures.some(({ kind }) => kind === 'forbidden')) ({ objects, failures } = await list([...own]));
@@ -79,7 +95,46 @@ export async function readOtherScalers(
       ),
     );
   if (objects === null) return { others: [], results };
-  const loaded = await createScalerFiles({ paths: [], clock, read: readOptionsOf(config), objects }).load();
-  const keys = new Set(scalers.map(({ key }) => key));
-  return { others: loaded.scalers.filter(({ key }) => !keys.has(key)), results };
+  const byKey = new Map(given.map((document) => [document.scaler.key, document]));
+  const applied = config.scalers.customResources ? await withoutFiles(given, paths) : [];
+  const all = [
+    ...[...objects.list()].filter((object) => !byKey.has(scalerKey(object))),
+    ...applied.map(({ scaler: { namespace, name, document } }) => ({
+      namespace,
+      name,
+      specText: JSON.stringify(document.spec),
+    })),
+  ];
+  const source: ObjectSource = { list: () => all, isComplete: () => true, onChange: () => () => undefined };
+  const loaded = await createScalerFiles({
+    paths,
+    clock,
+    read: readOptionsOf(config),
+    objects: source,
+  }).load();
+  const duplicates = loaded.problems.flatMap((problem): readonly CheckResult[] => {
+    const document = byKey.get(problem.scaler ?? '');
+    if (problem.code !== 'duplicate-document' || document === undefined) return [];
+    return [resultOfProblem(isOfObject(problem) ? { ...problem, ...placeOf(document) } : problem)];
+  });
+  return {
+    others: loaded.scalers.filter(({ key }) => !byKey.has(key)),
+    results: [...duplicates, ...results],
+  };
+}
+
+function placeOf({ file, place }: ReadDocument): Pick<ReadDocument, 'file' | 'place'> {
+  return { file, place };
+}
+
+/** Returns the documents that are in no file of the service, so that only `kubectl apply` can bring them there. */
+async function withoutFiles(
+  given: readonly GivenDocument[],
+  paths: readonly string[],
+): Promise<readonly GivenDocument[]> {
+  const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
+  return given.filter(
+    ({ absolutePath }) =>
+      !real.some((path) => absolutePath === path || absolutePath.startsWith(`${path}${sep}`)),
+  );
 }

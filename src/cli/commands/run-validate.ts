@@ -16,7 +16,8 @@ import { formatLocal } from '../../schedules/local-time.js';
 import { nextOccurrences } from '../../schedules/occurrences.js';
 import { countOf, listSome } from '../../units/format.js';
 import type { Instant } from '../../units/time.js';
-import { readOtherScalers } from '../checks/list-scaler-objects.js';
+import { checkConfig } from '../checks/config.js';
+import { type GivenDocument, readOtherScalers } from '../checks/list-scaler-objects.js';
 import { type DoctorReport, makeReport, writeCounts, writeResults } from '../checks/report.js';
 import { runChecks } from '../checks/run-checks.js';
 import { type ClusterOptions, homeDirectory, withCluster } from '../reach/cluster-options.js';
@@ -72,7 +73,8 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
   const {
     report: found,
     config,
-    scalers,
+    configFile,
+    documents,
   } = validate(others, {
     named,
     problems,
@@ -88,7 +90,10 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
   const isConfigValid = config !== null || offline.serviceConfigs === 0;
   const report =
     isLive && isConfigValid
-      ? { ...offline, live: await checkLive({ config, scalers, prometheus, cluster: options }, io) }
+      ? {
+          ...offline,
+          live: await checkLive({ config, configFile, documents, prometheus, cluster: options }, io),
+        }
       : offline;
   io.stdout.write(format === 'text' ? localTimes(describe(report, io)) : writeStructured(format, report));
   return report.errors > 0 || (report.live?.failed ?? 0) > 0 ? 1 : 0;
@@ -103,7 +108,8 @@ function rejectWithoutLive({ live = false, prometheus, kubeconfig, context, url 
 async function checkLive(
   input: {
     readonly config: ServiceConfig | null;
-    readonly scalers: readonly Scaler[];
+    readonly configFile: string | undefined;
+    readonly documents: readonly GivenDocument[];
     readonly prometheus: string | undefined;
     readonly cluster: ClusterOptions;
   },
@@ -112,9 +118,11 @@ async function checkLive(
   const { clock, signal, env } = io;
   const base = withPrometheusUrl(input.config ?? resolveServiceConfig({}, null), input.prometheus);
   const config = withCluster(base, input.cluster);
-  const { scalers } = input;
+  const { documents } = input;
+  const scalers = documents.map(({ scaler }) => scaler);
   const context = { clock, signal, env, home: homeDirectory(io), config };
-  const { others, results: ofObjects } = await readOtherScalers(scalers, context);
+  const paths = input.config?.scalers.paths ?? [];
+  const { others, results: ofOthers } = await readOtherScalers(documents, context, paths);
   const results = await runChecks({
     ...context,
     scalers,
@@ -122,7 +130,9 @@ async function checkLive(
     // These checks are skipped, because they would check the account of the user, not the account of the service.
     includesServiceChecks: false,
   });
-  return makeReport([...results, ...ofObjects], io);
+  const { configFile } = input;
+  const ofConfig = checkConfig({ configFile, documents: documents.length, problems: [] });
+  return makeReport([...ofConfig, ...ofOthers, ...results], io);
 }
 
 /** Returns the text output. Its last line also counts failed checks: `0 errors` alone would be misleading. */
@@ -182,7 +192,9 @@ function validate(
 ): {
   readonly report: ValidationReport;
   readonly config: ServiceConfig | null;
-  readonly scalers: readonly Scaler[];
+  readonly configFile: string | undefined;
+  /** Those without an error. */
+  readonly documents: readonly GivenDocument[];
 } {
   let otherKinds = 0;
   const all = files.flatMap((file) => {
@@ -200,7 +212,11 @@ function validate(
     readLocated(inNamespace(document, namespace), file.name, { ...readOptionsOf(config), now }),
   );
   const unique = refuseDuplicates(read);
-  const scalers = unique.flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
+  const valid = unique.flatMap((one, index): readonly GivenDocument[] => {
+    const { absolutePath } = documents[index]?.file ?? { absolutePath: '-' };
+    return one.scaler === null ? [] : [{ ...one, scaler: one.scaler, absolutePath }];
+  });
+  const scalers = valid.map(({ scaler }) => scaler);
   const byTarget = groupByTarget(scalers);
   const limitProblem = checkLimits(
     files.map(({ text }) => text.length),
@@ -230,7 +246,7 @@ function validate(
     problems,
     schedules: nextTimes(scalers, now),
   };
-  return { report, config, scalers };
+  return { report, config, configFile: named?.name ?? services[0]?.file.name, documents: valid };
 }
 
 /** Sets the namespace of a document without one and rejects another namespace, like `kubectl apply -n`. */

@@ -7,6 +7,8 @@ import { writeProblems } from '../output/lines.js';
 import { readInput } from './read-files.js';
 
 export interface ServiceInput {
+  /** The path as the user typed it. */
+  readonly name: string;
   readonly config: ServiceConfig | null;
   readonly absolutePath: string | null;
   readonly problems: readonly Problem[];
@@ -14,9 +16,9 @@ export interface ServiceInput {
 
 export async function readServiceInput(file: string, io: CommandIo): Promise<ServiceInput> {
   const input = await readInput(file, io);
-  if ('code' in input) return { config: null, absolutePath: null, problems: [input] };
+  if ('code' in input) return { name: file, config: null, absolutePath: null, problems: [input] };
   const { config, problems } = readServiceConfig(input.text, file, input.absolutePath);
-  return { config, absolutePath: input.absolutePath, problems };
+  return { name: file, config, absolutePath: input.absolutePath, problems };
 }
 
 /**

@@ -161,7 +161,7 @@ describe('doctor, with documents in the cluster', () => {
     expect(report.of('config')).toEqual([]);
     const messages = report.results.filter(({ check }) => check === 'config').map(({ message }) => message);
     expect(messages.map((message) => message.replace(/^.*(spec\.\S+ is \w+).*$/, '$1'))).toEqual([
-      'promscaler.yaml; 1 document',
+      'promscaler.yaml; 1 valid document',
       'spec.fallback.mode is exact',
       'spec.metrics[0].external.onMissing is zero',
       'spec.metrics[0].external.onNaN is zero',

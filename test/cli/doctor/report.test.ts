@@ -58,7 +58,7 @@ describe('doctor', () => {
     const lines = stdout.trimEnd().split('\n');
     expect(exitCode).toBe(0);
     expect(lines.slice(0, 2)).toEqual([
-      'ok        config: promscaler.yaml; 1 document',
+      'ok        config: promscaler.yaml; 1 valid document',
       `ok        data source default: ${fixture.prometheus} answers; cpu series of 4 containers; the containers are scraped every 30 s, so the window is 120 s (with scrape_interval: 15s, the metrics would follow the load sooner); the newest samples of cpu are up to 25 s old (limit: 33 s)`,
     ]);
     expect(lines[3]).toMatch(

@@ -38,6 +38,21 @@ describe('validate --live', () => {
     expect(stdout).toMatch(/^ok {8}shop\/web: .*current decision/m);
   });
 
+  it('says which service config it used, or that it used the defaults', async () => {
+    const lineOf = async (...args: readonly string[]) =>
+      /^ok +config: (.*)$/m.exec(
+        (await runCli(['validate', ...args, '--live'], { cwd: files() })).stdout,
+      )?.[1];
+
+    expect(await lineOf('web.yaml', '--config', './promscaler.yaml')).toBe(
+      './promscaler.yaml; 1 valid document',
+    );
+    expect(await lineOf('.')).toBe('promscaler.yaml; 1 valid document');
+    expect(await lineOf('web.yaml', '--prometheus', url, '--url', simulator.url)).toBe(
+      'without --config, every field of the service config has its default; 1 valid document',
+    );
+  });
+
   it('exits with 1 if a check fails, although no document has an error', async () => {
     const cwd = files({ 'wbe.yaml': document('wbe') });
 
@@ -82,6 +97,49 @@ describe('validate --live', () => {
       message:
         'deployment team-b/web does not exist; deployment shop/web exists, but Scaler shop/only-here scales it',
       fix: 'create deployment team-b/web, correct spec.scaleTargetRef, or delete this document',
+    });
+  });
+
+  describe('with the files of the service', () => {
+    const liveOf = async (paths: readonly string[], more: Readonly<Record<string, string>>) => {
+      const config = `scalers: { paths: [scalers], customResources: true }\n`;
+      const service = serviceConfig({ prometheus: url, kubernetes: simulator.url, config });
+      const cwd = files({ 'promscaler.yaml': service, 'scalers/web.yaml': document('web'), ...more });
+      const ran = await runCli(
+        ['validate', ...paths, '--config', 'promscaler.yaml', '--live', '-o', 'json'],
+        { cwd },
+      );
+      const { live } = JSON.parse(ran.stdout) as ValidationReport;
+      return { exitCode: ran.exitCode, failed: live?.results.filter(({ status }) => status === 'failed') };
+    };
+
+    it('fails for a name that one of them has, because the service rejects the object', async () => {
+      const { exitCode, failed } = await liveOf(['copy.yaml'], { 'copy.yaml': `# copy\n${document('web')}` });
+
+      expect(exitCode).toBe(1);
+      expect(failed).toMatchObject([
+        {
+          check: 'config',
+          message: expect.stringMatching(
+            /^copy\.yaml:4:19: shop\/web is also in \S+\/scalers\/web\.yaml:3: a file takes precedence, so this object is not used$/,
+          ),
+          fix: 'delete one of the documents',
+        },
+      ]);
+    });
+
+    it('has no problem with the file itself', async () => {
+      expect(await liveOf(['scalers/web.yaml'], {})).toEqual({ exitCode: 0, failed: [] });
+      expect(await liveOf(['scalers'], {})).toEqual({ exitCode: 0, failed: [] });
+    });
+
+    it('fails for a target that one of them scales', async () => {
+      const second = document('second', '  scaleTargetRef: { name: web }\n');
+      const { failed } = await liveOf(['second.yaml'], { 'second.yaml': second });
+
+      expect(failed).toMatchObject([
+        { check: 'other-scaler', message: expect.stringContaining('Scaler shop/web') },
+      ]);
     });
   });
 
