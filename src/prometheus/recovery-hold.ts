@@ -249,7 +249,7 @@ function holdOfNew(
 ): Omit<HeldMetric, 'hold'> & { readonly hold: MetricHold | null } {
   const source = sources.get(metric.source);
   const query = source === undefined ? '' : (metricQueryText(metric, scaler, source) ?? '');
-  const { backlog, capacity } = metricChecks(metric, scaler) ?? {};
+  const { backlog, capacity } = metricChecks(metric, scaler)?.queries ?? {};
   const queries = [query, backlog, capacity].filter((text) => text !== undefined);
   const key = `${metricKey(metric)}\n${metric.source}\n${queries.join('\n')}`;
   const window = windowOf(metric, source);

@@ -49,23 +49,15 @@ async function checkAutoCapacity(guarded: GuardedMetric): Promise<readonly Check
 async function checkOwnGuards(guarded: GuardedMetric): Promise<readonly CheckResult[]> {
   const checks = metricChecks(guarded.metric, guarded.scaler);
   if (checks === null) return [];
-  const { guard, freshness, backlog, capacity, served } = checks;
-  const none = { guard: null, freshness: null };
-  const queries = [
-    ...(guard === null ? [] : [{ query: guard, only: { ...none, guard } }]),
-    ...(freshness === null ? [] : [{ query: freshness.query, only: { ...none, freshness } }]),
-    ...(backlog === undefined ? [] : [{ query: backlog, only: { ...none, backlog } }]),
-    ...(capacity === undefined ? [] : [{ query: capacity, only: { ...none, capacity } }]),
-    ...(served === undefined ? [] : [{ query: served, only: { ...none, served } }]),
-  ];
-  const found = await Promise.all(queries.map((one) => checkGuard(one.query, one.only, guarded)));
+  const found = await Promise.all(
+    Object.entries(checks.queries).map(([name, query]) => checkGuard({ name, query, checks }, guarded)),
+  );
   return found.filter((one) => one !== null);
 }
 
-/** Checks one of the additional queries of a metric. `only`: the checks with just this query. */
+/** Checks one of the additional queries of a metric. */
 async function checkGuard(
-  query: string,
-  only: Omit<MetricChecks, 'isMissingZero'>,
+  { name, query, checks }: { readonly name: string; readonly query: string; readonly checks: MetricChecks },
   guarded: GuardedMetric,
 ): Promise<CheckResult | null> {
   const { metric, context, make } = guarded;
@@ -73,18 +65,8 @@ async function checkGuard(
   // Combined with a usable answer, so that only the additional query can fail. `isMissingZero` turns a fault into
   // `invalid`, which is reported as failed.
   const usable: Answer = { class: 'value', series: [], evaluatedAt: context.clock.now() };
-  const judged = applyChecks(
-    { ...only, isMissingZero: true },
-    {
-      answer: usable,
-      guard: only.guard === null ? null : answer,
-      freshness: only.freshness === null ? null : answer,
-      ...(only.backlog === undefined ? {} : { backlog: answer }),
-      ...(only.capacity === undefined ? {} : { capacity: answer }),
-      ...(only.served === undefined ? {} : { served: answer }),
-    },
-  );
-  const message = messageOf(judged, only);
+  const judged = applyChecks({ ...checks, isMissingZero: true }, usable, { [name]: answer });
+  const message = messageOf(judged, name);
   if (message === null) return null;
   const isEmpty = answer.class === 'missing' || (answer.class === 'value' && answer.series.length === 0);
   const why = isEmpty ? await whyNoSeries(context.runQuery, query, guarded) : null;
@@ -96,9 +78,9 @@ async function checkGuard(
 /**
  * Returns the fault of the query; null: none. A missing capacity or served load is a fault, although a value remains.
  */
-function messageOf(judged: Answer, only: Omit<MetricChecks, 'isMissingZero'>): string | null {
+function messageOf(judged: Answer, name: string): string | null {
   if (judged.class === 'failed' || judged.class === 'invalid') return judged.message;
-  if (judged.class === 'partial' && only.capacity !== undefined) return judged.why;
-  if (judged.class !== 'value' || only.served === undefined || judged.served !== undefined) return null;
+  if (judged.class === 'partial' && name === 'capacity') return judged.why;
+  if (judged.class !== 'value' || name !== 'served' || judged.served !== undefined) return null;
   return 'saturation.served does not return exactly one value, so saturation adds no replicas';
 }

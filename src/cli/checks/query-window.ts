@@ -22,14 +22,10 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
     if (isOfResource(metric)) continue;
     const context = sources.get(metric.source);
     if (context === undefined) continue;
-    const { guard, freshness, backlog, capacity } = metricChecks(metric, scaler) ?? {};
     const queries = [
       metricQueryText(metric, scaler, context.source),
-      guard,
-      freshness?.query,
-      backlog,
-      capacity,
-    ].filter((query) => query !== null && query !== undefined);
+      ...Object.values(metricChecks(metric, scaler)?.queries ?? {}),
+    ].filter((query) => query !== null);
     const selectors = queries.flatMap((query) => (RANGE_FUNCTION.test(query) ? vectorSelectors(query) : []));
     for (const selector of selectors) {
       const { text, range } = selector;

@@ -1,18 +1,19 @@
 import { judgeValues } from '../../decision/snapshot/judge-sample.js';
-import type { Freshness } from '../../scaler/spec.js';
 import { instantFromSeconds, secondsBetween } from '../../units/time.js';
 import type { Failure } from '../../units/failure.js';
 import { type Answer, withFields } from '../answers/answer.js';
 
+/**
+ * The queries of a metric besides its own. The value must pass `guard` and `freshness`. `backlog`, `capacity` (of a pod)
+ * and `served` (the load that the pods serve) are numbers next to the value.
+ */
+type CheckName = 'guard' | 'freshness' | 'backlog' | 'capacity' | 'served';
+
 export interface MetricChecks {
-  readonly guard: string | null;
-  readonly freshness: Freshness | null;
-  /** The query for the backlog; unset: the metric has no backlog. */
-  readonly backlog?: string;
-  /** The query for the capacity of a pod; unset: the target of the document is the capacity. */
-  readonly capacity?: string;
-  /** The query for the served load; unset: the metric has no saturation step. */
-  readonly served?: string;
+  /** With a value for each variable. */
+  readonly queries: Readonly<Partial<Record<CheckName, string>>>;
+  /** The limit of `freshness`; unset: the metric has no such query. */
+  readonly maxAgeSeconds?: number;
   /**
    * Whether the document counts a missing value as 0. If so, the answer after a failed check is `invalid` instead of
    * `missing`, because missing data must not become 0.
@@ -20,15 +21,7 @@ export interface MetricChecks {
   readonly isMissingZero: boolean;
 }
 
-/** The answers to the queries of a metric; null or unset: the metric has no such query. */
-interface CheckedAnswers {
-  readonly answer: Answer;
-  readonly guard: Answer | null;
-  readonly freshness: Answer | null;
-  readonly backlog?: Answer;
-  readonly capacity?: Answer;
-  readonly served?: Answer;
-}
+type CheckLimits = Omit<MetricChecks, 'queries'>;
 
 /** How far in the future the newest sample may be, to allow for clock differences. */
 const MAX_AHEAD_SECONDS = 120;
@@ -36,10 +29,12 @@ const MAX_AHEAD_SECONDS = 120;
 /** 2001-09-09 in Unix seconds. A smaller result of a freshness query is a duration, or a time in another unit. */
 const LEAST_PLAUSIBLE_SECONDS = 1_000_000_000;
 
-type Verdict =
+/** `value`: the backlog or the capacity; unset: it is another check, or the number is unknown. */
+type Verdict = { readonly value?: number } & (
   | { readonly kind: 'good' }
   | { readonly kind: 'doubtful'; readonly why: string }
-  | { readonly kind: 'bad'; readonly answer: Answer };
+  | { readonly kind: 'bad'; readonly answer: Answer }
+);
 
 const GOOD: Verdict = { kind: 'good' };
 
@@ -50,19 +45,21 @@ const GOOD: Verdict = { kind: 'good' };
  * If the backlog is unknown, the metric has no value. If the capacity is unknown, the answer is `partial`. Source:
  * contract.md, section 2; reliability.md, P6 and P9.
  */
-export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answer {
-  const { answer } = answers;
+export function applyChecks(
+  limits: CheckLimits,
+  answer: Answer,
+  answers: Readonly<Partial<Record<CheckName, Answer>>>,
+): Answer {
   if (answer.class === 'failed') return answer;
-  if (answers.served !== undefined) return withServed(answer, answers.served);
-  const backlog = answers.backlog === undefined ? null : judgeBacklog(answers.backlog, checks);
-  const capacity = answers.capacity === undefined ? null : judgeCapacity(answers.capacity);
+  const { guard, freshness, served } = answers;
+  if (served !== undefined) return withServed(answer, served);
+  const backlog = answers.backlog === undefined ? GOOD : judgeBacklog(answers.backlog, limits);
+  const capacity = answers.capacity === undefined ? GOOD : judgeCapacity(answers.capacity);
   const verdicts = [
-    answers.guard === null ? GOOD : judgeGuard(answers.guard, checks),
-    answers.freshness === null || checks.freshness === null
-      ? GOOD
-      : judgeFreshness(answers.freshness, checks.freshness, checks),
-    ...(backlog === null ? [] : [backlog]),
-    ...(capacity === null ? [] : [capacity]),
+    guard === undefined ? GOOD : judgeGuard(guard, limits),
+    freshness === undefined ? GOOD : judgeFreshness(freshness, limits),
+    backlog,
+    capacity,
   ];
   const doubts: string[] = [];
   for (const verdict of verdicts) {
@@ -70,8 +67,12 @@ export function applyChecks(checks: MetricChecks, answers: CheckedAnswers): Answ
     if (verdict.kind === 'doubtful') doubts.push(verdict.why);
   }
   const judged = doubts.length === 0 ? answer : inDoubt(answer, doubts.join('; '));
-  if ((backlog === null && capacity === null) || !('series' in judged)) return judged;
-  return withFields(judged, { ...partOf('backlog', backlog), ...partOf('capacity', capacity) });
+  const hasNumber = backlog.value !== undefined || capacity.value !== undefined;
+  if (!hasNumber || !('series' in judged)) return judged;
+  return withFields(judged, {
+    ...(backlog.value === undefined ? {} : { backlog: backlog.value }),
+    ...(capacity.value === undefined ? {} : { capacity: capacity.value }),
+  });
 }
 
 /**
@@ -87,18 +88,9 @@ function withServed(answer: Answer, served: Answer): Answer {
   return withFields(answer, { served: only.value });
 }
 
-type NumberVerdict = Verdict & { readonly value?: number };
-
-function partOf(
-  name: 'backlog' | 'capacity',
-  verdict: NumberVerdict | null,
-): Partial<Record<'backlog' | 'capacity', number>> {
-  return verdict?.value === undefined ? {} : { [name]: verdict.value };
-}
-
-function judgeBacklog(answer: Answer, checks: MetricChecks): NumberVerdict {
+function judgeBacklog(answer: Answer, limits: CheckLimits): Verdict {
   if (answer.class === 'failed' || answer.class === 'invalid') return unusable('backlog', answer);
-  if (answer.class === 'missing' || answer.series.length === 0) return bad('backlog: no series', checks);
+  if (answer.class === 'missing' || answer.series.length === 0) return bad('backlog: no series', limits);
   const { error, partial } = judgeValues(answer.series.map(({ value }) => value));
   if (error !== null)
     return { kind: 'bad', answer: { class: 'invalid', message: `backlog: ${error.failure.message}` } };
@@ -108,7 +100,7 @@ function judgeBacklog(answer: Answer, checks: MetricChecks): NumberVerdict {
 }
 
 /** If the capacity is unknown, the target of the document applies, but cannot cause a scale-down. */
-function judgeCapacity(answer: Answer): NumberVerdict {
+function judgeCapacity(answer: Answer): Verdict {
   const unknown = (why: string): Verdict => ({
     kind: 'doubtful',
     why: `capacity: ${why}, so target.averageValue applies`,
@@ -123,7 +115,7 @@ function judgeCapacity(answer: Answer): NumberVerdict {
 }
 
 /** A guard holds if it has at least one series and no value is 0 or NaN. */
-function judgeGuard(answer: Answer, checks: MetricChecks): Verdict {
+function judgeGuard(answer: Answer, limits: CheckLimits): Verdict {
   if (answer.class === 'failed' || answer.class === 'invalid') return unusable('guard', answer);
   const series = answer.class === 'missing' ? [] : answer.series;
   const fault = series.find(({ value }) => value === 0 || Number.isNaN(value));
@@ -131,19 +123,19 @@ function judgeGuard(answer: Answer, checks: MetricChecks): Verdict {
   if (series.length > 0 && fault === undefined) return believed(why);
   const found = fault === undefined ? 'no series' : `the value ${fault.value}`;
   const hint = fault?.value === 0 ? ' (use a comparison with "bool" if 0 is a valid value)' : '';
-  return bad(`the guard is not true: ${found}${hint}${why === null ? '' : `, and ${why}`}`, checks);
+  return bad(`the guard is not true: ${found}${hint}${why === null ? '' : `, and ${why}`}`, limits);
 }
 
 /** Judges the age of the oldest series, because the decision uses the sum of all series. */
-function judgeFreshness(answer: Answer, freshness: Freshness, checks: MetricChecks): Verdict {
+function judgeFreshness(answer: Answer, limits: CheckLimits): Verdict {
   if (answer.class === 'failed' || answer.class === 'invalid') return unusable('freshness', answer);
   if (answer.class === 'missing' || answer.series.length === 0) {
-    return bad('the age of the data is unknown: the freshness query returned no series', checks);
+    return bad('the age of the data is unknown: the freshness query returned no series', limits);
   }
   const times = answer.series.map(({ value }) => value);
   const wrong = times.find((time) => !Number.isFinite(time));
   if (wrong !== undefined)
-    return bad(`the age of the data is unknown: the freshness query returned ${wrong}`, checks);
+    return bad(`the age of the data is unknown: the freshness query returned ${wrong}`, limits);
   const evaluatedAt = answer.evaluatedAt;
   const age = (time: number): number => secondsBetween(instantFromSeconds(time), evaluatedAt);
   const oldest = times.reduce((least, time) => Math.min(least, time));
@@ -152,15 +144,15 @@ function judgeFreshness(answer: Answer, freshness: Freshness, checks: MetricChec
     const ahead = `${Math.round(-age(newest))} s in the future`;
     return bad(
       `the newest sample is ${ahead}: the clocks differ, or the freshness query does not return seconds`,
-      checks,
+      limits,
     );
   }
-  const { maxAgeSeconds } = freshness;
+  const { maxAgeSeconds = Infinity } = limits;
   if (age(oldest) > maxAgeSeconds) {
     const hint =
       oldest < LEAST_PLAUSIBLE_SECONDS ? ': the freshness query must return a time since 1970' : '';
     const old = `${formatAge(age(oldest))} s old, more than maxAgeSeconds (${maxAgeSeconds})`;
-    return bad(`the newest sample is ${old}${hint}`, checks);
+    return bad(`the newest sample is ${old}${hint}`, limits);
   }
   return believed(answer.class === 'partial' ? `freshness: ${answer.why}` : null);
 }
@@ -174,7 +166,7 @@ function believed(why: string | null): Verdict {
   return why === null ? GOOD : { kind: 'doubtful', why };
 }
 
-function bad(message: string, { isMissingZero }: MetricChecks): Verdict {
+function bad(message: string, { isMissingZero }: CheckLimits): Verdict {
   return { kind: 'bad', answer: { class: isMissingZero ? 'invalid' : 'missing', message } };
 }
 

@@ -137,14 +137,8 @@ function checkedAnswer(metric: MetricQuery, answers: ReadonlyMap<string, Answer>
   const answer = mustGet(answers, metric.key);
   if (answer.class === 'failed' || metric.kind === 'byPod' || metric.checks === null) return answer;
   const { source, checks } = metric;
-  const { guard, freshness, backlog, capacity, served } = checks;
-  const answerTo = (text: string): Answer => mustGet(answers, ownKey(source, text));
-  return applyChecks(checks, {
-    answer,
-    guard: guard === null ? null : answerTo(guard),
-    freshness: freshness === null ? null : answerTo(freshness.query),
-    ...(backlog === undefined ? {} : { backlog: answerTo(backlog) }),
-    ...(capacity === undefined ? {} : { capacity: answerTo(capacity) }),
-    ...(served === undefined ? {} : { served: answerTo(served) }),
-  });
+  const others = Object.entries(checks.queries).map(
+    ([name, text]) => [name, mustGet(answers, ownKey(source, text))] as const,
+  );
+  return applyChecks(checks, answer, Object.fromEntries(others));
 }

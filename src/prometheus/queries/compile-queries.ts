@@ -145,13 +145,17 @@ function workloadQuery(written: string, scaler: Scaler, source: SourceConfig): C
   return { kind: 'byPod', key: `${mergedKey}\n${pods}`, mergedKey, source, text, pattern, pods };
 }
 
-/** Returns the queries of a metric besides its own: guard, freshness, backlog, capacity, and served load. */
+/** Returns the queries of a metric besides its own. */
 function checkQueries(query: CompiledQuery): readonly CompiledQuery[] {
   if (query.kind === 'byPod' || query.checks === null) return [];
   const { source, checks } = query;
-  return [checks.guard, checks.freshness?.query, checks.backlog, checks.capacity, checks.served]
-    .filter((text) => text !== null && text !== undefined)
-    .map((text) => ({ kind: 'alone', key: ownKey(source, text), source, text, checks: null }));
+  return Object.values(checks.queries).map((text) => ({
+    kind: 'alone',
+    key: ownKey(source, text),
+    source,
+    text,
+    checks: null,
+  }));
 }
 
 /** Returns the key of the answer to a query that is not merged with others. */
@@ -224,19 +228,20 @@ export function metricQueryText(metric: MetricSpec, scaler: Scaler, source: Sour
 
 /** Returns the additional queries of a metric; null: the metric has none. */
 export function metricChecks(metric: MetricSpec, scaler: Scaler): MetricChecks | null {
-  if (metric.type === 'Resource' && metric.saturation !== undefined) {
-    const served = withVariables(metric.saturation.servedQuery, metric, scaler);
-    return { guard: null, freshness: null, served, isMissingZero: false };
-  }
+  const write = (query: string): string => withVariables(query, metric, scaler);
+  if (metric.type === 'Resource' && metric.saturation !== undefined)
+    return { queries: { served: write(metric.saturation.servedQuery) }, isMissingZero: false };
   if (metric.type !== 'Object' && metric.type !== 'External') return null;
   const { guard, freshness, backlog, capacityQuery: capacity } = metric;
   if (guard === null && freshness === null && backlog === undefined && capacity === undefined) return null;
   return {
-    guard: guard === null ? null : withVariables(guard, metric, scaler),
-    freshness:
-      freshness === null ? null : { ...freshness, query: withVariables(freshness.query, metric, scaler) },
-    ...(backlog === undefined ? {} : { backlog: withVariables(backlog.query, metric, scaler) }),
-    ...(capacity === undefined ? {} : { capacity: withVariables(capacity, metric, scaler) }),
+    queries: {
+      ...(guard === null ? {} : { guard: write(guard) }),
+      ...(freshness === null ? {} : { freshness: write(freshness.query) }),
+      ...(backlog === undefined ? {} : { backlog: write(backlog.query) }),
+      ...(capacity === undefined ? {} : { capacity: write(capacity) }),
+    },
+    ...(freshness === null ? {} : { maxAgeSeconds: freshness.maxAgeSeconds }),
     isMissingZero: isReadAsZero(metric, 'missing'),
   };
 }

@@ -108,7 +108,7 @@ export function createSampleAges(clock: Clock): SampleAges {
 
   const checkNow = async (checked: CheckedMetric, runQuery: RunQuery): Promise<string | null> => {
     const { metric, scaler, config } = checked;
-    const { backlog = '' } = metricChecks(metric, scaler) ?? {};
+    const { backlog = '' } = metricChecks(metric, scaler)?.queries ?? {};
     const queries = [metricQueryText(metric, scaler, config) ?? '', backlog];
     const selected = queries.flatMap(selectedRanges).slice(0, MAX_SELECTORS);
     const verdicts = await Promise.all(

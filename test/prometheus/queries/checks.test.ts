@@ -1,18 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import type { Series } from '../../../src/prometheus/answers/columns.js';
-import { applyChecks, type MetricChecks } from '../../../src/prometheus/queries/checks.js';
+import { applyChecks } from '../../../src/prometheus/queries/checks.js';
 import { sampleOutcome } from '../../../src/prometheus/recovery-hold.js';
 import { toSample } from '../../../src/prometheus/samples.js';
 import { aSource, at, externalMetric, T0, WORKLOAD } from '../../support/builders.js';
 import { values } from '../fakes.js';
-
-const GUARDED: MetricChecks = { guard: 'g', freshness: null, isMissingZero: false };
-const DATED: MetricChecks = {
-  guard: null,
-  freshness: { query: 'f', maxAgeSeconds: 120 },
-  isMissingZero: false,
-};
 
 const vector = (...numbers: readonly number[]): Answer =>
   values(numbers.map((value): Series => ({ labels: {}, value })));
@@ -28,9 +21,9 @@ const NUMBER = vector(7);
 const SECONDS = T0 / 1000;
 
 const guarded = (guard: Answer, answer = NUMBER, isMissingZero = false): Answer =>
-  applyChecks({ ...GUARDED, isMissingZero }, { answer, guard, freshness: null });
+  applyChecks({ isMissingZero }, answer, { guard });
 const dated = (freshness: Answer, answer = NUMBER, isMissingZero = false): Answer =>
-  applyChecks({ ...DATED, isMissingZero }, { answer, guard: null, freshness });
+  applyChecks({ maxAgeSeconds: 120, isMissingZero }, answer, { freshness });
 
 describe('a guard', () => {
   it.each([[[1]], [[0.001]], [[-1]], [[Infinity]], [[3, 1]]])('is true for %j', (numbers) => {
@@ -144,23 +137,20 @@ describe('freshness', () => {
   });
 
   it('is checked after the guard, whose message is used', () => {
-    const checks: MetricChecks = { ...DATED, guard: 'g' };
+    const limits = { maxAgeSeconds: 120, isMissingZero: false };
 
-    expect(applyChecks(checks, { answer: NUMBER, guard: missing, freshness: missing })).toMatchObject({
+    expect(applyChecks(limits, NUMBER, { guard: missing, freshness: missing })).toMatchObject({
       message: 'the guard is not true: no series',
     });
-    expect(
-      applyChecks(checks, { answer: NUMBER, guard: partial(1), freshness: partial(SECONDS) }),
-    ).toMatchObject({ why: 'guard: store down; freshness: store down' });
+    expect(applyChecks(limits, NUMBER, { guard: partial(1), freshness: partial(SECONDS) })).toMatchObject({
+      why: 'guard: store down; freshness: store down',
+    });
   });
 });
 
 describe('a backlog', () => {
   const withBacklog = (backlog: Answer, answer = NUMBER): Answer =>
-    applyChecks(
-      { guard: null, freshness: null, backlog: 'b', isMissingZero: false },
-      { answer, guard: null, freshness: null, backlog },
-    );
+    applyChecks({ isMissingZero: false }, answer, { backlog });
 
   it('is the sum of its series, next to the value of the metric', () => {
     expect(withBacklog(vector(3, 4.5))).toEqual({ ...NUMBER, backlog: 7.5 });
@@ -198,10 +188,7 @@ describe('a backlog', () => {
 
 describe('a capacity', () => {
   const withCapacity = (capacity: Answer): Answer =>
-    applyChecks(
-      { guard: null, freshness: null, capacity: 'c', isMissingZero: false },
-      { answer: NUMBER, guard: null, freshness: null, capacity },
-    );
+    applyChecks({ isMissingZero: false }, NUMBER, { capacity });
 
   it('above 0 is added to the answer', () => {
     expect(withCapacity(vector(8.5))).toEqual({ ...NUMBER, capacity: 8.5 });
