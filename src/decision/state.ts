@@ -1,12 +1,11 @@
 import type { Instant } from '../units/time.js';
+import { asleep, atMaximum, atMinimum, fixed, limitCause, noSeries, type Reason } from './bound-states.js';
 import { besideDryRun, nameOtherScaler, pauseCause, pauseMessage } from './pause.js';
 import type { OtherAutoscaler, Pause } from './pause.js';
 import { type RejectedVersion, inShort } from './rejection.js';
 import { activeHold, type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
-import { hasNoSeries, isFailing, missingMetrics, NOT_CALCULATED, readAsZero } from './failing.js';
-import { boundBy, describeLimit } from './headline.js';
+import { isFailing, missingMetrics, NOT_CALCULATED, readAsZero } from './failing.js';
 import type { PastDecision } from './result/decision.js';
-import type { LimitName } from './result/limit-names.js';
 import { countOf } from '../units/format.js';
 
 /** How urgent a state is, in order from the most urgent. */
@@ -99,11 +98,6 @@ export function stateOf(facts: StateFacts | null, rejection: RejectedVersion | n
   const isChanged = (kind === 'patched' || kind === 'replaced') && from !== to;
   const causes = [...(isChanged ? [`scaled from ${from} to ${to}`] : []), ...zeros, ...ignored];
   return causes.length === 0 ? OK : found('OK', { cause: causes.join('; ') });
-}
-
-interface Reason {
-  readonly cause: string;
-  readonly until?: Instant | null;
 }
 
 function found(name: StateName, { cause, until = null }: Reason): ScalerState {
@@ -318,83 +312,9 @@ function unreached({ conditions }: StateFacts, isWanted: (condition: Condition) 
   return reached?.status === 'False' && isWanted(reached) ? { cause: reached.message } : null;
 }
 
-function atMaximum({ decision }: StateFacts): Reason | null {
-  if (decision === null || !wantsMore(decision) || decision.minReplicas === decision.maxReplicas) return null;
-  return boundBy(decision, 'max_replicas', `maxReplicas is ${decision.maxReplicas}`);
-}
-
-/**
- * Returns whether the maximum in effect keeps the count below the recommendation. False, too, if an earlier limit
- * already keeps the count below the maximum.
- */
-function wantsMore({ recommendedReplicas, desiredReplicas, maxReplicas }: PastDecision): boolean {
-  return (recommendedReplicas ?? 0) > maxReplicas && desiredReplicas >= maxReplicas;
-}
-
-function fixed({ decision, conditions }: StateFacts): Reason | null {
-  if (decision === null) return null;
-  const { currentReplicas, recommendedReplicas, minReplicas, maxReplicas } = decision;
-  const active = conditionOf(conditions, 'ScalingActive');
-  if (currentReplicas === 0 && active?.reason === 'ScalingDisabled')
-    return { cause: 'the target was set to 0 replicas' };
-  if (minReplicas !== maxReplicas || !wantsMore(decision)) return null;
-  return { cause: `${recommendedReplicas} recommended, but minReplicas and maxReplicas are ${maxReplicas}` };
-}
-
-function noSeries(facts: StateFacts): Reason | null {
-  const isZero = facts.decision?.recommendedReplicas === 0 && facts.decision.metrics.some(hasNoSeries);
-  const bound = isZero ? (asleep(facts) ?? atMinimum(facts)) : null;
-  return bound && { cause: bound.cause };
-}
-
-function asleep({ decision }: StateFacts): Reason | null {
-  const isAsleep = decision?.currentReplicas === 0 && decision.desiredReplicas === 0;
-  return isAsleep ? { cause: '0 recommended' } : null;
-}
-
-function atMinimum({ decision }: StateFacts): Reason | null {
-  if (decision === null || decision.recommendedReplicas === null) return null;
-  const { currentReplicas, desiredReplicas, recommendedReplicas, minReplicas, limits } = decision;
-  const isThere = currentReplicas === minReplicas && desiredReplicas === minReplicas;
-  if (!isThere || recommendedReplicas > minReplicas) return null;
-  if (recommendedReplicas === minReplicas)
-    return { cause: `${minReplicas} recommended, which is the minimum in effect` };
-  // With the values that are missing, the metric may recommend more than the minimum.
-  if (limits.some(({ limit }) => limit === 'untrusted_metric')) return null;
-  return boundBy(decision, 'min_replicas', `minReplicas is ${minReplicas}`);
-}
-
 function pending({ decision, outcome, conditions }: StateFacts): Reason | null {
   if (outcome.kind === 'conflict') return { cause: outcome.message };
   const active = conditionOf(conditions, 'ScalingActive');
   const isEvaluated = decision !== null && active !== undefined && active.reason !== 'NotEvaluated';
   return isEvaluated ? null : { cause: 'no metric was evaluated yet' };
-}
-
-/** The state while a limit keeps the count away from the recommendation; null: the rules of the bounds decide. */
-const LIMIT_STATES: Readonly<Record<LimitName, StateName | null>> = {
-  untrusted_metric: 'PartialData',
-  stabilization: 'Stabilizing',
-  recovery_hold: 'Stabilizing',
-  downscale_confirmation: 'Stabilizing',
-  policy: 'RateLimited',
-  scale_up_limit: 'RateLimited',
-  step_limit: 'RateLimited',
-  min_replicas: null,
-  max_replicas_from: 'AtMaximum',
-  max_replicas: null,
-  forbidden_window: 'Backoff',
-};
-
-/** Returns the last limit that moved the count towards its result, if the limit belongs to `state`; otherwise null. */
-function limitCause({ decision }: StateFacts, state: StateName): Reason | null {
-  if (decision === null || decision.recommendedReplicas === null) return null;
-  const { recommendedReplicas: wanted, desiredReplicas: result, limits } = decision;
-  if (wanted === result) return null;
-  const step = limits.findLast(
-    ({ limit, from, to }) => LIMIT_STATES[limit] !== null && (result > wanted ? to > from : to < from),
-  );
-  if (step === undefined || LIMIT_STATES[step.limit] !== state) return null;
-  const why = describeLimit(step, decision.currentReplicas);
-  return { cause: `${wanted} recommended, ${why}`, until: step.until };
 }
