@@ -127,9 +127,21 @@ const scalerFields = {
   outcome: outcomeSchema,
   targetFailure: targetFailureSchema.optional(),
   conflictingWriter: z
-    .object({ managers: z.array(z.string()), since: time, message: z.string() })
+    .object({
+      managers: z.array(z.string()).describe('Names in `managedFields`; empty: unknown.'),
+      since: time.describe('When the third change was read.'),
+      count: z
+        .int()
+        .optional()
+        .describe('How many counts of promscaler they have replaced, without a break of ten minutes.'),
+      last: time.optional().describe('When the last change was read.'),
+      until: time.optional().describe('When the conflict ends without a further change.'),
+      message: z.string(),
+    })
     .nullable()
-    .describe('Clients that keep replacing the replicas that promscaler sets; null: there are none.'),
+    .describe(
+      'Clients that have replaced the replicas that promscaler sets three times within ten minutes, and last less than ten minutes ago; null: there are none.',
+    ),
   otherScaler: z
     .object({
       kind: z.string(),

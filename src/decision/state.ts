@@ -1,4 +1,4 @@
-import type { Instant } from '../units/time.js';
+import { type Instant, parseInstant } from '../units/time.js';
 import { asleep, atMaximum, atMinimum, fixed, limitCause, noSeries, type Reason } from './bound-states.js';
 import { besideDryRun, nameOtherScaler, pauseCause, pauseMessage } from './pause.js';
 import type { OtherAutoscaler, Pause } from './pause.js';
@@ -68,7 +68,15 @@ export interface StateFacts {
   readonly conditions: readonly Condition[];
   readonly pause?: Pause | null;
   readonly dryRun?: boolean;
-  readonly conflictingWriter?: { readonly managers: readonly string[] } | undefined;
+  readonly conflictingWriter?:
+    | {
+        readonly managers: readonly string[];
+        readonly count: number;
+        /** Times in RFC 3339. */
+        readonly last: string;
+        readonly until: string;
+      }
+    | undefined;
   readonly otherScaler?: OtherAutoscaler | undefined;
   readonly noAutoscaler?: string | undefined;
   readonly shadow?: { readonly beside: string; readonly theirReplicas: number } | undefined;
@@ -116,13 +124,14 @@ interface Rule {
 
 /**
  * The rules in order of precedence. A pause precedes problems of metrics, because the user who paused a scaler does not
- * expect it to follow its load. Missing pods precede missing metrics, because pods that do not run have no metrics. A
+ * expect it to follow its load. What keeps promscaler from scaling precedes a conflict with another client, next to which
+ * it scales. The conflict precedes the maximum, because only it ends by itself. Missing pods precede missing metrics, because pods that do not run have no metrics. A
  * missing target precedes the dry run, because without a target there is nothing to decide.
  */
 const RULES: readonly Rule[] = [
   {
     state: 'Conflict',
-    when: 'an HPA, another document that is not in dry run, a webhook or another client also sets the replicas',
+    when: 'the scaler is not in dry run, and an HPA, another document that is not in dry run, or a webhook also sets the replicas',
     find: conflict,
   },
   {
@@ -148,6 +157,11 @@ const RULES: readonly Rule[] = [
     find: (facts) => unreached(facts, isFailing),
   },
   { state: 'NoData', when: 'a metric has no value, or the fallback replaces the value', find: noData },
+  {
+    state: 'Conflict',
+    when: 'another client has replaced the count of promscaler three times within 10 minutes, and the last time is less than 10 minutes ago; promscaler continues to scale',
+    find: writerConflict,
+  },
   {
     state: 'AtMaximum',
     when: 'the metrics recommend more than the maximum in effect or the ceiling of `maxReplicasFrom`, and minReplicas and maxReplicas differ',
@@ -235,12 +249,20 @@ function heldBy(conditions: readonly Condition[], reasons: readonly string[], en
 }
 
 function conflict(facts: StateFacts): Reason | null {
-  const { conditions, conflictingWriter: writer, pause: current } = facts;
+  const { conditions, pause: current } = facts;
   const held = heldBy(conditions, ['ConflictingScaler', 'ScaleOverridden']);
-  if (held !== null && current != null) return { cause: `${held.cause}; ${pauseMessage(current)}` };
-  if (held !== null || writer === undefined || isDryRun(facts) || pause(facts, true) !== null) return held;
-  const who = writer.managers.join(', ');
-  return { cause: `${who === '' ? 'another client' : who} keeps changing spec.replicas` };
+  return held === null || current == null ? held : { cause: `${held.cause}; ${pauseMessage(current)}` };
+}
+
+/** Returns the conflict with a client during which promscaler scales, so that a state that prevents this comes first. */
+function writerConflict({ conflictingWriter: writer }: StateFacts): Reason | null {
+  if (writer === undefined) return null;
+  const { managers, count, last, until } = writer;
+  const who = managers.length === 0 ? 'another client' : managers.join(', ');
+  return {
+    cause: `${who} changed spec.replicas ${count} times, last at ${last}`,
+    until: parseInstant(until),
+  };
 }
 
 /** Returns the cause without the end of the pause, which is in `until`. */

@@ -27,7 +27,7 @@ export interface CycleRecord {
   readonly pause: Pause | null;
   /** Whether the document or the command line requests a dry run. */
   readonly dryRun: boolean;
-  /** Absent: no other client overwrites the replicas set by promscaler. */
+  /** Absent: no other client has recently overwritten the replicas set by promscaler again and again. */
   readonly conflictingWriter?: ConflictingWriter | undefined;
   /**
    * Another autoscaler of the target. It conflicts with this scaler; in a dry run, the decision is compared with it.
@@ -67,12 +67,18 @@ export interface Shadow {
   readonly difference: number;
 }
 
-/** Another client that overwrites the replicas that promscaler sets. It is only reported. */
+/** Other clients that have overwritten the replicas that promscaler sets. They are only reported. */
 export interface ConflictingWriter {
   /** Names in `managedFields`, such as `kubectl` and `argocd-controller`; empty: unknown. */
   readonly managers: readonly string[];
-  /** A time in RFC 3339. */
+  /** When the third change was read, in RFC 3339. */
   readonly since: string;
+  /** How many counts of promscaler the clients have replaced, without a break of ten minutes. */
+  readonly count: number;
+  /** When the last change was read. */
+  readonly last: string;
+  /** When the conflict ends without a further change. */
+  readonly until: string;
   readonly message: string;
 }
 

@@ -172,8 +172,8 @@ export const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
     },
   },
   PromscalerConflict: {
-    'another autoscaler, webhook or client': during(inState('Conflict'), '10m', WEB),
-    'the same for 9 minutes': during(inState('Conflict'), '9m'),
+    'another autoscaler, webhook or client': during(inState('Conflict'), '15m', WEB),
+    'the same for 14 minutes': during(inState('Conflict'), '14m'),
     'a dry run next to an HPA': during(inState('DryRun'), '30m'),
   },
   PromscalerAtMaximum: {

@@ -12,7 +12,7 @@ import { SILENT_LOG } from '../../src/units/log.js';
 import { createServiceHealth } from '../../src/telemetry/service-health.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { at } from '../support/builders.js';
-import { decision, record, scaler, scalerIn } from '../telemetry/record-builder.js';
+import { conflictWith, decision, record, scaler, scalerIn } from '../telemetry/record-builder.js';
 import { EMPTY_STATE } from '../../src/decision/snapshot/snapshot.js';
 import { partsOf } from './app-parts.js';
 
@@ -184,7 +184,7 @@ describe('the state of the service', () => {
       problem({ file: 'scalers.promscaler.dev/secret/web' }),
     ]);
     const outcome = { kind: 'patched', from: 1, to: 2, message: '' } as const;
-    const writer = { managers: [], since: '2026-01-01T00:00:00Z', message: 'kubectl' };
+    const writer = conflictWith([], 'kubectl');
     for (const namespace of ['shop', 'secret'])
       records.ledger.add(record({ scaler: scalerIn(namespace), outcome, conflictingWriter: writer }));
     const query = { source: 'default', seconds: 1, failure: failed('bad_query', 'secret_metric{') };

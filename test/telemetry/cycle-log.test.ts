@@ -5,7 +5,15 @@ import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { logCycle } from '../../src/telemetry/cycle-log.js';
 import { type Facts, type Log, SILENT_LOG } from '../../src/units/log.js';
-import { condition, decision, limitStep, metricResult, NO_OUTAGES, record } from './record-builder.js';
+import {
+  condition,
+  conflictWith,
+  decision,
+  limitStep,
+  metricResult,
+  NO_OUTAGES,
+  record,
+} from './record-builder.js';
 
 const FAILING = decision({
   metrics: [metricResult({ error: failed('missing', 'no series'), proposal: null })],
@@ -73,7 +81,7 @@ describe('logCycle', () => {
   });
 
   it('writes that another writer was detected, and that it stopped, once each', () => {
-    const conflictingWriter = { managers: ['kubectl'], since: '', message: 'kubectl does it' };
+    const conflictingWriter = conflictWith(['kubectl'], 'kubectl does it');
     const found = record({ conflictingWriter });
 
     expect(run([record(), found, found, record(), record()])).toEqual([

@@ -1,11 +1,11 @@
 import { buildCondition } from '../../src/decision/result/condition.js';
 import type { StateCase } from './bound-cases.js';
-import { decided, outcome, paused, unread } from './state-records.js';
+import { decided, outcome, unread } from './state-records.js';
 
 export const OTHER = { kind: 'Scaler', namespace: 'shop', name: 'other' };
 export const NO_SERIES = { samples: [{ error: 'no series', kind: 'missing' }] };
 
-/** States of scalers that are in dry run, or next to another autoscaler and paused. */
+/** States of scalers that are in dry run. */
 export const DRY_RUN_CASES: readonly StateCase[] = [
   [
     'a dry run',
@@ -31,21 +31,6 @@ export const DRY_RUN_CASES: readonly StateCase[] = [
         dryRun: true,
         shadow: { beside: 'HorizontalPodAutoscaler shop/web', theirReplicas: 5, difference: -1 },
       },
-    }),
-  ],
-  [
-    'an HPA on the target of a paused scaler',
-    'Conflict',
-    'HorizontalPodAutoscaler shop/web scales the same target; scaling is paused by annotation until 2026-01-01T02:00:00Z; deploy freeze',
-    decided({
-      conditions: [
-        buildCondition(
-          'Held',
-          'ConflictingScaler',
-          'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until that autoscaler is deleted',
-        ),
-      ],
-      record: { otherScaler: { ...OTHER, kind: 'HorizontalPodAutoscaler', name: 'web' }, ...paused({}) },
     }),
   ],
   [

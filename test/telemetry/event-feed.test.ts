@@ -6,7 +6,7 @@ import type { ServiceEvent } from '../../src/telemetry/event-feed.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { eventsOfCycle } from '../../src/telemetry/feed-events.js';
 import { at } from '../support/builders.js';
-import { condition, decision, metricResult, record } from './record-builder.js';
+import { condition, conflictWith, decision, metricResult, record } from './record-builder.js';
 
 const RELOAD: ServiceEvent = { type: 'reload', at: at(0), scalers: 1, errors: 0 };
 
@@ -87,7 +87,7 @@ describe('eventsOfCycle', () => {
 
   it('reports when another writer is detected and when it has stopped', () => {
     const found = record({
-      conflictingWriter: { managers: [], since: '', message: 'another client does it' },
+      conflictingWriter: conflictWith([], 'another client does it'),
     });
 
     expect(eventsOf(found, found, record())).toEqual([

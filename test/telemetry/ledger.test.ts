@@ -4,7 +4,15 @@ import { createLedger } from '../../src/telemetry/ledger.js';
 import type { LedgerEntry } from '../../src/telemetry/ledger.js';
 import { at } from '../support/builders.js';
 import { aRecommendation } from './a-recommendation.js';
-import { condition, decision, limitStep, metricResult, record, scaler } from './record-builder.js';
+import {
+  condition,
+  conflictWith,
+  decision,
+  limitStep,
+  metricResult,
+  record,
+  scaler,
+} from './record-builder.js';
 
 const PATCHED = { kind: 'patched', from: 3, to: 5, message: '' } as const;
 
@@ -128,11 +136,7 @@ describe('createLedger', () => {
 
   it('keeps the state that each decision had, also one that other facts or earlier conditions caused', () => {
     const ledger = createLedger();
-    const conflictingWriter = {
-      managers: ['kubectl'],
-      since: '2026-01-01T12:00:15Z',
-      message: 'kubectl keeps changing spec.replicas',
-    };
+    const conflictingWriter = conflictWith(['kubectl']);
     const whole = record({ conditions: [condition({ type: 'ScalingActive', reason: 'ValidMetricFound' })] });
     ledger.add(whole);
     ledger.add(record({ ...whole, at: at(15), conflictingWriter }));

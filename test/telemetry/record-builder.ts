@@ -5,7 +5,7 @@ import type { State } from '../../src/decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../../src/scaler/spec.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { noChange } from '../../src/telemetry/cycle-record.js';
-import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
+import type { ConflictingWriter, CycleRecord } from '../../src/telemetry/cycle-record.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
 import type { Outages } from '../../src/telemetry/outages.js';
 import type { MetricsDetail } from '../../src/telemetry/metric-table.js';
@@ -139,3 +139,12 @@ export const NO_OUTAGES: Pick<Outages, 'attribute' | 'isAttributed' | 'takeAttri
   takeAttributed: () => false,
   forget: () => undefined,
 };
+
+/** Returns a conflict with a client that has replaced the count three times, the last time in the default cycle. */
+export function conflictWith(
+  managers: readonly string[],
+  message = `${managers.join(', ')} changed it`,
+): ConflictingWriter {
+  const [since, until] = ['2026-01-01T00:00:00Z', '2026-01-01T00:10:00Z'];
+  return { managers, since, count: 3, last: since, until, message };
+}

@@ -1,9 +1,9 @@
 import { buildCondition } from '../../src/decision/result/condition.js';
 import { BOUND_CASES, recommended, type StateCase } from './bound-cases.js';
-import { DRY_RUN_CASES, NO_SERIES, OTHER } from './dry-run-cases.js';
+import { CONFLICT_CASES } from './conflict-cases.js';
+import { DRY_RUN_CASES, NO_SERIES } from './dry-run-cases.js';
 import { type Json, decided, outcome, paused, unread } from './state-records.js';
 
-const WRITER = { managers: ['kubectl'], since: '2026-01-01T00:00:00Z', message: 'kubectl changed it' };
 const cpu = { resource: { name: 'cpu', target: { averageUtilization: 60 } } };
 
 function queue(fields: Json = {}): Json {
@@ -208,42 +208,7 @@ export const STATE_CASES: readonly StateCase[] = [
     }),
     { until: '2026-01-01T00:03:00Z' },
   ],
-  [
-    'another autoscaler',
-    'Conflict',
-    'HorizontalPodAutoscaler shop/web scales the same target',
-    decided({
-      conditions: [
-        buildCondition(
-          'Held',
-          'ConflictingScaler',
-          'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until that autoscaler is deleted',
-        ),
-      ],
-      record: { otherScaler: { ...OTHER, kind: 'HorizontalPodAutoscaler', name: 'web' } },
-    }),
-  ],
-  [
-    'a webhook',
-    'Conflict',
-    '6 replicas were requested, but the server set 4',
-    decided({
-      percent: 83,
-      conditions: [
-        buildCondition(
-          'Held',
-          'ScaleOverridden',
-          '6 replicas were requested, but the server set 4; promscaler does not repeat the request',
-        ),
-      ],
-    }),
-  ],
-  [
-    'another client, at the maximum',
-    'Conflict',
-    'kubectl keeps changing spec.replicas',
-    decided({ percent: 90, spec: { maxReplicas: 4 }, record: { conflictingWriter: WRITER } }),
-  ],
+  ...CONFLICT_CASES,
   [
     'a pause',
     'Paused',

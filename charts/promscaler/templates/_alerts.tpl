@@ -7,7 +7,7 @@ PromscalerWithoutMetrics: { severity: warning, for: 10m }
 PromscalerSourceFailing: { severity: warning, for: 10m, threshold: 0.5 }
 PromscalerCannotFollow: { severity: warning, for: 15m }
 PromscalerCannotScale: { severity: warning, for: 10m }
-PromscalerConflict: { severity: warning, for: 10m }
+PromscalerConflict: { severity: warning, for: 15m }
 PromscalerAtMaximum: { severity: warning, for: 15m }
 PromscalerScaleUpHeld: { severity: info, for: 15m }
 PromscalerCeilingUnknown: { severity: warning, for: 10m }
@@ -97,8 +97,8 @@ and those of a replica that no longer leads, disappear at once, and a range alon
     {{ include "promscaler.inState" (list $scaler `state="Conflict"`) }}
   summary: {{ printf "Another client sets the replicas of %s." $name | quote }}
   description: >-
-    Another autoscaler scales the target, an admission webhook changes its replicas, or another client replaces them. The
-    condition Held and the Events of promscaler explain {{ $name }} name that client.
+    Another autoscaler scales the target, an admission webhook changes its replicas, or another client has replaced them again and
+    again, the last time less than 10 minutes ago. The condition Held and the Events of promscaler explain {{ $name }} name that client.
 - alert: PromscalerAtMaximum
   expr: >-
     {{ $recommended }}

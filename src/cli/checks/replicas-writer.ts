@@ -19,8 +19,8 @@ interface ToolWarning extends CheckResult {
 }
 
 /**
- * Fails if the service reports a client that keeps changing `spec.replicas`. Warns if a deployment tool has set the
- * field, because its next run would reset it. In a dry run, the warning comes before the run that does.
+ * Fails if the service reports a client that has changed `spec.replicas` again and again. Warns if a deployment tool has
+ * set the field, because its next run would reset it. In a dry run, the warning comes before the run that does.
  */
 export function checkReplicasWriter({
   scaler,

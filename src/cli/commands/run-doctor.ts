@@ -176,7 +176,7 @@ function reportedOf({
   if (state.name === 'Conflict')
     return writer === null ? null : { state: 'Conflict', message: writer.message };
   const isDeleted = state.name === 'NoTarget' && targetFailure?.absence === 'deleted';
-  return isDeleted && writer === null ? { state: 'NoTarget', message: state.cause ?? '' } : null;
+  return isDeleted ? { state: 'NoTarget', message: state.cause ?? '' } : null;
 }
 
 interface ReportedRow {

@@ -31,6 +31,7 @@ export function createDemoLog(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): 
   const colors = paintOf(io);
   const held = new Map<string, string>();
   const pauses = new Map<string, CycleRecord['pause']>();
+  const conflicting = new Set<string>();
   let documents: LoadedScalers | null = null;
   let changes = 0;
 
@@ -50,6 +51,15 @@ export function createDemoLog(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): 
     stdout.write(colors.cyan(line(at, key, '', news)));
   };
 
+  const printWriter = ({ scaler, conflictingWriter, at }: CycleRecord): void => {
+    const key = scalerKey(scaler);
+    if (conflictingWriter === undefined) conflicting.delete(key);
+    else if (!conflicting.has(key)) {
+      conflicting.add(key);
+      stdout.write(colors.dim(line(at, key, '', `ConflictingWriter: ${conflictingWriter.message}`)));
+    }
+  };
+
   return {
     changes: () => changes,
     printNews: (subject, text) => {
@@ -65,6 +75,7 @@ export function createDemoLog(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): 
       const { scaler, decision, outcome, at } = record;
       const key = scalerKey(scaler);
       printPause(record);
+      printWriter(record);
       const direction = decision === null ? null : rescaleDirection(outcome);
       if (decision !== null && direction !== null) {
         changes += 1;
@@ -96,14 +107,12 @@ interface Standstill {
 }
 
 /** Returns why decisions are not applied; null: they are, or a pause holds them, which has its own line. */
-function whyHeld({ conditions, outcome, conflictingWriter }: CycleRecord): Standstill | null {
+function whyHeld({ conditions, outcome }: CycleRecord): Standstill | null {
   const count = outcome.from === null ? '' : `= ${outcome.from}`;
   const held = activeHold(conditions);
   if (held !== undefined && held.reason !== 'Paused')
     return { why: held.reason, count, text: `${held.reason}: ${held.message}` };
-  if (outcome.kind === 'failed') return { why: 'failed', count, text: outcome.message };
-  if (conflictingWriter === undefined) return null;
-  return { why: 'ConflictingWriter', count: '', text: `ConflictingWriter: ${conflictingWriter.message}` };
+  return outcome.kind === 'failed' ? { why: 'failed', count, text: outcome.message } : null;
 }
 
 /** Returns why the replicas do not follow the metrics; null: they do. */

@@ -1,6 +1,6 @@
 import { cleanText } from '../../units/clean-text.js';
 import type { ConflictingWriter } from '../../telemetry/cycle-record.js';
-import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
+import { addSeconds, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 
 /** Detects other clients that overwrite the replicas set by promscaler. It is not stored, so a restart forgets it. */
 export interface WriterWatch {
@@ -8,12 +8,24 @@ export interface WriterWatch {
   readonly own: number | null;
   /** When another client replaced the count of promscaler: the last three times within the window, oldest first. */
   readonly reversals: readonly Instant[];
+  /** When the first count was replaced, without a break of a window since then; null: never. */
+  readonly first: Instant | null;
+  /** How many counts were replaced since `first`. */
+  readonly count: number;
+  /** Since when there is a conflict; null: there is none. */
   readonly since: Instant | null;
   /** Other managers of `spec.replicas` according to `managedFields`; empty: unknown. */
   readonly managers: readonly string[];
 }
 
-export const NO_REVERSALS: WriterWatch = { own: null, reversals: [], since: null, managers: [] };
+export const NO_REVERSALS: WriterWatch = {
+  own: null,
+  reversals: [],
+  first: null,
+  count: 0,
+  since: null,
+  managers: [],
+};
 
 interface ReplicasRead {
   readonly replicas: number;
@@ -50,18 +62,26 @@ export function afterRead(given: WriterWatch, { replicas, managers, now }: Repli
   return {
     own: null,
     reversals,
+    first: watch.first ?? now,
+    count: watch.count + 1,
     since: watch.since ?? (reversals.length === CONFLICT_REVERSALS ? now : null),
     managers: others.length === 0 ? watch.managers : others,
   };
 }
 
 export function conflictingWriterOf(watch: WriterWatch, now: Instant): ConflictingWriter | null {
-  const { since, managers, reversals } = watch;
+  const { first, count, since, managers, reversals } = watch;
   const last = reversals.at(-1);
-  if (since === null || last === undefined || isOver(watch, now)) return null;
+  if (first === null || since === null || last === undefined || isOver(watch, now)) return null;
   const who = managers.length === 0 ? 'another client' : cleanText(managers.join(', '));
-  const message = `${who} changed spec.replicas after promscaler three times within ten minutes, last at ${formatInstant(last)}: allow only one client to set spec.replicas`;
-  return { managers, since: formatInstant(since), message };
+  return {
+    managers,
+    since: formatInstant(since),
+    count,
+    last: formatInstant(last),
+    until: formatInstant(addSeconds(last, WINDOW_SECONDS)),
+    message: `${who} changed spec.replicas after promscaler ${count} times since ${formatInstant(first)}, last at ${formatInstant(last)}: allow only one client to set spec.replicas`,
+  };
 }
 
 function isOver({ reversals }: WriterWatch, now: Instant): boolean {

@@ -12,6 +12,7 @@ import { join } from 'node:path';
 import { folderOf } from '../fake-io.js';
 import { cpuSnapshot, recordOf } from '../live-service.js';
 import { shortScalerYaml } from '../../support/scaler-yaml.js';
+import { conflictWith } from '../../telemetry/record-builder.js';
 
 /** A log at 2026-01-01T00:00:00Z, and its output. */
 function startLog(): { readonly log: DemoLog; readonly lines: () => readonly string[] } {
@@ -107,17 +108,24 @@ describe('the log of a decision that is not applied', () => {
       { outcome: { kind: 'failed', from: 4, to: 6, message: 'patching the scale: forbidden' } },
       'patching the scale: forbidden',
     ],
-    [
-      'another writer',
-      { conflictingWriter: { managers: [], since: '2026-01-01T00:00:00Z', message: 'kubectl reverts it' } },
-      'ConflictingWriter: kubectl reverts it',
-    ],
   ] as const)('reports %s', (_, record, text) => {
     const { log, lines } = startLog();
 
     logCycle(log, recordOf(cpuSnapshot(83), record));
 
     expect(lines()).toEqual([expect.stringMatching(new RegExp(` ${text}$`))]);
+  });
+
+  it('reports another writer once, not again after each change that promscaler makes', () => {
+    const { log, lines } = startLog();
+    const conflictingWriter = conflictWith([], 'kubectl reverts it');
+    const scaled = { outcome: { kind: 'patched', from: 4, to: 6, message: '' }, conflictingWriter } as const;
+
+    for (const record of [{ conflictingWriter }, scaled, { conflictingWriter }, {}, { conflictingWriter }])
+      logCycle(log, recordOf(cpuSnapshot(83), record));
+
+    const writers = lines().filter((line) => line.includes('ConflictingWriter: kubectl reverts it'));
+    expect(writers).toHaveLength(2);
   });
 });
 

@@ -8,6 +8,7 @@ import { createRecords } from '../../../src/telemetry/records.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { apiServer, appOf, cpuSnapshot, listen, recordOf, serviceIn } from '../live-service.js';
 import { clusterOfWeb, diagnosed, document, metric, prometheus, runDoctor } from './fixture.js';
+import { conflictWith } from '../../telemetry/record-builder.js';
 
 let simulator: Simulator;
 let url: string;
@@ -139,7 +140,7 @@ describe('doctor for one scaler', () => {
   });
 
   it.each([
-    [{ managers: ['kubectl'], since: '2026-01-01T00:00:00Z', message: 'kubectl changed spec.replicas' }, 1],
+    [conflictWith(['kubectl'], 'kubectl changed spec.replicas'), 1],
     [undefined, 0],
   ])('reports a conflict with another client as the service does: %j', async (conflictingWriter, count) => {
     const { ledger } = createRecords(new ManualClock());

@@ -6,7 +6,7 @@ import { decide } from '../../../src/decision/decide.js';
 import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { condition } from '../../telemetry/record-builder.js';
+import { condition, conflictWith } from '../../telemetry/record-builder.js';
 import { folderOf, runCli } from '../fake-io.js';
 import {
   appOf,
@@ -264,11 +264,7 @@ describe('explain NAMESPACE/NAME', () => {
 
   it('names the client that reverts the replicas', async () => {
     const ledger = createLedger();
-    const conflictingWriter = {
-      managers: ['kubectl'],
-      since: '2026-01-01T00:00:00Z',
-      message: 'kubectl does it',
-    };
+    const conflictingWriter = conflictWith(['kubectl'], 'kubectl does it');
     ledger.add(recordOf(cpuSnapshot(83), { conflictingWriter }));
     service = await listen(appOf(ledger));
 

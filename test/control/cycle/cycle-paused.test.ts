@@ -174,7 +174,7 @@ describe('a count that is set by hand', () => {
 
     expect(stateOf(conflict, null)).toMatchObject({
       name: 'Conflict',
-      cause: 'kubectl keeps changing spec.replicas',
+      cause: 'kubectl changed spec.replicas 4 times, last at 2026-01-01T00:01:15Z',
     });
     expect(stateOf(record, null).name).toBe('Paused');
   });

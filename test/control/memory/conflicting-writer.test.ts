@@ -43,7 +43,26 @@ describe('three reversals', () => {
   it('remain one conflict from the beginning while one comes every 500 s', () => {
     const watch = reversedAt([0, 100, 200, 700, 1200]);
 
-    expect(conflictingWriterOf(watch, at(1200))?.since).toBe('2026-01-01T00:03:20Z');
+    expect(conflictingWriterOf(watch, at(1200))).toMatchObject({
+      since: '2026-01-01T00:03:20Z',
+      count: 5,
+      last: '2026-01-01T00:20:00Z',
+      until: '2026-01-01T00:30:00Z',
+    });
+  });
+
+  it('by a tool that syncs every 3 minutes are one conflict without a gap', () => {
+    const syncs = Array.from({ length: 10 }, (_, sync) => 180 * sync);
+
+    const found = syncs.map((second, sync) =>
+      conflictingWriterOf(reversedAt(syncs.slice(0, sync + 1)), at(second + 179)),
+    );
+
+    expect(found.map((one) => one?.since)).toEqual([
+      undefined,
+      undefined,
+      ...Array.from({ length: 8 }, () => '2026-01-01T00:06:00Z'),
+    ]);
   });
 
   it('name the writer, unless that is promscaler; another client if managedFields names none', () => {
@@ -52,7 +71,7 @@ describe('three reversals', () => {
 
     expect(named?.managers).toEqual(['argocd-controller']);
     expect(named?.message).toBe(
-      'argocd-controller changed spec.replicas after promscaler three times within ten minutes, last at 2026-01-01T00:00:02Z: allow only one client to set spec.replicas',
+      'argocd-controller changed spec.replicas after promscaler 3 times since 2026-01-01T00:00:00Z, last at 2026-01-01T00:00:02Z: allow only one client to set spec.replicas',
     );
     expect(unnamed?.message).toMatch(/^another client changed/);
   });

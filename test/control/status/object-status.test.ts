@@ -11,7 +11,7 @@ import type { StatusInput } from '../../../src/control/status/object-status.js';
 import { createLedger, type LedgerEntry } from '../../../src/telemetry/ledger.js';
 import { formatInstant } from '../../../src/units/time.js';
 import { at } from '../../support/builders.js';
-import { condition, decision, metricResult, scaler } from '../../telemetry/record-builder.js';
+import { condition, conflictWith, decision, metricResult, scaler } from '../../telemetry/record-builder.js';
 import { ACTIVE, cycle, object, problem, showing, verdict } from './status-builder.js';
 
 function status(input: Partial<StatusInput> = {}): ObjectStatus {
@@ -229,7 +229,7 @@ describe('Accepted', () => {
 
 describe('Ready', () => {
   it('is False in a conflict with a client, with its name, and not in the pause in which a person sets the count', () => {
-    const conflictingWriter = { managers: ['kubectl'], since: '', message: 'kubectl changed spec.replicas' };
+    const conflictingWriter = conflictWith(['kubectl']);
     const annotated = { direction: 'both', until: null } as const;
     const pause = { ...annotated, by: 'annotation', replicas: null, annotated, notes: [] } as const;
     const found = status({ last: cycle({ conflictingWriter }) });
