@@ -47,8 +47,8 @@ export interface Failure {
   /**
    * What happened; contains no secrets. Parts are added on the way: the host of the server (`failureAt`); the failures
    * of the other urls (`createPrometheusClient`); that a query of several workloads or namespaces failed
-   * (`createMergedQuery`); that the query is a guard or another check (`applyChecks`). `describeFailure` says that it is
-   * a failure of Prometheus.
+   * (`createMergedQuery`); that the query is a guard or another check (`applyChecks`). `describeFailure` adds that it
+   * is a failure of Prometheus.
    */
   readonly message: string;
   /** A code of Node.js (`ECONNREFUSED`), or `SIGN_IN` or `CREDENTIAL_FILE`. `doctor` finds the fix by it. */

@@ -4,8 +4,8 @@ import type { Failure } from '../../units/failure.js';
 import { type Answer, withFields } from '../answers/answer.js';
 
 /**
- * The queries of a metric besides its own. The value must pass `guard` and `freshness`. `backlog`, `capacity` (of a pod)
- * and `served` (the load that the pods serve) are numbers next to the value.
+ * The queries of a metric besides its own. The value must pass `guard` and `freshness`. The numbers `backlog`,
+ * `capacity` (of a pod) and `served` (the load that the pods serve) are added to it.
  */
 type CheckName = 'guard' | 'freshness' | 'backlog' | 'capacity' | 'served';
 
