@@ -41,7 +41,8 @@ function summary(): Promise<string> {
 test('the unchanged document gives the decision of the service', async () => {
   await open();
   const text = await page.locator('.what-if-decision').innerText();
-  expect(text).toContain(detail.decision?.reason);
+  expect(text).toContain('cpu is at 120 % of the requests, target 60 %');
+  expect(text).not.toContain('max_replicas');
   expect(await summary()).toBe(
     'Without a change: stays at 5. Change a field to see how the decision changes.',
   );

@@ -9,7 +9,7 @@ import { BacktestError } from '../compare/variant.js';
 import type { CountStep } from '../simulation/count-steps.js';
 import { CONTAINER } from '../simulation/samples.js';
 import { podStartOf } from '../simulation/settings.js';
-import { estimateCapacity, historyInput } from './history-input.js';
+import { historyInput } from './history-input.js';
 import { cpuCapacity, type History, type MetricHistory, metricHistory, sumOf } from './history-models.js';
 import { type Column, medianOf } from './matrix-to-load.js';
 import { recordedRun } from './recorded-run.js';
@@ -42,9 +42,19 @@ interface ChartInput {
 type ChartBacktest = ReturnType<typeof historyInput> & {
   /** The metric from which the needed pods are computed. */
   readonly loadMetric: MetricSpec;
-  /** Whether the load that one pod carries is known. If not, the figures about the demand mean nothing. */
-  readonly isCapacityKnown: boolean;
+  /** Null: the figures about the demand mean nothing. */
+  readonly need: Need | null;
 };
+
+/** The load per pod, in base units, from which the needed pods are computed. */
+export interface Need {
+  readonly perPod: number;
+  /**
+   * `capacity`: what one pod carries. `target`: the target of the recorded document with its tolerance, because the
+   * points do not show at which load a pod is saturated.
+   */
+  readonly by: 'capacity' | 'target';
+}
 
 /**
  * Returns the input of a back-test from the points of the charts, which have the mean of the pods instead of their sum.
@@ -87,9 +97,7 @@ export function chartBacktest(input: ChartInput): ChartBacktest {
   };
   const ran = recordedRun(counts, range);
   const begin = addSeconds(range.start, -warmUpSeconds);
-  const capacity = isMemory(loadMetric)
-    ? null
-    : (load.saturation ?? estimateCapacity(load, ran?.ready ?? [])?.capacity ?? null);
+  const need = needOf(snapshot.scaler, loadMetric, { requests, ...known });
   const history: History = {
     metricOf: (_, metric) => histories.get(recordedMetric(metric) ?? metric) ?? null,
     ceilingOf: () => null,
@@ -101,7 +109,7 @@ export function chartBacktest(input: ChartInput): ChartBacktest {
   const podStartSeconds = snapshot.podStartSeconds ?? medianStart(snapshot);
   const given = {
     // With an unlimited capacity, one pod is enough at all times.
-    capacity: capacity ?? Infinity,
+    capacity: need?.perPod ?? Infinity,
     podStart: podStartSeconds === null ? null : podStartOf(podStartSeconds),
     scrapeIntervalSeconds,
     resourceWindowSeconds: windowOfInterval(scrapeIntervalSeconds),
@@ -113,7 +121,40 @@ export function chartBacktest(input: ChartInput): ChartBacktest {
     measures: new Map<string, string>(),
   };
   const recorded = { history, load, loadMetric, podStartSeconds, ran };
-  return { ...historyInput(recorded, { given, range }), loadMetric, isCapacityKnown: capacity !== null };
+  return { ...historyInput(recorded, { given, range }), loadMetric, need };
+}
+
+/**
+ * Returns the load per pod from which the needed pods are computed; null: the load is not divided among the pods. A CPU
+ * limit is a capacity, and so is a request that no pod has exceeded. The highest load per pod of the points is none: a
+ * scaler at its maximum would never lack pods.
+ */
+function needOf(
+  { spec }: Scaler,
+  metric: MetricSpec,
+  {
+    requests,
+    cpuLimit,
+    cpuRequest,
+    usageAtCapacityPercent,
+  }: ReturnType<typeof cpuOf> & {
+    readonly requests: History['requests'];
+    readonly usageAtCapacityPercent: number;
+  },
+): Need | null {
+  const { target } = metric;
+  if (isMemory(metric) || target.type === 'Value') return null;
+  const capacity = isCpu(metric) ? (cpuLimit ?? (usageAtCapacityPercent > 100 ? null : cpuRequest)) : null;
+  if (capacity !== null) return { perPod: capacity, by: 'capacity' };
+  const percent = requestOf(metric, requests);
+  const wanted =
+    target.type === 'AverageValue'
+      ? milliToNumber(target.milli)
+      : percent === null
+        ? null
+        : target.percent * percent;
+  const tolerance = spec.behavior?.scaleUp.tolerance ?? spec.tolerance;
+  return wanted === null ? null : { perPod: wanted * (1 + tolerance), by: 'target' };
 }
 
 const NO_COUNTS: readonly CountStep[] = [];

@@ -1,105 +1,11 @@
 import { afterAll, describe, expect, test } from '@jest/globals';
-import type { SnapshotAnswer } from '../../../src/api/answers.js';
 import type { ChartPoints } from '../../../src/backtest/history/chart-history.js';
-import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
-import { ApiError } from '../../../src/dashboard/data/api-error.js';
-import { type PastRuns, readPastPoints, runPast } from '../../../src/dashboard/scaler/what-if/past-runs.js';
-import { snapshotToJson } from '../../../src/decision/result/write-json.js';
-import { EMPTY_STATE, listUsage, type Pod } from '../../../src/decision/snapshot/snapshot.js';
-import type { Scaler } from '../../../src/scaler/spec.js';
-import { addSeconds, formatInstant, instantFromMs } from '../../../src/units/time.js';
+import type { PastRuns } from '../../../src/dashboard/scaler/what-if/past-runs.js';
+import { formatInstant, instantFromMs } from '../../../src/units/time.js';
 import { folderOf, runCli } from '../../cli/fake-io.js';
 import { startServer } from '../../prometheus/fakes.js';
 import { scalerOf } from '../../support/builders.js';
-
-const END = 1_700_006_400;
-const STEP = 15;
-
-const CPU = { resource: { name: 'cpu', target: { averageUtilization: 60 } } };
-const RPS = { external: { metric: { name: 'rps' }, query: 'sum(rps)', target: { averageValue: '10' } } };
-
-function podsOf(count: number, request = 1000n): readonly Pod[] {
-  const ready = instantFromMs((END - 7200) * 1000);
-  return Array.from({ length: count }, (_, index) => ({
-    ...{ name: `web-${index}`, phase: 'Running', deleting: false, ready: true },
-    ...{ startTime: addSeconds(ready, -30), readyChangedAt: ready, podRequests: null },
-    requests: new Map([['app', new Map([['cpu', request]])]]),
-  }));
-}
-
-function snapshotOf(scaler: Scaler): SnapshotAnswer {
-  const now = instantFromMs(END * 1000);
-  const pods = podsOf(4);
-  const usage = new Map(pods.map(({ name }) => [name, new Map([['app', 0.5]])]));
-  const cpu = { form: 'containers', at: now, partial: null, ...listUsage(usage) } as const;
-  return snapshotToJson({
-    scaler,
-    now,
-    target: { specReplicas: 4, statusReplicas: 4 },
-    pods,
-    samples: scaler.spec.metrics.map(({ type }) =>
-      type === 'Resource'
-        ? { ...cpu, windowSeconds: 60, learnedIntervalSeconds: STEP }
-        : { form: 'values', at: now, partial: null, values: [40] },
-    ),
-    state: EMPTY_STATE,
-  }) as unknown as SnapshotAnswer;
-}
-
-const rpsScaler = (maxReplicas: number): Scaler =>
-  scalerOf({ scaleTargetRef: { name: 'web' }, minReplicas: 1, maxReplicas, metrics: [RPS] });
-
-const cpuScaler = (maxReplicas: number): Scaler =>
-  scalerOf({ scaleTargetRef: { name: 'web' }, minReplicas: 1, maxReplicas, metrics: [CPU] });
-
-interface Story {
-  readonly seconds: number;
-  readonly replicas?: (second: number) => number;
-  readonly cpu?: (second: number) => number | null;
-  readonly rps?: (second: number) => number | null;
-}
-
-/** The points of each round in the `seconds` before `END`. `cpu` is in percent of a request of one core. */
-function pointsOf({ seconds, replicas = () => 4, cpu, rps }: Story): ChartPoints {
-  const at = Array.from({ length: seconds / STEP + 1 }, (_, index) => END - seconds + index * STEP);
-  return {
-    at,
-    currentReplicas: at.map(replicas),
-    readyPods: at.map((second) => replicas(second - STEP)),
-    metrics: [
-      ...(cpu === undefined ? [] : [{ type: 'Resource', metric: 'cpu', value: at.map(cpu) }]),
-      ...(rps === undefined ? [] : [{ type: 'External', metric: 'rps', value: at.map(rps) }]),
-    ],
-  };
-}
-
-const run = async (
-  points: ChartPoints,
-  applied: Scaler,
-  {
-    changed = applied,
-    from = points.at[0] ?? 0,
-    to = Infinity,
-  }: { readonly changed?: Scaler; readonly from?: number; readonly to?: number } = {},
-): Promise<PastRuns | string> =>
-  runPast(
-    {
-      points: { points, coarseSeconds: 300, note: null },
-      snapshot: snapshotOf(applied),
-      document: documentOf(changed),
-      shown: { from, to },
-    },
-    { clock: SYSTEM_CLOCK, signal: new AbortController().signal, onProgress: () => undefined },
-  );
-
-function documentOf(scaler: Scaler): unknown {
-  return snapshotOf(scaler).scaler;
-}
-
-const known = (runs: PastRuns | string): PastRuns => {
-  if (typeof runs === 'string') throw new Error(runs);
-  return runs;
-};
+import { CPU, cpuScaler, documentOf, END, known, pointsOf, RPS, rpsScaler, run, STEP } from './past-story.js';
 
 const stepsOf = ({ run }: PastRuns['applied']): readonly (readonly [string, number])[] =>
   (run?.replicas ?? []).map(({ at, count }) => [formatInstant(at), count]);
@@ -113,7 +19,7 @@ describe('a document over the points of the charts', () => {
   /** A wave of two hours, and counts that follow it with changes of several pods. */
   const replicas = (second: number): number =>
     4 + Math.round(3 * (1 - Math.cos(((END - second) / 3600) * Math.PI)));
-  const load = (second: number): number => 2.5 + 1.7 * Math.sin((END - second) / 700) ** 2;
+  const load = (second: number): number => 2.5 + 1.4 * Math.sin((END - second) / 700) ** 2;
   const cpu = (second: number): number => Math.round((100 * load(second)) / replicas(second - STEP));
   const rps = (second: number): number => Math.round(1000 * (9 + 4 * Math.sin((END - second) / 900))) / 1000;
   const points = pointsOf({ seconds: 10_800, replicas, cpu, rps });
@@ -163,6 +69,7 @@ describe('a document over the points of the charts', () => {
     });
     const time = (second: number): string => formatInstant(instantFromMs(second * 1000));
     const from = END - 7200;
+    const runs = known(await run(points, applied, { changed, from }));
     const { stdout, stderr } = await runCli(
       [
         ...['backtest', '--scaler', 'applied.json', '--against', 'changed.json', '--config', 'config.yaml'],
@@ -179,11 +86,9 @@ describe('a document over the points of the charts', () => {
       }[];
     };
 
-    const runs = known(await run(points, applied, { changed, from }));
-
     const ofCli = report.variants.map((variant) => variant.replicas.map(({ at, count }) => [at, count]));
     expect([stepsOf(runs.applied), stepsOf(runs.changed)]).toEqual(ofCli);
-    expect(ofCli.map((steps) => steps.length)).toEqual([13, 10]);
+    expect(ofCli.map((steps) => steps.length)).toEqual([10, 7]);
     const figures = report.variants.map((variant) => [
       variant.figures['pod_hours'],
       variant.figures['theta_U'],
@@ -219,12 +124,55 @@ describe('a document over the points of the charts', () => {
   test('divides the load of 4 pods among 3: 3.6 cores need 4 pods of 1 core, so 25 % are missing', async () => {
     const points = pointsOf({ seconds: 3600, cpu: () => 90 });
 
-    const { changed, capacity } = known(await run(points, cpuScaler(4), { changed: cpuScaler(3) }));
+    const { changed, need } = known(await run(points, cpuScaler(4), { changed: cpuScaler(3) }));
 
     // All but the first of 239 steps of 15 s. The last of 240 is unknown: a mean of 60 s is the load 30 s earlier.
     expect(changed.figures?.thetaU).toBeCloseTo((25 * 238) / 239, 9);
     expect(changed.figures?.tauU).toBeCloseTo((100 * 238) / 239, 9);
-    expect(capacity).toBe(1);
+    expect(need).toEqual({ perPod: 1, by: 'capacity' });
+  });
+
+  test.each([
+    // 60 in total with 11 each: 6 pods, of which 2 are missing.
+    {
+      what: 'an External metric',
+      story: { rps: () => 15 },
+      scalers: rpsScaler,
+      perPod: 11,
+      missing: 100 / 3,
+    },
+    // 4.8 cores with 66 % of a core each: 8 pods, of which 4 are missing.
+    {
+      what: 'CPU above the request',
+      story: { cpu: () => 120 },
+      scalers: cpuScaler,
+      perPod: 0.66,
+      missing: 50,
+    },
+  ])(
+    'lacks pods at its maximum: the highest load is no capacity, so the target counts: $what',
+    async ({ story, scalers, perPod, missing }) => {
+      const points = pointsOf({ seconds: 3600, ...story });
+
+      const { applied, changed, need } = known(await run(points, scalers(4), { changed: scalers(12) }));
+
+      expect([need?.by, need?.perPod.toFixed(9)]).toEqual(['target', perPod.toFixed(9)]);
+      expect(applied.figures?.tauU).toBe(100);
+      expect(applied.figures?.thetaU).toBeCloseTo(missing, 9);
+      expect(changed.figures?.thetaU).toBeLessThan(1);
+    },
+  );
+
+  test('has no needed pods for a target in total, which does not divide the load among the pods', async () => {
+    const total = { ...RPS.external, target: { value: '40' } };
+    const scaler = scalerOf({
+      scaleTargetRef: { name: 'web' },
+      maxReplicas: 8,
+      metrics: [{ external: total }],
+    });
+    const points = pointsOf({ seconds: 3600, rps: () => 60 });
+
+    expect(known(await run(points, scaler)).need).toBeNull();
   });
 
   test('reads a missing value as unknown, never as 0: the replicas stay, and the time is in no figure', async () => {
@@ -297,98 +245,5 @@ describe('a document over the points of the charts', () => {
     const { start, isCut, applied } = known(await run(points, rpsScaler(8)));
 
     expect([start, isCut, applied.run?.rounds]).toEqual([(END - 150_000) * 1000, true, 10_000]);
-  });
-});
-
-describe('the points', () => {
-  const at = [0, 15, 30].map((second) => formatInstant(instantFromMs((END + second) * 1000)));
-  const history = {
-    ...{ at, stepSeconds: null, currentReplicas: [4, 4, 4], readyPods: [4, 4, 4] },
-    metrics: [{ type: 'External', metric: 'rps', unit: 'average', value: [7, 8, 9], target: [10, 10, 10] }],
-  };
-
-  test('have no value where the decision had partial data', async () => {
-    const entry = (partial: string | null, from = 1, to = from) => ({
-      ...{ firstAt: at[from], lastAt: at[to], decision: { metrics: [{ name: 'rps', partial }] } },
-    });
-    const api = {
-      clock: SYSTEM_CLOCK,
-      read: ({ path }: { readonly path: string }) =>
-        Promise.resolve(
-          path.includes('/history') ? history : { items: [entry('2 of 4 series', 1), entry(null, 2)] },
-        ),
-    } as unknown as Parameters<typeof readPastPoints>[0];
-
-    const { points } = await readPastPoints(
-      api,
-      { namespace: 'shop', name: 'web' },
-      { from: END + 1, to: Infinity },
-      new AbortController().signal,
-    );
-
-    expect(points.metrics[0]?.value).toEqual([7, null, 9]);
-  });
-
-  const readSince = (seconds: number, older: () => Promise<unknown>): ReturnType<typeof readPastPoints> =>
-    readPastPoints(
-      {
-        clock: SYSTEM_CLOCK,
-        read: ({ path }: { readonly path: string }) =>
-          path.includes('source=prometheus')
-            ? older()
-            : Promise.resolve(path.includes('/history') ? history : { items: [] }),
-      } as unknown as Parameters<typeof readPastPoints>[0],
-      { namespace: 'shop', name: 'web' },
-      { from: END - seconds, to: Infinity },
-      new AbortController().signal,
-    );
-
-  test.each([
-    { range: '24 h', seconds: 86_400, stepSeconds: 300, isCut: false },
-    { range: '7 d', seconds: 604_800, stepSeconds: 1200, isCut: true },
-  ])(
-    'of $range come from Prometheus: a run over them has 5 pods for a load of 48, later 6 for 56',
-    async ({ seconds, stepSeconds, isCut }) => {
-      const count = (seconds + 3600) / stepSeconds;
-      const at = Array.from({ length: count }, (_, index) => END - (count - index) * stepSeconds);
-      const older = {
-        ...{ at: at.map((second) => formatInstant(instantFromMs(second * 1000))), stepSeconds },
-        ...{ currentReplicas: at.map(() => 4), readyPods: at.map(() => 4) },
-        metrics: [
-          // Different values, because between equal ones no gap is possible.
-          {
-            ...history.metrics[0],
-            value: at.map((_, index) => (index < count - 20 ? 12 : 14) + (index % 2) / 10),
-            target: at.map(() => 10),
-          },
-        ],
-      };
-
-      const past = await readSince(seconds, () => Promise.resolve(older));
-      const runs = await runPast(
-        {
-          points: past,
-          snapshot: snapshotOf(rpsScaler(4)),
-          document: documentOf(rpsScaler(8)),
-          // The points in memory have another load.
-          shown: { from: END - seconds, to: END - stepSeconds },
-        },
-        { clock: SYSTEM_CLOCK, signal: new AbortController().signal, onProgress: () => undefined },
-      );
-
-      const { applied, changed, unknownPercent, isCut: wasCut } = known(runs);
-      expect([past.note, past.coarseSeconds, past.points.at.length]).toEqual([null, stepSeconds, count + 3]);
-      expect([applied, changed].map(({ run }) => run?.replicas.map(({ count: pods }) => pods))).toEqual([
-        [4],
-        [5, 6],
-      ]);
-      expect([unknownPercent, wasCut]).toEqual([0, isCut]);
-    },
-  );
-
-  test('that Prometheus does not return are missing, with the reason', async () => {
-    const past = await readSince(86_400, () => Promise.reject(new ApiError('unavailable', 'no answer')));
-
-    expect([past.note, past.points.at.length]).toEqual(['no answer', 3]);
   });
 });

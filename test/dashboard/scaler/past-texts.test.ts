@@ -19,13 +19,21 @@ describe('the difference', () => {
     const changed = figuresOf({ podHours: 10.24, changes: 1, atMaximum: 0, thetaU: 0.24 });
     const applied = figuresOf({ atMaximum: 40, thetaU: 6.06 });
 
-    expect(describeDifference(applied, changed, { isCapacityKnown: true })).toBe(
-      'With the change: 10.2 pod-hours instead of 8 (28 % more); 1 change instead of 5; limited by maxReplicas in 0 % of the decisions instead of 40 %; 0.2 % of the needed pods missing instead of 6.1 %.',
+    expect(describeDifference(applied, changed, { need: { perPod: 1, by: 'capacity' } })).toBe(
+      'With the change: 10.2 pod-hours instead of 8 (28 % more); 1 change instead of 5; limited by maxReplicas in 0 % of the decisions instead of 40 %; 0.2 % of the pods missing that the load needs instead of 6.1 %.',
     );
   });
 
-  test('says what is the same, and does not name missing pods if the capacity of a pod is unknown', () => {
-    expect(describeDifference(figuresOf({}), figuresOf({ podHours: 6 }), { isCapacityKnown: false })).toBe(
+  test('names the pods that keep the load at its target, if the capacity of a pod is unknown', () => {
+    const text = describeDifference(figuresOf({ thetaU: 50 }), figuresOf({}), {
+      need: { perPod: 1, by: 'target' },
+    });
+
+    expect(text).toContain('; 0 % of the pods missing that keep the load at its target instead of 50 %.');
+  });
+
+  test('says what is the same, and does not name missing pods if it is unknown which are needed', () => {
+    expect(describeDifference(figuresOf({}), figuresOf({ podHours: 6 }), { need: null })).toBe(
       'With the change: 6 pod-hours instead of 8 (25 % less); still 5 changes; still limited by maxReplicas in 0 % of the decisions.',
     );
   });

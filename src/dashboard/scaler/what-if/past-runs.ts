@@ -1,5 +1,5 @@
 import type { SnapshotAnswer } from '../../../api/answers.js';
-import { type ChartPoints, chartBacktest } from '../../../backtest/history/chart-history.js';
+import { type ChartPoints, chartBacktest, type Need } from '../../../backtest/history/chart-history.js';
 import {
   BacktestError,
   type Job,
@@ -108,8 +108,8 @@ export interface PastRuns {
   /** The sync period of the document without the change. */
   readonly periodSeconds: number;
   readonly podStartSeconds: number;
-  /** The load that one pod carries, in base units of `loadMetric`; null: unknown. */
-  readonly capacity: number | null;
+  /** The load per pod, in base units of `loadMetric`, from which the needed pods are computed; null: it is unknown. */
+  readonly need: Need | null;
   /** The metric from which the needed pods are computed. */
   readonly loadMetric: string;
   /** What the runs do not take into account, as sentences. */
@@ -183,7 +183,7 @@ export async function runPast(
       unknownPercent: (100 * pods.filter(Number.isNaN).length) / pods.length,
       periodSeconds: applied.spec.syncPeriodSeconds,
       podStartSeconds: input.assumptions.podStart.medianSeconds,
-      capacity: input.isCapacityKnown ? input.assumptions.capacity : null,
+      need: input.need,
       loadMetric: input.loadMetric.identity,
       notes: notesOn(scalers),
     };

@@ -107,14 +107,13 @@ function Outcome({ running, note }: { readonly running: Running; readonly note: 
 }
 
 function Comparison({ runs, note }: { readonly runs: PastRuns; readonly note: string | null }): VNode {
-  const { applied, changed, ran, start, end, capacity } = runs;
-  const isCapacityKnown = capacity !== null;
+  const { applied, changed, ran, start, end, need } = runs;
   if (applied.figures === null || changed.figures === null) return <></>;
   const drift = ran?.figures == null ? null : describeDrift(applied.figures, ran.figures);
   return (
     <>
       <p aria-live="polite">
-        <b>{describeDifference(applied.figures, changed.figures, { isCapacityKnown })}</b>
+        <b>{describeDifference(applied.figures, changed.figures, { need })}</b>
       </p>
       <RunsChart runs={runs} />
       <FiguresTable runs={runs} />
@@ -125,10 +124,7 @@ function Comparison({ runs, note }: { readonly runs: PastRuns; readonly note: st
         {runs.isCut ? `, the newest ${formatCount(MOST_DECISIONS)} of the range` : ''}. Each starts with the
         replicas of the one before, the first with those that really ran. The load is that of the charts, and
         is divided among the ready pods as in <code>promscaler backtest</code>. A new pod is ready after{' '}
-        {runs.podStartSeconds} s.{' '}
-        {capacity === null
-          ? 'The load that one pod carries is unknown, and so are the missing pods. '
-          : `The needed pods are those for ${runs.loadMetric}, of which one pod carries ${Number(capacity.toPrecision(3))}. `}
+        {runs.podStartSeconds} s. {needText(runs)}
         {runs.unknownPercent < 1
           ? ''
           : `For ${percentText(runs.unknownPercent)} of the time the load is unknown, or from partial data: the replicas stay, and the figures do not include this time. `}
@@ -136,6 +132,15 @@ function Comparison({ runs, note }: { readonly runs: PastRuns; readonly note: st
       </p>
     </>
   );
+}
+
+/** Says from what the needed pods are computed. */
+function needText({ need, loadMetric }: PastRuns): string {
+  if (need === null) return 'The load that one pod carries is unknown, and so are the missing pods. ';
+  const perPod = Number(need.perPod.toPrecision(3));
+  return need.by === 'capacity'
+    ? `The needed pods are those for ${loadMetric}, of which one pod carries ${perPod}. `
+    : `The charts do not show how much one pod carries, so the needed pods are those that keep ${loadMetric} at the target of the document without the change, with its tolerance: at most ${perPod} per pod. `;
 }
 
 const STYLES: readonly SeriesStyle[] = [
@@ -232,8 +237,8 @@ const ROWS: readonly FigureRow[] = [
   },
 ];
 
-function FiguresTable({ runs: { applied, changed, ran, capacity } }: { readonly runs: PastRuns }): VNode {
-  const rows = ROWS.filter(({ isOfDemand = false }) => capacity !== null || !isOfDemand);
+function FiguresTable({ runs: { applied, changed, ran, need } }: { readonly runs: PastRuns }): VNode {
+  const rows = ROWS.filter(({ isOfDemand = false }) => need !== null || !isOfDemand);
   const cell = (figures: Figures | null | undefined, { text }: FigureRow): string =>
     figures == null ? UNKNOWN : text(figures);
   return (

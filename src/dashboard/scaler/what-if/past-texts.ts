@@ -1,3 +1,4 @@
+import type { Need } from '../../../backtest/history/chart-history.js';
 import type { Figures } from '../../../backtest/compare/figures.js';
 import { type CountStep, countAt } from '../../../backtest/simulation/count-steps.js';
 import type { Instant } from '../../../units/time.js';
@@ -10,7 +11,7 @@ const MOST_DRIFT_PERCENT = 10;
 export function describeDifference(
   applied: Figures,
   changed: Figures,
-  { isCapacityKnown }: { readonly isCapacityKnown: boolean },
+  { need }: { readonly need: Need | null },
 ): string {
   const share = percentOf(changed.podHours, applied.podHours);
   const parts = [
@@ -22,18 +23,23 @@ export function describeDifference(
       percentText(changed.atMaximum),
       (text) => `limited by maxReplicas in ${text} of the decisions`,
     ),
-    ...(isCapacityKnown
-      ? [
+    ...(need === null
+      ? []
+      : [
           compare(
             percentText(applied.thetaU),
             percentText(changed.thetaU),
-            (text) => `${text} of the needed pods missing`,
+            (text) => `${text} of the pods missing that ${NEEDED[need.by]}`,
           ),
-        ]
-      : []),
+        ]),
   ];
   return `With the change: ${parts.join('; ')}.`;
 }
+
+const NEEDED: Readonly<Record<Need['by'], string>> = {
+  capacity: 'the load needs',
+  target: 'keep the load at its target',
+};
 
 function compare<Value>(before: Value, after: Value, describe: (value: Value) => string): string {
   return before === after ? `still ${describe(after)}` : `${describe(after)} instead of ${String(before)}`;

@@ -12,6 +12,7 @@ import { usePart } from '../../ui/use-part.js';
 import { WaterfallView } from '../decision/waterfall-view.jsx';
 import type { TimeWindow } from '../chart/chart-props.js';
 import type { PastDecision } from '../model/answers.js';
+import { measuredOf } from '../model/headline.js';
 import { buildWaterfall } from '../model/waterfall.js';
 import { Sentence } from '../text/sentence.jsx';
 import { decideWith } from './decide-with.js';
@@ -148,7 +149,7 @@ function Result({ title, decision }: ResultProps): VNode {
         {title}: {countText(decision)}
       </h3>
       <p>
-        <Sentence text={decision.reason} />
+        <Sentence text={measuredOf(decision.reason)} />
       </p>
       <WaterfallView waterfall={buildWaterfall(decision, null)} />
     </div>
