@@ -34,7 +34,11 @@ const COMMON =
   /node_modules\/preact\/|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:icon|links|severities|states|time|numbers|use-|announcer|page-heading|error-boundary)/;
 
 /** What both the charts and what to do need. */
-const PARTS = /src\/(?:dashboard\/scaler\/text\/graph-link|units\/clean-text|scaler\/(?:plain-json|spec))/;
+const PARTS =
+  /src\/(?:dashboard\/scaler\/text\/(?:graph-link|sentence)|units\/clean-text|scaler\/(?:plain-json|spec))/;
+
+/** What all pages but the list need. */
+const SECTIONS = /src\/dashboard\/ui\/(?:section|table)/;
 
 /** What to do, and what copies it. Several parts load it, each with a list of its files. */
 const WHAT_TO_DO =
@@ -58,6 +62,7 @@ const DASHBOARD = {
           groups: [
             { name: 'common', test: COMMON },
             { name: 'parts', test: PARTS },
+            { name: 'sections', test: SECTIONS },
             { name: 'nearest', test: /src\/scaler\/problems\/nearest|node_modules\/leven\// },
             { name: 'remedy', test: WHAT_TO_DO },
           ],

@@ -4,6 +4,8 @@ import { parse } from 'yaml';
 import type { DecisionList, HistoryAnswer, ScalerDetail } from '../../src/api/answers.js';
 import { findBarriers, momentAfter, momentOf, overflowOf, section } from './support/browser.js';
 import {
+  AT_MAXIMUM,
+  BLIND,
   CONFLICT,
   DRY_RUN,
   FIRST_ROUND,
@@ -116,6 +118,17 @@ test('the page links to the Grafana dashboard with its scaler', async () => {
   );
 });
 
+test('a condition at the maximum has the color of the state, and the cause of each metric is named once', async () => {
+  const { page } = await open(AT_MAXIMUM);
+  const limited = page.getByText('ScalingLimited True').first();
+  expect(await limited.getAttribute('class')).toContain('tone-bad');
+
+  const { page: blind } = await open(BLIND);
+  const card = blind.getByRole('region', { name: 'The last decision' });
+  await card.getByText('queue_depth: the query returned no series', { exact: true }).waitFor();
+  expect((await card.innerText()).split('connection refused')).toHaveLength(2);
+});
+
 describe('the document', () => {
   test('is YAML, as promscaler validate reads it', async () => {
     const { page, read } = await open(HEALTHY);
@@ -175,6 +188,25 @@ describe('a change in the charts', () => {
     await row.getByRole('button', { name: /^\d+ → \d+$/ }).click();
     await page.waitForURL((url) => url.hash.includes(encodeURIComponent(changes[3]?.firstAt ?? '-')));
   });
+});
+
+test.each([1440, 390])('a change in the list brings its decision into view: %i px', async (width) => {
+  const others = tellStory(HEALTHY);
+  const { page } = await stage.open({ others }, { hash: '#/scalers/shop/web', width, height: 844 });
+  const list = section(page, 'Changes and Events');
+  if (width === 390) await list.getByRole('heading').click();
+  await list
+    .locator('tbody tr')
+    .nth(3)
+    .getByRole('button', { name: /^\d+ → \d+$/ })
+    .click();
+
+  const part = section(page, /^Decision at/);
+  await part.getByText('Largest proposal').waitFor();
+  const box = await part.getByRole('heading', { level: 2 }).boundingBox();
+  expect(box?.y).toBeGreaterThanOrEqual(0);
+  expect(box?.y).toBeLessThan(100);
+  expect(await page.evaluate('document.activeElement.innerText')).toContain('Decision at');
 });
 
 describe('a state that somebody ends', () => {

@@ -270,7 +270,11 @@ describe('the page of a scaler', () => {
     const lines = explainLines({ snapshot, decision, status: null, now: snapshot.now });
     const after = (label: string): readonly string[] =>
       lines.filter((line) => line.startsWith(`    ${label}`)).map((line) => line.slice(12));
-    await page.getByText('Forecast: none, the loads of earlier days were not read yet.').waitFor();
+    await page
+      .getByText(
+        'The forecast adds no replicas to this decision: the loads of earlier days were not read yet.',
+      )
+      .waitFor();
     await page.getByText('How each count was computed').click();
     const list = page.locator('.arithmetic-list');
     await list.waitFor();

@@ -12,7 +12,6 @@ import { usePart } from '../ui/use-part.js';
 import type { ChartLinks, TimeWindow } from './chart/chart-props.js';
 import { MetricStrips } from './chart/metric-strips.jsx';
 import { ReplicasSection } from './chart/replicas-section.jsx';
-import { DecisionSection } from './decision/decision-section.jsx';
 import { changesInData, listChanges } from './model/changes.js';
 import { joinHistories, pointsSince } from './model/chart-data.js';
 import type { ChartData } from './model/chart-data.js';
@@ -46,6 +45,7 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
     [selectMoment, changes],
   );
   // The code of these sections is loaded separately, because they are usually below the visible part of the page.
+  const decisions = usePart(loadDecision, true);
   const conditions = usePart(loadConditions, true);
   const documents = usePart(loadDocument, true);
   const timeline = usePart(loadTimeline, true);
@@ -61,7 +61,9 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
           selected={moment.second}
           onSelect={select}
         />
-        <DecisionSection api={api} detail={detail} data={charts.data} moment={moment} />
+        {decisions.part === null ? null : (
+          <decisions.part.DecisionSection api={api} detail={detail} data={charts.data} moment={moment} />
+        )}
       </div>
       <WhatIfSection
         key={`${namespace}/${name} ${moment.at ?? ''}`}
@@ -73,7 +75,13 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
       />
       {conditions.part === null ? null : <conditions.part.ConditionsSection api={api} detail={detail} />}
       {timeline.part === null ? null : (
-        <timeline.part.TimelineSection api={api} detail={detail} changes={changes} onSelect={select} />
+        <timeline.part.TimelineSection
+          api={api}
+          detail={detail}
+          changes={changes}
+          selected={moment.second}
+          onSelect={select}
+        />
       )}
       {documents.part === null ? null : <documents.part.DocumentSection detail={detail} />}
     </>
@@ -142,6 +150,7 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
 
 const loadForecastStrip = () => import('./chart/forecast-strip.jsx');
 const loadLimitStrip = () => import('./chart/limit-strip.jsx');
+const loadDecision = () => import('./decision/decision-section.jsx');
 const loadConditions = () => import('./status/conditions-section.jsx');
 const loadTimeline = () => import('./status/timeline-section.jsx');
 const loadDocument = () => import('./status/document-section.jsx');

@@ -10,7 +10,7 @@ function changeAt(seconds: number, label: string): Change {
   const isApplied = !label.includes(',');
   const [from = 0, to = 0] = label.split(/ → |,/).map(Number);
   const at = new Date(second * 1000).toISOString();
-  return { second, at, from, to, isApplied, label, reason: isApplied ? 'cpu is at 90 %' : '' };
+  return { second, at, from, to, isApplied, isKept: true, label, reason: isApplied ? 'cpu is at 90 %' : '' };
 }
 
 function eventAt(seconds: number, reason: string, message = '', count = 1) {
@@ -56,6 +56,14 @@ describe('changes and Events in one list', () => {
       { title: '3 → 6', text: 'not applied: dry run', count: 2, second: START + 30 },
       { title: 'DryRun', count: 9 },
       { title: '3 → 6', count: 1, second: START },
+    ]);
+  });
+
+  it('say of a change from the points of the charts that there is no decision to select', () => {
+    const change = { ...changeAt(0, '4 → 6'), isKept: false, reason: '' };
+
+    expect(buildTimeline([change], [], NONE)).toMatchObject([
+      { title: '4 → 6', text: 'its decision is no longer retained', second: null },
     ]);
   });
 

@@ -10,6 +10,8 @@ export interface Change {
   readonly from: number;
   readonly to: number;
   readonly isApplied: boolean;
+  /** Whether the service keeps its decision. */
+  readonly isKept: boolean;
   /** For example `4 → 6`; `4 → 6, paused` if the change was not applied. */
   readonly label: string;
   /** What the metrics measured; empty: unknown. */
@@ -51,7 +53,7 @@ function changeOf({ firstAt, outcome, decision }: DecisionEntry): Change | null 
   if (outcome.kind === 'none') return null;
   const aside = isApplied ? '' : `, ${OUTCOME_NAMES[outcome.kind].toLowerCase()}`;
   const reason = measuredOf(decision?.reason ?? '');
-  return { second, at: firstAt, from, to, isApplied, label: `${from} → ${to}${aside}`, reason };
+  return { second, at: firstAt, from, to, isApplied, isKept: true, label: `${from} → ${to}${aside}`, reason };
 }
 
 /**
@@ -66,7 +68,8 @@ export function changesInData(
     const [from, to] = [currentReplicas[index - 1] ?? null, currentReplicas[index] ?? null];
     if (second >= until || from === null || to === null || from === to) return [];
     const time = new Date(second * 1000).toISOString();
-    return [{ second, at: time, from, to, isApplied: true, label: `${from} → ${to}`, reason: '' }];
+    const label = `${from} → ${to}`;
+    return [{ second, at: time, from, to, isApplied: true, isKept: false, label, reason: '' }];
   });
 }
 

@@ -13,7 +13,7 @@ export interface TimelineItem {
   readonly text: string;
   readonly isWarning: boolean;
   readonly icon: IconName;
-  /** Time of the last change in Unix seconds, which the user can select; null: the item cannot be selected. */
+  /** Time of the last change in Unix seconds; null: there is no decision that the user can select. */
   readonly second: number | null;
 }
 
@@ -84,15 +84,20 @@ function itemOfLast(
       ({ reason, at: sent }) => reason === RESCALE && Math.abs(Date.parse(sent) / 1000 - second) <= 5,
     );
   if (isListed) return [];
-  const text = 'its decision is no longer retained';
   return [
-    { firstAt: at, lastAt: at, count: 1, title: `Scale-${icon}`, text, isWarning: false, icon, second: null },
+    {
+      ...{ firstAt: at, lastAt: at, count: 1, title: `Scale-${icon}`, text: NOT_KEPT },
+      ...{ isWarning: false, icon, second: null },
+    },
   ];
 }
 
-function itemOfChange({ at, second, from, to, label, isApplied, reason }: Change): TimelineItem {
+const NOT_KEPT = 'its decision is no longer retained';
+
+function itemOfChange({ at, second, from, to, label, isApplied, isKept, reason }: Change): TimelineItem {
   const [title = label, why] = label.split(', ', 2);
-  const text = why === undefined ? reason || 'scaled' : `not applied: ${why}`;
+  const text = !isKept ? NOT_KEPT : why === undefined ? reason || 'scaled' : `not applied: ${why}`;
   const icon = to > from ? 'up' : 'down';
-  return { firstAt: at, lastAt: at, count: 1, title, text, isWarning: !isApplied, icon, second };
+  const times = { firstAt: at, lastAt: at, count: 1, second: isKept ? second : null };
+  return { ...times, title, text, isWarning: !isApplied, icon };
 }

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useMemo } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
 import type { ScalerDetail } from '../../../api/answers.js';
 import type { Api } from '../../data/api.js';
 import { scalerEventsRequest } from '../../data/requests.js';
@@ -20,18 +20,21 @@ export interface TimelineSectionProps {
   readonly api: Api;
   readonly detail: ScalerDetail;
   readonly changes: readonly Change[];
+  /** The selected time in Unix seconds; null: the last decision. */
+  readonly selected: number | null;
   readonly onSelect: (second: number) => void;
 }
 
 const EVERY_MS = 60_000;
 
 /** Shows the changes of the replicas, and the Kubernetes Events that promscaler wrote about this scaler. */
-export function TimelineSection({ api, detail, changes, onSelect }: TimelineSectionProps): VNode {
+export function TimelineSection({ api, detail, changes, ...moment }: TimelineSectionProps): VNode {
   const { namespace, name } = detail;
   const { value, error } = useAnswer(api, scalerEventsRequest(namespace, name), {
     everyMs: EVERY_MS,
     isAffected: isAbout(detail),
   });
+  const select = useVisible(moment);
   const items = useMemo(() => buildTimeline(changes, value?.items ?? [], detail), [changes, value, detail]);
   return (
     <FoldSection title="Changes and Events">
@@ -46,7 +49,7 @@ export function TimelineSection({ api, detail, changes, onSelect }: TimelineSect
             key: `${index} ${item.lastAt}`,
             cells: [
               <Time at={item.lastAt} show="ago" />,
-              <Subject item={item} onSelect={onSelect} />,
+              <Subject item={item} onSelect={select} />,
               <span>
                 <Sentence text={item.text} />
                 {item.count === 1 ? null : (
@@ -61,6 +64,33 @@ export function TimelineSection({ api, detail, changes, onSelect }: TimelineSect
         />
       )}
     </FoldSection>
+  );
+}
+
+/** Returns a function that selects a time and, once its decision is in the page, scrolls to the decision. */
+function useVisible({
+  selected,
+  onSelect,
+}: Pick<TimelineSectionProps, 'selected' | 'onSelect'>): TimelineSectionProps['onSelect'] {
+  const [asked, setAsked] = useState<{ readonly second: number } | null>(null);
+  useEffect(() => {
+    // The address has whole milliseconds.
+    if (asked === null || selected === null || Math.abs(selected - asked.second) > 0.01) return;
+    setAsked(null);
+    const charts = document.querySelector<HTMLElement>('.scaler-charts');
+    const [first, decision] = [charts?.firstElementChild, charts?.lastElementChild];
+    if (charts === null || !(first instanceof HTMLElement) || !(decision instanceof HTMLElement)) return;
+    const isBeside = decision.offsetLeft > first.offsetLeft;
+    (isBeside ? charts : decision).scrollIntoView();
+    decision.tabIndex = -1;
+    decision.focus({ preventScroll: true });
+  }, [asked, selected]);
+  return useCallback(
+    (second: number) => {
+      setAsked({ second });
+      onSelect(second);
+    },
+    [onSelect],
   );
 }
 
