@@ -17,7 +17,11 @@ interface VerdictCardProps {
 /** Answers "Why did it not scale?" with the state, its cause, its end, and what the metrics measured. */
 export function VerdictCard({ detail }: VerdictCardProps): VNode {
   const { state, decision, outcome, recommendation } = detail;
-  const measured = measuredOf(detail.reason ?? '');
+  // Without data, the reason repeats the failure of each metric; the cause has those of the first one.
+  const measured = measuredOf(detail.reason ?? '')
+    .split('; ')
+    .filter((part) => !(state.cause ?? '').includes(part.replace(/^\S+: /, '')))
+    .join('; ');
   const { tone, icon } = SEVERITY_STYLES[state.severity];
   const { part: advice } = usePart(loadAdvice, (recommendation?.changes ?? []).length > 0);
   // Loaded only for these severities, because other states end automatically.
@@ -29,7 +33,7 @@ export function VerdictCard({ detail }: VerdictCardProps): VNode {
         <Headline state={state} decision={decision} outcome={outcome} detail={detail} />
       </h2>
       <Cause state={state} />
-      {(state.cause ?? '').includes(measured) ? null : (
+      {measured === '' ? null : (
         <p>
           <Sentence text={measured} />
         </p>

@@ -25,7 +25,7 @@ export function ConditionsSection({ api, detail }: ConditionsProps): VNode {
         rows={detail.conditions.map((condition) => ({
           key: condition.type,
           cells: [
-            <ConditionBadge condition={condition} />,
+            <ConditionBadge condition={condition} state={detail.state.name} />,
             <span class="condition-reason">{condition.reason}</span>,
             <Sentence text={condition.message} />,
             <Time at={condition.lastTransitionTime} show="ago" />,

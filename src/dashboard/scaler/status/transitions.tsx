@@ -34,7 +34,7 @@ export function Transitions({ api, detail }: ConditionsProps): VNode {
         key: `${index} ${type} ${at}`,
         cells: [
           <Time at={at} />,
-          <ConditionBadge condition={to} />,
+          <ConditionBadge condition={to} state={null} />,
           from === null ? 'first known' : `${from.status} ${from.reason}`,
           <Sentence text={`${to.reason}: ${to.message}`} />,
         ],
