@@ -1,26 +1,16 @@
 import type { VNode } from 'preact';
-import type { Api } from '../../data/api.js';
-import type { ScalerDetail } from '../../../api/answers.js';
 import { formatLocal } from '../../ui/times.js';
 import { FoldSection } from '../../ui/section.jsx';
 import { Time } from '../../ui/time.jsx';
 import { useNow } from '../../ui/use-now.js';
-import type { ChartData } from '../model/chart-data.js';
-import type { Moment } from '../model/use-history.js';
 import { ArithmeticSection } from './arithmetic-section.jsx';
 import { DecisionActions } from './decision-actions.jsx';
 import { DecisionView } from './decision-view.jsx';
 import { PastDecision } from './past-decision.jsx';
-
-export interface DecisionSectionProps {
-  readonly api: Api;
-  readonly detail: ScalerDetail;
-  readonly data: ChartData;
-  readonly moment: Moment;
-}
+import type { DecisionProps } from './past-decision.jsx';
 
 /** Shows the decision at the selected time, or the last one. */
-export function DecisionSection(props: DecisionSectionProps): VNode {
+export function DecisionSection(props: DecisionProps): VNode {
   const { moment, detail } = props;
   const { second } = moment;
   const title = useNow((nowMs) =>
@@ -47,7 +37,7 @@ export function DecisionSection(props: DecisionSectionProps): VNode {
   );
 }
 
-function LastDecision({ api, detail }: DecisionSectionProps): VNode {
+function LastDecision({ api, detail }: DecisionProps): VNode {
   const { decision, outcome } = detail;
   return (
     <>

@@ -1,4 +1,6 @@
 import type { VNode } from 'preact';
+import type { ScalerDetail } from '../../../api/answers.js';
+import type { Api } from '../../data/api.js';
 import { decisionsRequest } from '../../data/requests.js';
 import { useAnswer } from '../../data/use-answer.js';
 import { formatCount } from '../../ui/numbers.js';
@@ -6,15 +8,23 @@ import { EmptyView, Notice, Waiting } from '../../ui/states.jsx';
 import { Time } from '../../ui/time.jsx';
 import type { DecisionEntry } from '../model/answers.js';
 import { pointAt } from '../model/chart-data.js';
+import type { ChartData } from '../model/chart-data.js';
 import { measuredOf } from '../model/headline.js';
+import type { Moment } from '../model/use-history.js';
 import { Cause, Headline } from '../text/headline.jsx';
 import { Sentence } from '../text/sentence.jsx';
 import { ArithmeticSection } from './arithmetic-section.jsx';
 import { DecisionActions } from './decision-actions.jsx';
-import type { DecisionSectionProps } from './decision-section.jsx';
 import { DecisionView } from './decision-view.jsx';
 
-interface PastDecisionProps extends DecisionSectionProps {
+export interface DecisionProps {
+  readonly api: Api;
+  readonly detail: ScalerDetail;
+  readonly data: ChartData;
+  readonly moment: Moment;
+}
+
+interface PastDecisionProps extends DecisionProps {
   readonly at: string;
 }
 
