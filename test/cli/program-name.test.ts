@@ -16,7 +16,7 @@ const COMMAND = 'node /srv/promscaler/main.js';
 const SRC = join(import.meta.dirname, '../../src');
 /** A command with an option, such as `see status -o json`, without `promscaler` before it. */
 const UNNAMED =
-  /(?:see|with|use|run|by) (?:adopt|backtest|doctor|explain|import|pause|resume|show|status|test|validate) -{1,2}[a-z]/;
+  /(?:see|with|use|run|by|one:) (?:adopt|backtest|doctor|explain|import|pause|resume|show|status|test|validate) -{1,2}[a-z]|one: explain/;
 
 const HPA = `apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
@@ -133,12 +133,16 @@ describe('a hint of a command that was started with node /srv/promscaler/main.js
     });
     await fixture.decided(2);
     const paused = await fixture.run('--switch');
+    const reported = await fixture.run('--report');
 
     expect(incomplete.stderr).toContain(
       ` | ${COMMAND} import --dry-run - > web.yaml\n  ${COMMAND} adopt hpa/web`,
     );
     expect(started.stdout).toContain(`\nSwitch:  ${COMMAND} adopt hpa/web -n shop --switch`);
-    expect(paused.stderr).toContain(`End the pause first: ${COMMAND} resume shop/web. Nothing was changed`);
+    const resume = `End the pause first: ${COMMAND} resume shop/web${started.stdout.split('--switch')[1] ?? ''}`;
+    expect(paused.stderr).toContain(`${resume.trim()}. Nothing was changed`);
+    expect(reported.stdout).toContain('A switch would be refused now: scaler shop/web is paused');
+    expect(reported.stdout).toContain(resume);
   });
 });
 

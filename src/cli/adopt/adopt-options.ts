@@ -66,15 +66,21 @@ export function nameSource({ kind, namespace, name }: Source): string {
 }
 
 /** Returns the command line of another step of `adopt`, with the connection options that the user has set. */
-export function commandFor(
-  flag: string,
-  { kind, namespace, name }: Source,
-  { options, io }: { readonly options: AdoptOptions; readonly io: Pick<CommandIo, 'command'> },
-): string {
+export function commandFor(flag: string, { kind, namespace, name }: Source, context: CommandContext): string {
+  const step = `adopt ${kind.types[0] ?? ''}/${name} -n ${namespace}`;
+  return promscalerFor(flag === '' ? step : `${step} ${flag}`, context);
+}
+
+interface CommandContext {
+  readonly options: AdoptOptions;
+  readonly io: Pick<CommandIo, 'command'>;
+}
+
+/** Returns a command line with the connection options that the user has set. `rest`: such as `resume shop/web`. */
+export function promscalerFor(rest: string, { options, io }: CommandContext): string {
   const { url, serviceNamespace, kubeconfig, context } = options;
   const connection = writeOptions({ url, 'service-namespace': serviceNamespace, kubeconfig, context });
-  const command = `${io.command} adopt ${kind.types[0] ?? ''}/${name} -n ${namespace}`;
-  return [command, ...(flag === '' ? [] : [flag]), ...connection].join(' ');
+  return [`${io.command} ${rest}`, ...connection].join(' ');
 }
 
 /** Returns a kubectl command line with the namespace and the connection options. `rest`: such as `describe hpa web`. */

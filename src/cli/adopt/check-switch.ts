@@ -16,7 +16,7 @@ import {
   readWorkload,
   whyRejected,
 } from './adoption.js';
-import { nameSource } from './adopt-options.js';
+import { nameSource, promscalerFor } from './adopt-options.js';
 import { type AgreementReport, isOfScaledObject, readAgreement, whyDisagreeing } from './agreement.js';
 import { managerOf, whatChanged, whyOwned, whyScalesWhenDeleted } from './check-source.js';
 import { annotationsOf } from './saved-manifest.js';
@@ -130,7 +130,7 @@ async function whyPausedNow(
   const paused = now !== null ? pauseMessage(now) : row === null ? null : whyPaused(row);
   return paused === null
     ? null
-    : `${nameScaler(context, scaler)} is paused: ${paused}. End the pause first: promscaler resume ${source.namespace}/${scaler.name}`;
+    : `${nameScaler(context, scaler)} is paused: ${paused}. End the pause first: ${promscalerFor(`resume ${source.namespace}/${scaler.name}`, context)}`;
 }
 
 function whyNotServed(

@@ -18,7 +18,7 @@ import { whatDiffers } from './check-source.js';
 import { agreementText, isOfScaledObject, readAgreement } from './agreement.js';
 import { whatResets, whyNotInForce, whyRefused } from './check-switch.js';
 import { type ServiceView, readView, whyZero } from './confirm-service.js';
-import { localTimes } from '../output/lines.js';
+import { localTimes, nameProgram } from '../output/lines.js';
 
 /** Prints how often the dry run and the autoscaler had the same count. Returns 1 if no cycle was compared yet. */
 export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
@@ -37,7 +37,9 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
       `no decision of ${nameScaler(context, scaler)} has been compared with the HPA yet: ${rejected ?? report}`,
     );
   }
-  io.stdout.write(format === 'text' ? localTimes(agreementText(report)) : writeStructured(format, report));
+  io.stdout.write(
+    format === 'text' ? localTimes(nameProgram(agreementText(report), io)) : writeStructured(format, report),
+  );
   if (format !== 'text') return 0;
   if (object === null || !scaler.isDryRun) {
     io.stdout.write(`${(await goneLines(context, scaler)).join('\n')}\n`);

@@ -4,7 +4,7 @@ import type { ScalerView } from '../../api/answers.js';
 import { parseInstant } from '../../units/time.js';
 import { CommandError, type ExitCode } from '../output/io.js';
 import { HPA, SCALER, targetOf } from '../reach/source-kinds.js';
-import { commandFor, nameSource, kubectlFor } from './adopt-options.js';
+import { commandFor, nameSource, kubectlFor, promscalerFor } from './adopt-options.js';
 import {
   type AdoptContext,
   type ScalerObject,
@@ -30,7 +30,7 @@ import {
   originOf,
   specChanges,
 } from './saved-manifest.js';
-import { localTimes } from '../output/lines.js';
+import { localTimes, nameProgram } from '../output/lines.js';
 
 /**
  * Saves and deletes the autoscaler, and then ends the dry run. Waits until promscaler has applied a decision, or has
@@ -51,7 +51,7 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   mustBeAllowed(whyNotInForce(context, scaler, view));
   const warnings: string[] = [];
   const onCompared = (report: AgreementReport): void => {
-    io.stdout.write(localTimes(agreementText(report)));
+    io.stdout.write(localTimes(nameProgram(agreementText(report), io)));
     const short = whyShort(report);
     if (short !== null && options.force !== true) warnings.push(short);
   };
@@ -225,7 +225,7 @@ async function endDryRun(
   }
   if (io.signal.aborted)
     throw new CommandError(
-      `interrupted before the service confirmed that ${name} scales ${nameWorkload(context, scaler)}. See promscaler status -n ${source.namespace}; to undo the switch: ${undo}`,
+      `interrupted before the service confirmed that ${name} scales ${nameWorkload(context, scaler)}. See ${promscalerFor(`status -n ${source.namespace}`, context)}; to undo the switch: ${undo}`,
     );
   io.stderr.write(`promscaler: ${name} does not scale ${nameWorkload(context, scaler)}: ${why}\n`);
   if (manifest === null)

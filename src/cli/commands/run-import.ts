@@ -47,7 +47,8 @@ export async function runImport(options: ImportOptions, io: CommandIo): Promise<
   writeProblems(problems, io);
   for (const object of imported.objects) writeRemarks(object, isStrict, io);
   for (const line of sharedTargetLines(written)) io.stderr.write(`${line}\n`);
-  if (isLive) for (const line of await compareLive(written, options, io)) io.stderr.write(`${line}\n`);
+  if (isLive)
+    for (const line of await compareLive(written, options, io)) io.stderr.write(`${nameProgram(line, io)}\n`);
   if (imported.objects.length === 0 && problems.length === 0)
     io.stderr.write(`promscaler: ${nothingFound(imported)}\n`);
   const isComplete = written.length > 0 && written.length === imported.objects.length;

@@ -40,6 +40,7 @@ import { type CommandIo, type ExitCode, type FaultListener, CommandError } from 
 import { allowHeapGrowth } from './heap-growth.js';
 import { ownObjects } from '../../service/own-objects.js';
 import { createService, type Service, type ServiceOptions } from '../../service/service.js';
+import { writeProblems } from '../output/lines.js';
 import { VERSION } from '../output/version.js';
 
 interface RunOptions {
@@ -158,7 +159,7 @@ async function loadConfig(configFile: string | null, io: CommandIo): Promise<Ser
   const text = configFile === null ? '' : await readConfigFile(path, configFile, io.signal);
   const { config, problems } = readServiceConfig(text, name, path);
   if (config === null) throw problemsError('the service config is invalid', problems);
-  for (const problem of problems) io.stderr.write(`${formatProblem(problem)}\n`);
+  writeProblems(problems, io);
   return config;
 }
 

@@ -9,6 +9,7 @@ import { pauseMessage } from '../../decision/pause.js';
 import { reasonOf, rescaleDirection, type CycleRecord } from '../../telemetry/cycle-record.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 import type { CommandIo } from '../output/io.js';
+import { nameProgram } from '../output/lines.js';
 import { paintOf } from '../output/paint.js';
 import { isOfObject, OBJECTS_PATH } from '../../scaler/problems/problem.js';
 
@@ -25,7 +26,7 @@ export interface DemoLog {
  * Creates the log of the demo, whose lines start with the seconds since the start. It reports changes of replicas and
  * documents, pauses, other clients that write the replicas, and each new reason that prevents a change.
  */
-export function createDemoLog(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): DemoLog {
+export function createDemoLog(io: Pick<CommandIo, 'stdout' | 'env' | 'clock' | 'command'>): DemoLog {
   const { stdout, clock } = io;
   const start = clock.now();
   const colors = paintOf(io);
@@ -37,7 +38,7 @@ export function createDemoLog(io: Pick<CommandIo, 'stdout' | 'env' | 'clock'>): 
 
   const line = (at: Instant, scaler: string, count: string, why: string): string => {
     const seconds = `+${Math.round(secondsBetween(start, at))} s`;
-    return `${seconds.padStart(7)}  ${scaler.padEnd(14)}  ${count.padEnd(9)}  ${cleanText(why)}\n`;
+    return `${seconds.padStart(7)}  ${scaler.padEnd(14)}  ${count.padEnd(9)}  ${nameProgram(cleanText(why), io)}\n`;
   };
 
   const printPause = ({ scaler, pause, at }: CycleRecord): void => {

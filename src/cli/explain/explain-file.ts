@@ -88,7 +88,7 @@ async function findLine(
   }
   if (scalers.size > 1)
     throw new CommandError(
-      `${file} has several scalers (${listSome([...scalers])}); select one: explain ${[...scalers][0] ?? ''} --file ${file}`,
+      `${file} has several scalers (${listSome([...scalers])}); select one: promscaler explain ${[...scalers][0] ?? ''} --file ${file}`,
     );
   if (found !== null) return { ...found, lines };
   if (first !== null && at !== null)

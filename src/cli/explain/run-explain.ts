@@ -35,7 +35,8 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
   if (options.file !== undefined) {
     if (file !== undefined) throw new CommandError('--file cannot be combined with --snapshot', 2);
     const { at, namespace } = options;
-    io.stdout.write(await explainFile({ file: options.file, scaler, namespace, at, format }, io));
+    const text = await explainFile({ file: options.file, scaler, namespace, at, format }, io);
+    io.stdout.write(format === 'text' ? nameProgram(text, io) : text);
     return 0;
   }
   if (scaler !== undefined && file !== undefined)
@@ -47,7 +48,8 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
     );
   if (options.at !== undefined) {
     const request = { ...options, name: await readName(options, io), at: options.at, format };
-    io.stdout.write(await explainPast(request, io));
+    const text = await explainPast(request, io);
+    io.stdout.write(format === 'text' ? nameProgram(text, io) : text);
     return 0;
   }
   const read = file === undefined ? await readFromService(await readName(options, io), options, io) : null;

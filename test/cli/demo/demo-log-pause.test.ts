@@ -7,7 +7,7 @@ it('logs a pause that sets 3 replicas, and the first change after it, with their
   fixture.load = 90;
   let output = '';
   const stdout = { isTerminal: false, write: (text: string) => void (output += text) };
-  const log = createDemoLog({ stdout, env: {}, clock: fixture.clock });
+  const log = createDemoLog({ stdout, env: {}, clock: fixture.clock, command: 'promscaler' });
   fixture.cluster.annotations = { 'promscaler.dev/paused-replicas': '3' };
   log.printCycle(await fixture.cycle());
   fixture.cluster.annotations = {};

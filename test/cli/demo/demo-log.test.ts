@@ -19,7 +19,7 @@ function startLog(): { readonly log: DemoLog; readonly lines: () => readonly str
   let text = '';
   const stdout = { isTerminal: false, write: (chunk: string) => void (text += chunk) };
   const clock = new ManualClock('2026-01-01T00:00:00Z');
-  const log = createDemoLog({ stdout, env: {}, clock });
+  const log = createDemoLog({ stdout, env: {}, clock, command: 'promscaler' });
   return { log, lines: () => text.split('\n').filter((line) => line !== '') };
 }
 
