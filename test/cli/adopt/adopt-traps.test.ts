@@ -94,7 +94,9 @@ describe('adopt does not switch to a scaler that does not scale', () => {
 
     expect([exitCode, stderr]).toEqual([
       1,
-      'promscaler: scaler shop/web is paused: scaling is paused by annotation. End the pause first: promscaler resume shop/web. Nothing was changed\n',
+      expect.stringMatching(
+        /^promscaler: scaler shop\/web is paused: scaling is paused by annotation\. End the pause first: promscaler resume shop\/web --url \S+\. Nothing was changed\n$/,
+      ),
     ]);
     expect([fixture.hpa()?.metadata['uid'], fixture.isDryRun()]).toEqual([uid, true]);
   });
@@ -103,7 +105,7 @@ describe('adopt does not switch to a scaler that does not scale', () => {
     [
       'a forgotten pause of the workload',
       () => annotate({ 'promscaler.dev/paused': 'scale-up', 'promscaler.dev/paused-reason': 'release' }),
-      'scaler shop/web is paused: scale-up is paused by annotation; release. End the pause first: promscaler resume shop/web. Nothing',
+      'scaler shop/web is paused: scale-up is paused by annotation; release. End the pause first: promscaler resume shop/web --url ',
     ],
     [
       'a pause that keeps a count',
