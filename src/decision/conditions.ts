@@ -43,6 +43,16 @@ export const NOT_EVALUATED: readonly Condition[] = [
 ];
 
 /**
+ * `ScalingLimited` while a metric has no full value, so that the count stays. The HPA keeps the last one, whose message
+ * is about another decision.
+ */
+export const NOT_COMPARED = buildCondition(
+  'ScalingLimited',
+  'NotEvaluated',
+  'a metric has no full value, so no recommendation was compared with the bounds',
+);
+
+/**
  * The conditions while the target does not exist. The last ones would be about a workload that is gone. If the target
  * exists but cannot be read, the last ones stay, as in the HPA: its pods still run, and most failures are short.
  */
@@ -196,33 +206,38 @@ function scalingLimited(context: LimitContext, limited: LimitedCount): Condition
  * Returns the condition for a count that was lowered. A limit of scale-ups can be the cause only if the count rises.
  * Otherwise a schedule has lowered `maxReplicas` below the current count.
  */
-function tooHigh(
-  { current, spec, bounds }: LimitContext,
-  stabilized: number,
-  limited: LimitedCount,
-): Condition {
+function tooHigh(context: LimitContext, stabilized: number, limited: LimitedCount): Condition {
+  const { current, spec, bounds } = context;
   const isRising = stabilized > current;
   const last = limited.steps.findLast(({ limit }) => limit !== 'forbidden_window');
   if (last?.limit === 'max_replicas_from')
-    return limitedBy('TooManyReplicas', `${describeCount(stabilized, limited)}, ${last.reason}`);
+    return limitedBy('TooManyReplicas', `${describeCount(context, stabilized, limited)}, ${last.reason}`);
   const limit = isRising ? capOf(limited, ['policy', 'scale_up_limit']) : null;
   if (limit !== null && spec.maxReplicas > limit)
     return limitedBy('ScaleUpLimit', `the replica count may not rise above ${limited.replicas} now`);
   const bound = describeBound('maxReplicas', spec.maxReplicas, bounds.ceiling);
-  return limitedBy('TooManyReplicas', `${describeCount(stabilized, limited)}, ${bound}`);
+  return limitedBy('TooManyReplicas', `${describeCount(context, stabilized, limited)}, ${bound}`);
 }
 
 function tooLow(context: LimitContext, stabilized: number, limited: LimitedCount): Condition {
   const limit = capOf(limited, ['policy', 'step_limit']);
   return limit !== null && context.spec.minReplicas < limit
     ? limitedBy('ScaleDownLimit', `the replica count may not fall below ${limited.replicas} now`)
-    : limitedBy('TooFewReplicas', `${describeCount(stabilized, limited)}, ${describeFloor(context.bounds)}`);
+    : limitedBy(
+        'TooFewReplicas',
+        `${describeCount(context, stabilized, limited)}, ${describeFloor(context.bounds)}`,
+      );
 }
 
-/** Returns the count before the rate limits and bounds, with the limit that determines it: `23 by stabilization`. */
-function describeCount(stabilized: number, { steps }: LimitedCount): string {
+/**
+ * Returns the count before the rate limits and bounds, with the limit that determines it: `23 by stabilization (10
+ * recommended)`.
+ */
+function describeCount({ recommended }: LimitContext, stabilized: number, { steps }: LimitedCount): string {
   const by = steps.findLast(({ limit }) => limit === 'stabilization' || isHold({ limit }))?.limit;
-  return by === undefined ? `${stabilized} recommended` : `${stabilized} by ${by}`;
+  return by === undefined
+    ? `${stabilized} recommended`
+    : `${stabilized} by ${by} (${recommended} recommended)`;
 }
 
 function limitedBy(reason: ReasonOf<'ScalingLimited'>, message: string): Condition {

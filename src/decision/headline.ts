@@ -53,7 +53,8 @@ export function headlineOf(decided: Decided, { kind, from, to }: Change): Headli
   if (cooldown !== undefined && before === after)
     return { change: `stays at ${after}, not 0`, limit: cooldown.cause };
   const last = limits.at(-1);
-  const limit = last?.to === after ? last : undefined;
+  // Limits that cancel each other have not changed the recommendation.
+  const limit = last?.to === after && recommendedReplicas !== after ? last : undefined;
   // Whether the last two limits moved the count in opposite directions. Example: the metrics recommend fewer pods, one
   // limit keeps more of them, and the last limit lowers that count. Both limits are then named.
   const isAcross =

@@ -85,6 +85,7 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
   NoData: (scaler) => [...startFromZero(scaler), ...findData(scaler)],
   NoSeries: findSeries,
   AtMaximum: raiseMaximum,
+  Stabilizing: forgetWrongValue,
   Fixed: (scaler) => {
     if (scaler.currentReplicas !== 0) return raiseMaximum(scaler);
     const minReplicas = valueAt(scaler.document, ['spec', 'minReplicas']);
@@ -271,6 +272,17 @@ function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: n
     text: `Set ${countOf(replicas, 'replica')} now, ${bound}, and pause scaling ${pauseLength(scaler)}`,
     snippet: pauseFor30Minutes(scaler, replicas),
   };
+}
+
+/** Returns how to end a stabilization window whose recommendation comes from a value that was more likely wrong than right. */
+function forgetWrongValue(scaler: TroubledScaler): readonly Remedy[] {
+  const { decision, maxReplicas, recommendedReplicas: replicas } = scaler;
+  const isFar =
+    maxReplicas !== null &&
+    decision?.limits.some(({ limit, to }) => limit === 'stabilization' && to > FAR * maxReplicas) === true;
+  if (replicas === null || !isFar || !hasAnnotations(scaler)) return [];
+  const text = `If the earlier recommendation was wrong, set ${countOf(replicas, 'replica')} now, and pause scaling ${pauseLength(scaler)}`;
+  return [{ text, snippet: pauseFor30Minutes(scaler, replicas) }];
 }
 
 function explain(scaler: TroubledScaler): Remedy {

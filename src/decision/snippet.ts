@@ -42,6 +42,9 @@ export interface TroubledScaler extends Pausable {
   readonly desiredReplicas: number | null;
   readonly recommendedReplicas: number | null;
   readonly maxReplicas: number | null;
+  /** Null: there was no decision. Unset: unknown. */
+  readonly decision?:
+    { readonly limits: readonly { readonly limit: string; readonly to: number }[] } | null | undefined;
   readonly metrics: readonly {
     readonly metric: string;
     readonly error: string | null;

@@ -32,6 +32,16 @@ describe('the headline of a decision', () => {
     });
   });
 
+  it('names no limit if two cancel each other: 10, 14, 10', () => {
+    const limits = [
+      { ...step.stabilization, from: 10, to: 14 },
+      { ...step.maximum, from: 14 },
+    ];
+    const decision = { ...bounds, currentReplicas: 10, desiredReplicas: 10, recommendedReplicas: 10, limits };
+
+    expect(headlineOf(decision, nothing)).toEqual({ change: 'stays at 10', limit: null });
+  });
+
   it('names both limits, if one keeps more pods than the metrics want, and the next one cuts that: 0, 42, 8', () => {
     const limits = [step.stabilization, step.scaleUpLimit];
     const of = (currentReplicas: number) =>

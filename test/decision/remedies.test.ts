@@ -214,7 +214,7 @@ describe('what to do about the state of a scaler', () => {
         type: 'TargetReached',
         status: 'False',
         reason: 'Unschedulable',
-        message: `5 replicas, 1 ready: 2 unschedulable because of ${why}, 2 not ready`,
+        message: `1 of 5 pods are ready: 2 unschedulable because of ${why}, 2 not ready`,
       },
     ];
     const events =
@@ -360,6 +360,15 @@ describe('what to do about the state of a scaler', () => {
     expect(await remediesFor('calm', { ...unknown, file: 'web.yaml' })).toEqual([
       'Remove the annotations that have no effect, from web.yaml',
     ]);
+  });
+
+  it('is the recommended count after a value that was wrong, such as one of a wrong unit', async () => {
+    const decision = { limits: [{ limit: 'stabilization', to: 2147483647 }] };
+
+    expect(await remediesFor('a stabilization window', { name: 'web', decision })).toEqual([
+      'If the earlier recommendation was wrong, set 2 replicas now, and pause scaling for 30 minutes: promscaler pause shop/web --replicas 2 --for 30m',
+    ]);
+    expect(await remediesFor('a stabilization window')).toEqual([]);
   });
 
   it('quotes for the shell what is not plain', async () => {

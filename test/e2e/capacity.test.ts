@@ -52,7 +52,7 @@ describe('a workload whose 2 pods request more cpu than any node has', () => {
 
     const explained = await cli('explain', `${fixture.namespace}/huge`);
     expect(explained).toMatch(
-      /TargetReached +False .*Unschedulable: 2 replicas, 0 ready: 2 unschedulable because of cpu/,
+      /TargetReached +False .*Unschedulable: 0 of 2 pods are ready: 2 unschedulable because of cpu/,
     );
     expect(await cli('explain', `${fixture.namespace}/web`)).toMatch(/TargetReached +True .*Reached/);
     const rows = (await cli('status', '-o', 'wide')).split('\n');

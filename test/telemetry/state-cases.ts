@@ -314,14 +314,14 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'pods without a node, and so without data',
     'PodsNotReady',
-    '4 replicas, 1 ready: 3 unschedulable because of cpu',
+    '1 of 4 pods are ready: 3 unschedulable because of cpu',
     decided({
       snapshot: NO_SERIES,
       conditions: [
         buildCondition(
           'TargetReached',
           'Unschedulable',
-          '4 replicas, 1 ready: 3 unschedulable because of cpu',
+          '1 of 4 pods are ready: 3 unschedulable because of cpu',
         ),
       ],
     }),
@@ -329,21 +329,21 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'starting pods',
     'Starting',
-    '4 replicas, 1 ready: 3 not ready',
+    '1 of 4 pods are ready: 3 not ready',
     decided({
-      conditions: [buildCondition('TargetReached', 'Starting', '4 replicas, 1 ready: 3 not ready')],
+      conditions: [buildCondition('TargetReached', 'Starting', '1 of 4 pods are ready: 3 not ready')],
     }),
   ],
   [
     'a paused rollout',
     'Paused',
-    '4 replicas, 1 ready: 3 not created; spec.paused of the target is true',
+    '1 of 4 pods are ready: 3 not created; spec.paused of the target is true',
     decided({
       conditions: [
         buildCondition(
           'TargetReached',
           'RolloutPaused',
-          '4 replicas, 1 ready: 3 not created; spec.paused of the target is true',
+          '1 of 4 pods are ready: 3 not created; spec.paused of the target is true',
         ),
       ],
     }),

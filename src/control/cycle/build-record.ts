@@ -1,5 +1,5 @@
 import { countChange } from '../../decision/explain.js';
-import { metricFailed, SCALING_DISABLED, WITHOUT_TARGET } from '../../decision/conditions.js';
+import { metricFailed, NOT_COMPARED, SCALING_DISABLED, WITHOUT_TARGET } from '../../decision/conditions.js';
 import type { TargetFailure } from '../../decision/failing.js';
 import { worthRaising } from '../../decision/forecast/worth.js';
 import { nameOtherScaler, type Pause, pauseMessage, pauseReason } from '../../decision/pause.js';
@@ -214,7 +214,12 @@ function keepJoined<T>(
   return isSame ? before : [...first, ...last];
 }
 
-function conditionsOf({ conditions }: Decision, result: ScaleResult | null): readonly Condition[] {
+function conditionsOf(
+  { conditions: decided, metrics }: Decision,
+  result: ScaleResult | null,
+): readonly Condition[] {
+  const isCompared = metrics.length === 0 || conditionOf(decided, 'ScalingLimited') !== undefined;
+  const conditions = isCompared ? decided : [...decided, NOT_COMPARED];
   const updated = updateCondition(result);
   return updated === null ? conditions : [updated, ...conditions.filter(({ type }) => type !== updated.type)];
 }

@@ -26,6 +26,7 @@ export const EVENTS = {
   ConflictingWriter: 'Warning',
   NoAutoscaler: 'Warning',
   AnnotationIgnored: 'Warning',
+  DryRunEnded: 'Normal',
   ScalingPaused: 'Normal',
   ScalingResumed: 'Normal',
   Unschedulable: 'Warning',
@@ -55,19 +56,24 @@ const FALLBACK = 'FallbackActive';
 /**
  * What was reported before a cycle. `conditions` are all current ones, also those that only earlier records reported.
  */
-type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'>;
+type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'> & {
+  readonly dryRun?: boolean;
+};
 
 /**
  * Returns the Kubernetes Events of a cycle: one for each change of replicas, one when a failure, fallback or pause
- * begins, and one when a fallback or pause ends. Events that the HPA also has use its reasons.
+ * begins, and one when a fallback, pause or dry run ends. Events that the HPA also has use its reasons.
  */
 export function kubernetesEvents(before: Standing | null, record: CycleRecord): readonly TargetEvent[] {
   return [
     ...rescaleEvents(before?.outcome ?? null, record),
     ...conditionEvents(before?.conditions ?? [], record.conditions),
     ...writerEvents(before, record),
+    ...(before?.dryRun === true && !record.dryRun ? [DRY_RUN_ENDED] : []),
   ];
 }
+
+const DRY_RUN_ENDED = buildEvent('DryRunEnded', 'the scaler is no longer in dry run');
 
 function rescaleEvents(
   before: CycleRecord['outcome'] | null,

@@ -4,6 +4,7 @@ import type { ClusterPod, ScaleTarget } from '../../kubernetes/api/types.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 import type { Shortfall } from '../memory/memory.js';
 import { countOf } from '../../units/format.js';
+import { rememberByText } from '../../units/recent-map.js';
 
 /** How long missing pods are reported as starting. It is the HPA's default of cpu-initialization-period. */
 export const STARTING_SECONDS = 300;
@@ -19,8 +20,10 @@ export function shortfallOf(
   return before.wanted === wanted ? before : { since: before.since, wanted };
 }
 
-/** One object for all decisions, to save memory: each past decision keeps its conditions. */
-const REACHED = buildCondition('TargetReached', 'Reached', 'all pods of spec.replicas are ready');
+/** Returns one object for each count, to save memory: each past decision keeps its conditions. */
+const reached = rememberByText((count) =>
+  buildCondition('TargetReached', 'Reached', `all pods of spec.replicas (${count}) are ready`),
+);
 
 /**
  * Returns the condition `TargetReached`: whether all pods of `spec.replicas` are ready, and why not. Reasons that do
@@ -33,8 +36,8 @@ export function targetReached(
   shortfall: Shortfall | null,
   { pods, now }: { readonly pods: readonly ClusterPod[]; readonly now: Instant },
 ): Condition {
-  if (shortfall === null) return REACHED;
   const wanted = target.specReplicas;
+  if (shortfall === null) return reached(String(wanted));
   const waiting = pods.filter((pod) => isAlive(pod) && pod.ready !== true);
   const reason = whyShort(target, shortfall, { waiting, now });
   const detail = describe(waiting, wanted - countReady(pods));
@@ -42,7 +45,7 @@ export function targetReached(
   return buildCondition(
     'TargetReached',
     reason,
-    `${countOf(wanted, 'replica')}, ${countReady(pods)} ready: ${detail}${rollout}`,
+    `${countReady(pods)} of ${countOf(wanted, 'pod')} ${wanted === 1 ? 'is' : 'are'} ready: ${detail}${rollout}`,
   );
 }
 

@@ -122,7 +122,7 @@ export const TROUBLED_FLEETS: Readonly<Record<string, TroubledFleet>> = {
   }),
   'pods without a node': troubledFleet({
     worst: 'search/ranking',
-    cause: /^14 replicas, 8 ready: 6 unschedulable because of cpu$/,
+    cause: /^8 of 14 pods are ready: 6 unschedulable because of cpu$/,
     command: /^kubectl get nodes$/,
     stories: {
       'billing/invoices': atMaximum(115),

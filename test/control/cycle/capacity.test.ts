@@ -32,14 +32,14 @@ describe('TargetReached', () => {
     expect(look(0, [])).toMatchObject({ status: 'True', reason: 'Reached' });
   });
 
-  it('counts the missing pods: 20 replicas, 12 ready, 6 unschedulable because of cpu', () => {
+  it('counts the missing pods: 12 of 20 pods are ready, 6 unschedulable because of cpu', () => {
     const pods = [...many(12), ...unready(6, CPU), ...unready(1)];
 
     expect(look(20, pods)).toEqual({
       type: 'TargetReached',
       status: 'False',
       reason: 'Unschedulable',
-      message: '20 replicas, 12 ready: 6 unschedulable because of cpu, 1 not ready, 1 not created',
+      message: '12 of 20 pods are ready: 6 unschedulable because of cpu, 1 not ready, 1 not created',
     });
   });
 
@@ -48,7 +48,7 @@ describe('TargetReached', () => {
     ['failed', { phase: 'Failed' as const }],
     ['completed', { phase: 'Succeeded' as const }],
   ])('counts no pod that is %s', (_, over) => {
-    expect(look(3, [...many(2), aPod('web-1', over)]).message).toBe('3 replicas, 2 ready: 1 not created');
+    expect(look(3, [...many(2), aPod('web-1', over)]).message).toBe('2 of 3 pods are ready: 1 not created');
   });
 
   it.each([
@@ -61,7 +61,7 @@ describe('TargetReached', () => {
   it('does not treat a crashing pod as a starting one', () => {
     expect(look(3, [...many(2), ...unready(1, CRASH)])).toMatchObject({
       reason: 'NotReady',
-      message: '3 replicas, 2 ready: 1 in CrashLoopBackOff',
+      message: '2 of 3 pods are ready: 1 in CrashLoopBackOff',
     });
   });
 
@@ -71,11 +71,11 @@ describe('TargetReached', () => {
     expect(look(3, pods, { rollout: 'stuck' })).toMatchObject({
       reason: 'RolloutStuck',
       message:
-        '3 replicas, 2 ready: 1 in CrashLoopBackOff; the rollout has exceeded its progressDeadlineSeconds',
+        '2 of 3 pods are ready: 1 in CrashLoopBackOff; the rollout has exceeded its progressDeadlineSeconds',
     });
     expect(look(3, pods, { rollout: 'paused' })).toMatchObject({
       reason: 'RolloutPaused',
-      message: '3 replicas, 2 ready: 1 in CrashLoopBackOff; spec.paused of the target is true',
+      message: '2 of 3 pods are ready: 1 in CrashLoopBackOff; spec.paused of the target is true',
     });
     expect(look(3, unready(3, CPU), { rollout: 'stuck' }).reason).toBe('Unschedulable');
     expect(look(3, many(3), { rollout: 'paused' }).reason).toBe('Reached');
@@ -111,7 +111,7 @@ describe('a cycle', () => {
     expect(conditions.find(({ type }) => type === 'TargetReached')).toMatchObject({
       status: 'False',
       reason: 'Starting',
-      message: '8 replicas, 5 ready: 3 not created',
+      message: '5 of 8 pods are ready: 3 not created',
     });
   });
 
@@ -137,7 +137,7 @@ describe('a cycle', () => {
         {
           type: 'Warning',
           reason: 'Unschedulable',
-          message: '5 replicas, 4 ready: 1 unschedulable because of cpu',
+          message: '4 of 5 pods are ready: 1 unschedulable because of cpu',
         },
       ],
       [],

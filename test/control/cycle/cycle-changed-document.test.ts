@@ -40,7 +40,7 @@ describe('a cycle after a change of the document', () => {
     const messages = ledger.add(record).after.conditions.map(({ type, message }) => [type, message]);
     expect(Object.fromEntries(messages)).toMatchObject({
       ScalingActive: 'the replica count was calculated from External metric load',
-      ScalingLimited: 'no recommendation of this version of the document was compared with the bounds yet',
+      ScalingLimited: 'a metric has no full value, so no recommendation was compared with the bounds',
     });
   });
 

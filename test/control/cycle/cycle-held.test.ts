@@ -117,7 +117,7 @@ describe('a scaler that must not act', () => {
           'the decisions of the version in effect are applied; annotation promscaler.dev/paused of Scaler shop/web has no effect: promscaler reads a pause only from annotations of the workload. To pause the workload: promscaler pause shop/web',
       });
       expect(stateOf(record, null).cause).toBe(
-        '8 replicas, 0 ready: 8 not created; annotation promscaler.dev/paused of Scaler shop/web has no effect',
+        '0 of 8 pods are ready: 8 not created; annotation promscaler.dev/paused of Scaler shop/web has no effect',
       );
       expect(kubernetesEvents(before.record, record).map(({ reason }) => reason)).toEqual([
         'SuccessfulRescale',

@@ -216,7 +216,7 @@ describe('kubernetesEvents', () => {
           type: 'Warning',
           reason: 'ConflictingWriter',
           message: expect.stringMatching(
-            /^argocd-controller changed spec\.replicas after promscaler three times within ten minutes, last at 2026-\S+Z: allow only one client to set spec\.replicas$/,
+            /^argocd-controller changed spec\.replicas after promscaler 3 times since 2026-\S+Z, last at 2026-\S+Z: allow only one client to set spec\.replicas$/,
           ),
         },
       ],
@@ -248,6 +248,19 @@ describe('kubernetesEvents', () => {
       [],
       [{ reason: 'SuccessfulRescale' }, { type: 'Normal', reason: 'ScalingResumed' }],
     ]);
+  });
+
+  it('says once that a dry run has ended', async () => {
+    const fixture = new Fixture({ dryRun: true });
+
+    const events = await eventsAfter(
+      fixture,
+      nothing,
+      () => (fixture.scaler = new Fixture().scaler),
+      nothing,
+    );
+
+    expect(events).toMatchObject([[], [{ type: 'Normal', reason: 'DryRunEnded' }], []]);
   });
 
   it('names paused-replicas as the reason of its change', async () => {
