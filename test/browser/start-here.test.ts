@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { failingService, overviewOf, rowOf, stateOf } from './support/answers.js';
 import { findBarriers, overflowOf } from './support/browser.js';
 import { useStage } from './support/stage.js';
-import { TROUBLED_FLEETS } from './support/troubled-fleets.js';
+import { ONE_TROUBLE, TROUBLED_FLEETS } from './support/troubled-fleets.js';
 
 const stage = useStage();
 
@@ -36,6 +36,35 @@ describe('the overview of 600 scalers, five of which cannot follow', () => {
     await card.getByRole('button', { name: 'Previous' }).click();
     await card.getByText('maxReplicas: 16', { exact: true }).waitFor();
     expect(await card.getByRole('button', { name: 'Previous' }).isDisabled()).toBe(true);
+  });
+});
+
+const WIDTHS = [
+  { width: 1440, most: 310 },
+  { width: 1280, most: 310 },
+  { width: 390, most: 460 },
+];
+
+describe('the overview with one scaler that cannot follow', () => {
+  it.each(WIDTHS)('has a card of less than $most pixels at $width pixels', async ({ width, most }) => {
+    const { page } = await stage.open(ONE_TROUBLE, { width, height: 900 });
+    const card = page.getByRole('region', { name: 'One scaler cannot follow its load' });
+    await card.locator('.start-next .remedy').first().waitFor();
+
+    expect((await card.boundingBox())?.height).toBeLessThan(most);
+    expect((await card.getByRole('heading').boundingBox())?.height).toBeLessThan(40);
+    expect(await overflowOf(page)).toBe(0);
+  });
+
+  it('says in one line that no command is known', async () => {
+    const answers = { ...ONE_TROUBLE, others: {} };
+    const { page } = await stage.open(answers, { width: 1440, height: 900 });
+
+    const line = page.locator('.start-next li');
+    await line.waitFor();
+
+    expect(await line.innerText()).toMatch(/^No command is known: /);
+    expect((await line.boundingBox())?.height).toBeLessThan(30);
   });
 });
 

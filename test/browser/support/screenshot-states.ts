@@ -20,7 +20,7 @@ import {
 } from './scaler-stories.js';
 import { tellStory } from './scaler-story.js';
 import type { Story } from './scaler-story.js';
-import { TROUBLED_FLEETS } from './troubled-fleets.js';
+import { ONE_TROUBLE, TROUBLED_FLEETS } from './troubled-fleets.js';
 
 /** What the dashboard shows, for a look at it. */
 export interface ScreenshotState {
@@ -92,6 +92,7 @@ export const SCREENSHOT_STATES: readonly ScreenshotState[] = [
   list('maximum', FULL ?? {}, { until: '.start-next .remedy' }),
   list('unready', UNREADY ?? {}, { until: '.start-next .remedy' }),
   list('no-data', DOWN ?? {}, { until: '.start-next .remedy' }),
+  list('one-trouble', ONE_TROUBLE, { until: '.start-next .remedy' }),
   list('calm', { overview: () => overviewOf(CALM) }),
   list('5000', { overview: () => overviewOf(fleetOf(5000)) }),
   list('one', { overview: () => overviewOf([rowOf()]) }),

@@ -164,14 +164,27 @@ export const TROUBLED_FLEETS: Readonly<Record<string, TroubledFleet>> = {
   }),
 };
 
-interface Plan extends Pick<TroubledFleet, 'worst' | 'cause' | 'command'> {
+/** A fleet of 600 scalers, one of which cannot follow its load. */
+export const ONE_TROUBLE: FakeAnswers = fleetWith({ stories: { 'checkout/cart': atMaximum(190) } });
+
+interface Trouble {
   readonly stories: Readonly<Record<string, Story>>;
   /** Seconds after now since when a scaler has its state, other than what its story says. */
   readonly since?: Readonly<Record<string, number>>;
   readonly service?: ServiceStatus;
 }
 
-function troubledFleet({ stories, since = {}, service = serviceOf(), ...expected }: Plan): TroubledFleet {
+function troubledFleet({
+  worst,
+  cause,
+  command,
+  ...trouble
+}: Trouble & Omit<TroubledFleet, 'answers'>): TroubledFleet {
+  return { worst, cause, command, answers: fleetWith(trouble) };
+}
+
+/** Returns the answers about these scalers among others that follow their load. */
+function fleetWith({ stories, since = {}, service = serviceOf() }: Trouble): FakeAnswers {
   const told = Object.entries(stories).map(([key, story]) => {
     const [namespace = '', name = ''] = key.split('/');
     const spec = { ...story.spec, scaleTargetRef: { name } };
@@ -189,11 +202,8 @@ function troubledFleet({ stories, since = {}, service = serviceOf(), ...expected
     `${a.namespace}/${a.name}` < `${b.namespace}/${b.name}` ? -1 : 1,
   );
   return {
-    ...expected,
-    answers: {
-      overview: () => overviewOf(rows),
-      service: () => service,
-      others: Object.assign({}, ...told.map(({ answers }) => answers)) as NonNullable<FakeAnswers['others']>,
-    },
+    overview: () => overviewOf(rows),
+    service: () => service,
+    others: Object.assign({}, ...told.map(({ answers }) => answers)) as NonNullable<FakeAnswers['others']>,
   };
 }
