@@ -228,7 +228,7 @@ export const scalerSchema = z
   .object(scalerFields)
   .describe('The state of a scaler. A number that is null is unknown, never 0.');
 
-const problemSchema = z.object({
+export const problemSchema = z.object({
   severity: z
     .enum(['error', 'warning'])
     .describe('With error, the document is rejected and its last valid version stays in effect.'),

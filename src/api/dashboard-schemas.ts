@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { outcomeSchema, scalerStateSchema } from './answer-schemas.js';
+import { outcomeSchema, problemSchema, scalerStateSchema } from './answer-schemas.js';
 import { count, metricIdentity, time } from './decision-schemas.js';
 
 export const overviewRowSchema = z
   .object({
     namespace: z.string(),
     name: z.string(),
-    kind: z.string().describe('Kind of the target.'),
-    target: z.string().describe('Name of the target.'),
+    kind: z.string().nullable().describe('Kind of the target; null: the document is invalid.'),
+    target: z.string().nullable().describe('Name of the target; null: the document is invalid.'),
     current: count.nullable(),
     desired: count.nullable(),
     min: count.nullable(),
@@ -32,7 +32,13 @@ export const overviewRowSchema = z
     changedAt: time.nullable().describe('Time of the last change of the replicas; null: unknown.'),
     replicas: z
       .array(count.nullable())
-      .describe('Replicas during the last two hours, one value for every five minutes, oldest first.'),
+      .describe(
+        'Replicas during the last two hours, one value for every five minutes, oldest first; empty: the document is invalid.',
+      ),
+    rejections: z
+      .array(problemSchema)
+      .optional()
+      .describe('Why no version of the document is in effect; unset: a version is in effect.'),
   })
   .describe('A row in the table of all scalers.');
 

@@ -49,6 +49,7 @@ interface HttpParts {
   readonly shards: Shards;
   readonly waitingFor: () => readonly string[];
   readonly problems: () => readonly Problem[];
+  readonly invalid: ScalerPageParts['invalid'];
   readonly scalers: () => readonly Scaler[];
   readonly generationsOf: ScalerPageParts['generationsOf'];
   readonly loadAhead: NonNullable<ScalerPageParts['loadAhead']>;
@@ -123,6 +124,7 @@ export async function openHttp(options: HttpOptions, parts: HttpParts): Promise<
       version: options.version,
       isLeading: shards.isLeading,
       problems: parts.problems,
+      invalid: parts.invalid,
       generationsOf: parts.generationsOf,
       originOf: options.originOf,
       loadAhead: parts.loadAhead,

@@ -108,7 +108,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const sources = new Map(Object.entries(config.prometheus));
   const metrics = createMetrics(createRegistry({ process: serves }), {
     ledger,
-    invalid: () => (shards.isLeading() ? invalid.filter((one) => shards.serves(bucketOf(one))) : []),
+    invalid: () => ownInvalid(),
     detail: config.metrics.detail,
     version,
     clock,
@@ -145,6 +145,8 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   const slots = createChangeSlots(() => shards.untilSteady());
   let scalers: readonly Scaler[] = [];
   let invalid: readonly InvalidScaler[] = [];
+  const ownInvalid = (): readonly InvalidScaler[] =>
+    shards.isLeading() ? invalid.filter((one) => shards.serves(bucketOf(one))) : [];
   let address: string | null = null;
   const setOwnScalers = (): void => {
     const own = scalers.filter((scaler) => shards.serves(bucketOf(scaler)));
@@ -254,6 +256,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
           ...resources.waitingFor(),
         ],
         problems: () => documentProblems,
+        invalid: ownInvalid,
         generationsOf: resources.generationsOf,
         loadAhead: source.loadAhead,
         labelOf: resources.labelOf,

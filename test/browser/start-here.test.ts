@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { failingService, overviewOf, rowOf, stateOf } from './support/answers.js';
+import { failingService, invalidRow, overviewOf, rowOf, stateOf } from './support/answers.js';
 import { findBarriers, overflowOf } from './support/browser.js';
 import { useStage } from './support/stage.js';
 import { ONE_TROUBLE, TROUBLED_FLEETS } from './support/troubled-fleets.js';
@@ -65,6 +65,34 @@ describe('the overview with one scaler that cannot follow', () => {
 
     expect(await line.innerText()).toMatch(/^No command is known: /);
     expect((await line.boundingBox())?.height).toBeLessThan(30);
+  });
+});
+
+describe('a document that never had a valid version', () => {
+  it('is in the list and in the card like other scalers that cannot follow, with the command that validates it', async () => {
+    const { page } = await stage.open({ overview: () => overviewOf([rowOf({ name: 'api' }), invalidRow()]) });
+    const card = page.getByRole('region', { name: 'One scaler cannot follow its load' });
+
+    expect(await card.locator('.snippet-command').innerText()).toBe(
+      'promscaler validate config/scalers/web.yaml',
+    );
+    expect(await card.innerText()).toContain('Nothing is scaled: no version of the document is valid');
+    const row = page.locator('.scaler-row').first();
+    expect(await row.innerText()).toContain('Invalid');
+    expect(await row.innerText()).toContain('did you mean maxReplicas?');
+  });
+
+  it('has a page with the same cause and command', async () => {
+    const overview = () => overviewOf([invalidRow()]);
+    const { page } = await stage.open({ overview }, { hash: '#/scalers/shop/web' });
+    const card = page.getByRole('region', { name: 'State' });
+    await card.waitFor();
+
+    expect(await card.innerText()).toContain('spec.maxReplica: unknown field; did you mean maxReplicas?');
+    expect(await card.locator('.snippet-command').innerText()).toBe(
+      'promscaler validate config/scalers/web.yaml',
+    );
+    expect(await findBarriers(page)).toEqual([]);
   });
 });
 

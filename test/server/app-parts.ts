@@ -46,6 +46,7 @@ export function partsOf(
       version: '0.1.0',
       isLeading: () => true,
       problems: () => [],
+      invalid: () => [],
       generationsOf: () => ({ generation: null, newestGeneration: null }),
       ...api,
     },

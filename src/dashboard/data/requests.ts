@@ -20,8 +20,8 @@ export interface ApiRequest<T> {
   readonly check: (value: unknown) => value is T;
 }
 
-export function overviewRequest(since: string | null): ApiRequest<Overview> {
-  return requestOf(['overview'], { since: since ?? undefined }, outline(['rows', 'removed']));
+export function overviewRequest(since: string | null, namespace?: string): ApiRequest<Overview> {
+  return requestOf(['overview'], { since: since ?? undefined, namespace }, outline(['rows', 'removed']));
 }
 
 export function serviceRequest(): ApiRequest<ServiceStatus> {

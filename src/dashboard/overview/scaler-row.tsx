@@ -85,7 +85,10 @@ const CELLS: Readonly<Record<ColumnName, (props: CellProps) => VNode>> = {
 function NameCell({ row: { namespace, name, kind, target } }: { readonly row: OverviewRow }): VNode {
   return (
     <div role="rowheader" class="cell-name">
-      <a href={scalerLink(namespace, name)} title={`${namespace}/${name}: ${kind} ${target}`}>
+      <a
+        href={scalerLink(namespace, name)}
+        title={kind === null ? undefined : `${namespace}/${name}: ${kind} ${target}`}
+      >
         <span class="row-namespace">
           <bdi>{namespace}</bdi>/
         </span>

@@ -109,7 +109,7 @@ function hasWords(row: OverviewRow, words: readonly string[]): boolean {
   if (text === undefined) {
     const { namespace, name, kind, target, metric, state, group } = row;
     text =
-      `${namespace}/${name} ${kind}/${target} ${metric?.name ?? ''} ${state.name} ${group ?? ''}`.toLowerCase();
+      `${namespace}/${name} ${kind ?? ''}/${target ?? ''} ${metric?.name ?? ''} ${state.name} ${group ?? ''}`.toLowerCase();
     texts.set(row, text);
   }
   return words.every((word) => text.includes(word));

@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import type { OverviewRow, ServiceStatus } from '../../api/answers.js';
 import type { Api } from '../data/api.js';
@@ -7,7 +7,8 @@ import { isAbout } from '../data/keep-fresh.js';
 import { useAnswer } from '../data/use-answer.js';
 import { formatCount, plural } from '../ui/numbers.js';
 import { formatSince, parseTime } from '../ui/times.js';
-import { RemedyItem, useRemedies } from '../scaler/text/what-to-do.jsx';
+import type { Remedy } from '../../decision/snippet.js';
+import { RemedyItem, invalidRemedies, useRemedies } from '../scaler/text/what-to-do.jsx';
 import { Badge, Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
 import { SEVERITY_STYLES } from '../ui/severities.js';
@@ -68,7 +69,11 @@ export function StartHere({ api, rows, status }: StartHereProps): VNode | null {
       <div class="start-texts">
         <Subject row={row} />
         <Cause row={row} rows={rows} status={status} />
-        <NextCommands api={api} row={row} />
+        {row.rejections === undefined ? (
+          <NextCommands api={api} row={row} />
+        ) : (
+          <NextList remedies={invalidRemedies(row)} />
+        )}
       </div>
       <Picture row={row} />
     </section>
@@ -104,12 +109,14 @@ function Subject({ row }: { readonly row: OverviewRow }): VNode {
         )}
       </p>
       <p class="muted">
-        Scales{' '}
-        <b>
-          <bdi>
-            {kind.toLowerCase()}/{target}
-          </bdi>
-        </b>
+        {kind === null ? 'Nothing is scaled: no version of the document is valid' : 'Scales '}
+        {kind === null ? null : (
+          <b>
+            <bdi>
+              {kind.toLowerCase()}/{target}
+            </bdi>
+          </b>
+        )}
         {current === null || max === null
           ? null
           : `: ${formatCount(current)} of at most ${plural(max, 'replica')}`}
@@ -159,18 +166,30 @@ interface NextCommandsProps {
   readonly row: OverviewRow;
 }
 
-/** Shows the first two remedies: usually a command, and another one that may be an edit of the document. */
 function NextCommands({ api, row: { namespace, name } }: NextCommandsProps): VNode {
   const { value, error } = useAnswer(api, scalerRequest(namespace, name), {
     everyMs: EVERY_MS,
     isAffected: isAbout({ namespace, name }),
   });
-  const [first, second] = useRemedies(value);
+  return (
+    <NextList remedies={useRemedies(value)}>
+      {value === null && error !== null ? <li class="muted">No command is known: {error.message}</li> : null}
+    </NextList>
+  );
+}
+
+interface NextListProps {
+  readonly remedies: readonly Remedy[];
+  readonly children?: ComponentChildren;
+}
+
+/** Shows the first two remedies: usually a command, and another one that may be an edit of the document. */
+function NextList({ remedies: [first, second], children }: NextListProps): VNode {
   return (
     <ul class="start-next">
       {first === undefined ? null : <RemedyItem remedy={first} label="Run now" />}
       {second === undefined ? null : <RemedyItem remedy={second} label="Then" />}
-      {value === null && error !== null ? <li class="muted">No command is known: {error.message}</li> : null}
+      {children}
     </ul>
   );
 }

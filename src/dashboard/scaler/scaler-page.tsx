@@ -22,11 +22,14 @@ export function ScalerPage({ namespace, name, api }: ScalerPageProps): VNode {
     isAffected: isAbout({ namespace, name }),
   });
   const { part, hasFailed } = usePart(loadContent, true);
+  const { part: missing } = usePart(loadMissing, value === null && error?.kind === 'not-found');
   return (
     <div class="scaler-page">
       <PageHeading title={name} context={namespace} />
       {hasFailed ? (
         <PartMissing />
+      ) : missing !== null && value === null && error !== null ? (
+        <missing.MissingScaler api={api} namespace={namespace} name={name} error={error} onRetry={refresh} />
       ) : value === null || part === null ? (
         <Waiting error={value === null ? error : null} onRetry={refresh} />
       ) : (
@@ -39,4 +42,5 @@ export function ScalerPage({ namespace, name, api }: ScalerPageProps): VNode {
   );
 }
 
+const loadMissing = () => import('./missing-scaler.jsx');
 const loadContent = () => import('./scaler-content.jsx');

@@ -3,14 +3,14 @@ import type { OverviewRow } from '../../api/answers.js';
 import type { RecentRange } from '../../telemetry/chart-points.js';
 import { boundsOf, desiredReplicasOf } from '../../telemetry/cycle-record.js';
 import type { LedgerEntry } from '../../telemetry/ledger.js';
-import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
+import { currentValue, type InvalidScaler, targetValue } from '../../telemetry/scaler-series.js';
 import { cleanText } from '../../units/clean-text.js';
 import { type Clock, periodicYield } from '../../units/clock.js';
 import { type Instant, instantOrNull } from '../../units/time.js';
 import type { Viewer } from '../access/viewer.js';
 import { SLICE_MS } from '../pacing/paced.js';
 import type { ScalerPageParts } from '../pages/scaler-pages.js';
-import { metricUnit, viewState } from '../pages/views.js';
+import { metricUnit, viewProblems, viewState } from '../pages/views.js';
 
 /** The rows of a replica that a client does not have yet. */
 export interface OverviewPart {
@@ -50,16 +50,15 @@ const MAX_REMOVED = 1000;
 
 /**
  * Keeps the row of each scaler as JSON. A row is built again only after a cycle of the scaler or a reload of its
- * document. The revision is the number of updates that have changed a row.
+ * document. The revision is the number of updates that have changed a row. A document without a valid version has a
+ * row, too.
  */
-export function createOverviewRows({
-  ledger,
-  chartPoints,
-  grouping,
-  clock,
-}: Pick<ScalerPageParts, 'ledger' | 'chartPoints' | 'grouping'> & {
-  readonly clock: Clock;
-}): OverviewRows {
+export function createOverviewRows(
+  parts: Pick<ScalerPageParts, 'ledger' | 'chartPoints' | 'grouping' | 'invalid' | 'problems'> & {
+    readonly clock: Clock;
+  },
+): OverviewRows {
+  const { ledger, chartPoints, grouping, invalid, clock } = parts;
   // The random digits distinguish two processes that start in the same millisecond.
   const run = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 4).toString(36)}`;
   const rows = new Map<string, KnownRow>();
@@ -99,7 +98,22 @@ export function createOverviewRows({
         });
       await yieldIfDue();
     }
-    const gone = [...rows].filter(([key]) => ledger.get(key) === null);
+    const withoutVersion = new Set<string>();
+    for (const one of invalid()) {
+      const { namespace, name, state } = one;
+      const key = `${namespace}/${name}`;
+      // The version that was in effect until now is shown until its removal.
+      if (ledger.get(key) !== null) continue;
+      withoutVersion.add(key);
+      const known = rows.get(key);
+      const json = cleanText(JSON.stringify(viewInvalid(one, parts)));
+      if (known?.json === json) continue;
+      revision = next;
+      const stateSince = ledger.rejectedSince(key) ?? clock.now();
+      rows.set(key, { namespace, json, state, stateSince, replicas: NO_REPLICAS, changed: next });
+      await yieldIfDue();
+    }
+    const gone = [...rows].filter(([key]) => ledger.get(key) === null && !withoutVersion.has(key));
     for (const [key] of gone) rows.delete(key);
     if (gone.length > 0) revision = next;
     const removals = gone.map(([key, { namespace }]) => ({ key, namespace, revision: next }));
@@ -161,6 +175,8 @@ function replicasOf(
   const current = decision?.currentReplicas ?? null;
   return known.counts.at(-1) === current ? known : { step, counts: [...known.counts.slice(0, -1), current] };
 }
+
+const NO_REPLICAS: RecentReplicas = { step: -1, counts: [] };
 
 interface Removal {
   readonly key: string;
@@ -229,6 +245,33 @@ export function viewRow(
     metrics: scaler.spec.metrics.length,
     changedAt: instantOrNull(changedAt),
     replicas,
+  };
+}
+
+/** Returns the row of a document without a valid version. Only its name, its state and its problems are known. */
+function viewInvalid(
+  { namespace, name, state }: InvalidScaler,
+  { ledger, problems }: Pick<ScalerPageParts, 'ledger' | 'problems'>,
+): OverviewRow {
+  const key = `${namespace}/${name}`;
+  const { rejectedSince } = ledger;
+  const since = rejectedSince(key);
+  const own = problems().filter(({ scaler, severity }) => scaler === key && severity === 'error');
+  return {
+    namespace,
+    name,
+    kind: null,
+    target: null,
+    current: null,
+    desired: null,
+    min: null,
+    max: null,
+    state: { ...state, since: instantOrNull(since), until: null },
+    metric: null,
+    metrics: 0,
+    changedAt: null,
+    replicas: [],
+    rejections: viewProblems(own, rejectedSince),
   };
 }
 

@@ -10,6 +10,7 @@ import type { HistoryEntry } from '../../telemetry/history.js';
 import type { LedgerEntry } from '../../telemetry/ledger.js';
 import type { Records } from '../../telemetry/records.js';
 import { rejectionsOf } from '../../telemetry/rejections.js';
+import type { InvalidScaler } from '../../telemetry/scaler-series.js';
 import { formatInstant, type Instant } from '../../units/time.js';
 import { viewerOf, visibleProblems } from '../access/viewer.js';
 import {
@@ -47,6 +48,8 @@ export interface ScalerPageParts {
   readonly version: string;
   readonly isLeading: () => boolean;
   readonly problems: () => readonly Problem[];
+  /** The documents without a valid version that this replica would serve. */
+  readonly invalid: () => readonly InvalidScaler[];
   readonly generationsOf: (scaler: Scaler) => Generations;
   readonly originOf?: ((key: string) => Origin) | undefined;
   readonly loadAhead?: ((scaler: Scaler) => LoadAhead | null) | undefined;

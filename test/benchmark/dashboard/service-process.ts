@@ -58,6 +58,7 @@ const app = createApp({
     version: 'bench',
     isLeading: () => true,
     problems: () => [],
+    invalid: () => [],
     generationsOf: () => ({ generation: null, newestGeneration: null }),
   },
   longHistory: openLongHistory({

@@ -47,6 +47,35 @@ export function overviewOf(rows: readonly OverviewRow[], changes: Partial<Overvi
   };
 }
 
+/** The row of a document without a valid version. */
+export function invalidRow(changes: Partial<OverviewRow> = {}): OverviewRow {
+  return rowOf({
+    kind: null,
+    target: null,
+    current: null,
+    desired: null,
+    min: null,
+    max: null,
+    metric: null,
+    metrics: 0,
+    changedAt: null,
+    replicas: [],
+    state: stateOf('Invalid', { cause: 'spec.maxReplica: unknown field; did you mean maxReplicas?' }),
+    rejections: [
+      {
+        severity: 'error',
+        code: 'field.unknown',
+        message: 'unknown field; did you mean maxReplicas?',
+        path: 'spec.maxReplica',
+        file: 'config/scalers/web.yaml',
+        line: 9,
+        scaler: 'shop/web',
+      },
+    ],
+    ...changes,
+  });
+}
+
 const NAMESPACES = ['billing', 'checkout', 'data', 'search', 'shop', 'web'];
 const NAMES = ['api', 'cache', 'cart', 'frontend', 'gateway', 'indexer', 'mailer', 'orders', 'worker'];
 

@@ -1,5 +1,14 @@
 import type { Page } from 'playwright-core';
-import { failingService, fleetOf, hostileRows, overviewOf, rowOf, serviceOf, stateOf } from './answers.js';
+import {
+  failingService,
+  fleetOf,
+  hostileRows,
+  invalidRow,
+  overviewOf,
+  rowOf,
+  serviceOf,
+  stateOf,
+} from './answers.js';
 import { type FakeAnswers, FakeFailure } from './fake-service.js';
 import {
   AT_MAXIMUM,
@@ -93,6 +102,13 @@ export const SCREENSHOT_STATES: readonly ScreenshotState[] = [
   list('unready', UNREADY ?? {}, { until: '.start-next .remedy' }),
   list('no-data', DOWN ?? {}, { until: '.start-next .remedy' }),
   list('one-trouble', ONE_TROUBLE, { until: '.start-next .remedy' }),
+  list('invalid', { overview: () => overviewOf([...CALM.slice(0, 20), invalidRow()]) }),
+  {
+    name: 'scaler-invalid',
+    hash: '#/scalers/shop/web',
+    answers: { ...SERVICE, overview: () => overviewOf([invalidRow()]) },
+    act: async (page) => page.locator('.what-to-do').waitFor(),
+  },
   list('calm', { overview: () => overviewOf(CALM) }),
   list('5000', { overview: () => overviewOf(fleetOf(5000)) }),
   list('one', { overview: () => overviewOf([rowOf()]) }),

@@ -7,6 +7,8 @@ import type { RunningServer } from '../../../src/server/server.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { createRecords } from '../../../src/telemetry/records.js';
 import type { Records } from '../../../src/telemetry/records.js';
+import { invalidScalers, rejectionsOf } from '../../../src/telemetry/rejections.js';
+import type { Problem } from '../../../src/scaler/problems/problem.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { at } from '../../support/builders.js';
@@ -35,6 +37,25 @@ afterEach(() => server.close());
 function add(one: CycleRecord): void {
   records.ledger.add(one);
   records.chartPoints.add(one);
+}
+
+const REJECTED: Problem = {
+  severity: 'error',
+  code: 'field.missing',
+  message: 'spec.maxReplicas is required',
+  path: 'spec.maxReplicas',
+  file: 'config/b.yaml',
+  place: null,
+  sourceLine: null,
+  scaler: 'shop/b',
+};
+
+/** Serves documents, none of which has a valid version. */
+async function serveProblems(problems: () => readonly Problem[]): Promise<void> {
+  await server.close();
+  const invalid = () => invalidScalers(rejectionsOf(problems()), new Set());
+  const app = createApp(partsOf(records, { api: { problems, invalid } }));
+  server = await startServer({ app, port: 0, host: '127.0.0.1', clock: SYSTEM_CLOCK });
 }
 
 type Overview = ReturnType<typeof overviewSchema.parse>;
@@ -109,6 +130,47 @@ describe('/api/v1/overview', () => {
     const [row] = (await overview()).rows;
 
     expect(row).toMatchObject({ current: null, desired: null, min: 1, max: 10, metric: null });
+  });
+
+  it('has a row for a document without a valid version, until it has one', async () => {
+    let problems: readonly Problem[] = [REJECTED];
+    await serveProblems(() => problems);
+    records.ledger.setRejections(rejectionsOf(problems), at(60));
+    for (const name of ['a', 'c']) add(record({ scaler: scaler(name) }));
+
+    const first = await overview();
+
+    expect(names(first)).toEqual(['a', 'b', 'c']);
+    expect(first.rows[1]).toMatchObject({
+      kind: null,
+      target: null,
+      current: null,
+      state: {
+        name: 'Invalid',
+        severity: 'cannot-follow',
+        cause: 'spec.maxReplicas is required',
+        since: '2026-01-01T00:01:00Z',
+      },
+      rejections: [{ code: 'field.missing', file: 'config/b.yaml', line: null }],
+    });
+    expect((await overview(`?since=${first.revision}`)).rows).toEqual([]);
+
+    problems = [];
+    records.ledger.setRejections(new Map(), at(75));
+    add(record({ scaler: scaler('b'), at: at(75) }));
+    const next = await overview(`?since=${first.revision}`);
+
+    expect([names(next), next.removed, next.rows[0]?.state.name]).toEqual([['b'], [], 'OK']);
+  });
+
+  it('removes the row of an invalid document that was deleted', async () => {
+    let problems: readonly Problem[] = [REJECTED];
+    await serveProblems(() => problems);
+    const { revision } = await overview();
+
+    problems = [];
+
+    expect((await overview(`?since=${revision}`)).removed).toEqual(['shop/b']);
   });
 
   it('returns only what changed since a revision', async () => {

@@ -1,9 +1,9 @@
 import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
-import { remediesOf } from '../../../decision/remedies.js';
+import { fixDocument, remediesOf } from '../../../decision/remedies.js';
 import { formatWithOffset } from '../../../units/offset-time.js';
 import type { Remedy } from '../../../decision/snippet.js';
-import type { ScalerDetail } from '../../../api/answers.js';
+import type { OverviewRow, ScalerDetail } from '../../../api/answers.js';
 import { announce } from '../../ui/announcer.jsx';
 import { Icon } from '../../ui/icon.jsx';
 import { GraphLink } from './graph-link.jsx';
@@ -25,6 +25,11 @@ export function WhatToDo({ detail }: { readonly detail: ScalerDetail }): VNode |
       </ul>
     </div>
   );
+}
+
+/** Returns what a user can do about a document without a valid version. */
+export function invalidRemedies({ namespace, name, rejections = [] }: OverviewRow): readonly Remedy[] {
+  return fixDocument({ namespace, name, rejections, generation: null });
 }
 
 const MINUTE_MS = 60_000;
