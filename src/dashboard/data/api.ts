@@ -1,6 +1,8 @@
 import { withDeadline } from '../../units/clock.js';
 import type { Clock } from '../../units/clock.js';
 import { ApiError, apiErrorOf, errorOfStatus, parseJson } from './api-error.js';
+import { createCell } from './cell.js';
+import type { Cell } from './cell.js';
 import { createLiveEvents } from './live-events.js';
 import type { LiveEvents } from './live-events.js';
 import { readBody } from './read-body.js';
@@ -14,8 +16,17 @@ export interface Api {
    */
   readonly read: <T>(request: ApiRequest<T>, signal?: AbortSignal) => Promise<T>;
   readonly live: LiveEvents;
+  /** What pages depend on. An error is only of the shown page. */
+  readonly loads: Cell<ReadonlyMap<string, Load>>;
   readonly session: Session;
   readonly clock: Clock;
+}
+
+export interface Load {
+  /** When it was loaded last, as Unix time in ms; null: it was never loaded. */
+  readonly at: number | null;
+  /** Why the last request failed; null: it succeeded. */
+  readonly error: ApiError | null;
 }
 
 export interface ApiOptions {
@@ -57,5 +68,6 @@ export function createApi({ base, clock, session, fetch }: ApiOptions): Api {
       throw known;
     }
   };
-  return { read, live: createLiveEvents({ send, clock, session }), session, clock };
+  const loads = createCell<ReadonlyMap<string, Load>>(new Map());
+  return { read, live: createLiveEvents({ send, clock, session }), loads, session, clock };
 }

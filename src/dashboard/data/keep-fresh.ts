@@ -1,4 +1,5 @@
 import type { LiveEvent } from '../../api/answers.js';
+import type { ApiError } from './api-error.js';
 import type { Api } from './api.js';
 
 export interface Freshness {
@@ -6,6 +7,8 @@ export interface Freshness {
   readonly everyMs?: number | undefined;
   /** Delay of a load after an event. All events within this time cause a single load. Default: 300 ms. */
   readonly gatherMs?: number;
+  /** The name in `Api.loads`, for what the whole page depends on. */
+  readonly loadName?: string | undefined;
   /** Returns whether an event causes a load. A gap event always causes one. Default: no other event does. */
   readonly isAffected?: ((event: LiveEvent) => boolean) | undefined;
 }
@@ -29,8 +32,8 @@ export interface Refresher {
 
 interface KeepFreshOptions extends Freshness {
   readonly api: Api;
-  /** Must not reject. Its signal is aborted by `stop`. */
-  readonly load: (signal: AbortSignal) => Promise<void>;
+  /** Returns why it failed; null: it succeeded. Must not reject. Its signal is aborted by `stop`. */
+  readonly load: (signal: AbortSignal) => Promise<ApiError | null>;
 }
 
 const GATHER_MS = 300;
@@ -46,6 +49,7 @@ export function keepFresh({
   everyMs,
   gatherMs = GATHER_MS,
   isAffected,
+  loadName,
 }: KeepFreshOptions): Refresher {
   const controller = new AbortController();
   const { signal } = controller;
@@ -63,15 +67,22 @@ export function keepFresh({
     cancelNext();
     cancelSoon?.();
     cancelSoon = null;
-    await load(signal);
+    const error = await load(signal);
     isLoading = false;
     if (signal.aborted) return;
+    record(error, error === null ? api.clock.now() : undefined);
     if (isAgain) {
       isAgain = false;
       refresh();
     } else if (everyMs !== undefined) {
       cancelNext = api.clock.after(everyMs, () => whenVisible(refresh, signal));
     }
+  };
+  const record = (error: ApiError | null, loadedAt?: number): void => {
+    if (loadName === undefined) return;
+    const loads = api.loads.get();
+    const at = loadedAt ?? loads.get(loadName)?.at ?? null;
+    api.loads.set(new Map(loads).set(loadName, { at, error }));
   };
   const soon = (): void => {
     cancelSoon ??= api.clock.after(gatherMs, () => {
@@ -98,6 +109,8 @@ export function keepFresh({
     refresh,
     stop: () => {
       controller.abort();
+      // The page no longer shows it.
+      record(null);
       cancelNext();
       cancelSoon?.();
       for (const stop of stops) stop();

@@ -14,7 +14,7 @@ export interface Session {
 
 export interface SessionState {
   readonly token: string | null;
-  /** Why the user must enter a token; null: no token is needed now. */
+  /** Why the token of the user was rejected; empty: the user has no token yet; null: no token is needed now. */
   readonly demand: string | null;
 }
 
@@ -35,7 +35,7 @@ export function createSession(storage: TokenStorage): Session {
       // Ignores a request that was sent before the user entered another token.
       if (usedToken !== state.get().token || state.get().demand !== null) return;
       storage.write(null);
-      state.set({ token: null, demand: message });
+      state.set({ token: null, demand: usedToken === null ? '' : message });
     },
   };
 }

@@ -25,7 +25,7 @@ interface Answered<T> {
 export function useAnswer<T>(
   api: Api,
   request: ApiRequest<T>,
-  { everyMs, isAffected }: Freshness = {},
+  { everyMs, isAffected, loadName }: Freshness = {},
 ): Loaded<T> {
   const { path } = request;
   const [answer, setAnswer] = useState<Answered<T>>({ path, value: null, error: null });
@@ -34,28 +34,32 @@ export function useAnswer<T>(
   const refresher = useRef<Refresher | null>(null);
 
   useEffect(() => {
-    const load = async (signal: AbortSignal): Promise<void> => {
+    const load = async (signal: AbortSignal): Promise<ApiError | null> => {
       try {
         const value = await api.read(latest.current.request, signal);
         setAnswer({ path, value, error: null });
+        return null;
       } catch (error) {
-        if (signal.aborted) return;
-        setAnswer((before) => ({
-          path,
-          value: before.path === path ? before.value : null,
-          error: apiErrorOf(error),
-        }));
+        const why = apiErrorOf(error);
+        if (!signal.aborted)
+          setAnswer((before) => ({
+            path,
+            value: before.path === path ? before.value : null,
+            error: why,
+          }));
+        return why;
       }
     };
     const one = keepFresh({
       api,
       load,
       everyMs,
+      loadName,
       isAffected: (event) => latest.current.isAffected?.(event) === true,
     });
     refresher.current = one;
     return one.stop;
-  }, [api, path, everyMs]);
+  }, [api, path, everyMs, loadName]);
 
   const refresh = useCallback(() => refresher.current?.refresh(), []);
   const isCurrent = answer.path === path;

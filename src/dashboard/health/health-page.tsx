@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import type { ServiceStatus } from '../../api/answers.js';
 import type { Loaded } from '../data/use-answer.js';
 import { PageHeading } from '../ui/page-heading.jsx';
-import { Outdated, PartMissing, Waiting } from '../ui/states.jsx';
+import { PartMissing, Waiting } from '../ui/states.jsx';
 import { Time } from '../ui/time.jsx';
 import { usePart } from '../ui/use-part.js';
 
@@ -27,7 +27,6 @@ export function HealthPage({ service }: HealthPageProps): VNode {
           {value.identity}, version {value.version}, started <Time at={value.startedAt} show="ago" />
         </p>
       </PageHeading>
-      <Outdated error={error} at={value.at} />
       <part.HealthContent status={value} />
     </>
   );

@@ -6,20 +6,18 @@ import type { Api } from '../data/api.js';
 import { formatCount, plural } from '../ui/numbers.js';
 import { announce } from '../ui/announcer.jsx';
 import { setTitle } from '../ui/page-heading.jsx';
-import { Outdated } from '../ui/states.jsx';
 import { parametersOf, replaceParameters, useHash } from '../ui/use-hash.js';
 import { usePart } from '../ui/use-part.js';
 import { FilterBar } from './filter-bar.jsx';
 import { keyOf } from './merge-overview.js';
 import type { Fleet } from './merge-overview.js';
-import type { OverviewState } from './overview-store.js';
 import { replicasText } from './row-texts.js';
 import { ScalerTable } from './scaler-table.jsx';
 import { countRows, linesOf, readSelection, selectRows, worstFirst, writeSelection } from './selection.js';
 import type { Selection } from './selection.js';
 import './overview.css';
 
-interface FleetViewProps extends OverviewState {
+interface FleetViewProps {
   readonly api: Api;
   readonly fleet: Fleet;
   readonly status: ServiceStatus | null;
@@ -27,7 +25,7 @@ interface FleetViewProps extends OverviewState {
   readonly onFound: (text: string) => void;
 }
 
-export function FleetView({ api, fleet, error, status, onFound }: FleetViewProps): VNode {
+export function FleetView({ api, fleet, status, onFound }: FleetViewProps): VNode {
   const { rows } = fleet;
   const { clock } = api;
   const [selection, onChange] = useSelection(clock);
@@ -43,7 +41,6 @@ export function FleetView({ api, fleet, error, status, onFound }: FleetViewProps
   useEffect(() => setTitle(worst.length === 0 ? 'Scalers' : `${worst.length} cannot follow`), [worst.length]);
   return (
     <>
-      <Outdated error={error} at={fleet.facts.at} />
       {part === null || worst.length === 0 ? null : <part.StartHere api={api} rows={worst} status={status} />}
       {rows.length === 0 ? null : (
         <FilterBar

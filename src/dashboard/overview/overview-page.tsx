@@ -38,7 +38,7 @@ export function OverviewPage({ api, store, status }: OverviewPageProps): VNode {
       ) : fleet === null || part === null ? (
         <Waiting error={fleet === null ? error : null} onRetry={() => refresher.current?.refresh()} />
       ) : (
-        <part.FleetView api={api} fleet={fleet} error={error} status={status} onFound={setFound} />
+        <part.FleetView api={api} fleet={fleet} status={status} onFound={setFound} />
       )}
     </>
   );

@@ -30,17 +30,28 @@ const GATHER_MS = 500;
 
 export function createOverviewStore(api: Api): OverviewStore {
   const state = createCell<OverviewState>({ fleet: null, error: null });
-  const load = async (signal: AbortSignal): Promise<void> => {
+  const load = async (signal: AbortSignal): Promise<ApiError | null> => {
     const { fleet } = state.get();
     try {
       const answer = await api.read(overviewRequest(fleet?.facts.revision ?? null), signal);
       state.set({ fleet: mergeOverview(fleet, answer), error: null });
+      return null;
     } catch (error) {
-      if (!signal.aborted) state.set({ fleet, error: apiErrorOf(error) });
+      const why = apiErrorOf(error);
+      if (!signal.aborted) state.set({ fleet, error: why });
+      return why;
     }
   };
   return {
     state,
-    start: () => keepFresh({ api, load, everyMs: EVERY_MS, gatherMs: GATHER_MS, isAffected: () => true }),
+    start: () =>
+      keepFresh({
+        api,
+        load,
+        everyMs: EVERY_MS,
+        gatherMs: GATHER_MS,
+        isAffected: () => true,
+        loadName: 'overview',
+      }),
   };
 }

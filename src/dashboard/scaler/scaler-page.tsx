@@ -4,7 +4,7 @@ import { scalerRequest } from '../data/requests.js';
 import { isAbout } from '../data/keep-fresh.js';
 import { useAnswer } from '../data/use-answer.js';
 import { PageHeading } from '../ui/page-heading.jsx';
-import { Outdated, PartMissing, Waiting } from '../ui/states.jsx';
+import { PartMissing, Waiting } from '../ui/states.jsx';
 import { usePart } from '../ui/use-part.js';
 
 export interface ScalerPageProps {
@@ -20,6 +20,7 @@ export function ScalerPage({ namespace, name, api }: ScalerPageProps): VNode {
   const { value, error, refresh } = useAnswer(api, scalerRequest(namespace, name), {
     everyMs: EVERY_MS,
     isAffected: isAbout({ namespace, name }),
+    loadName: `${namespace}/${name}`,
   });
   const { part, hasFailed } = usePart(loadContent, true);
   const { part: missing } = usePart(loadMissing, value === null && error?.kind === 'not-found');
@@ -28,15 +29,12 @@ export function ScalerPage({ namespace, name, api }: ScalerPageProps): VNode {
       <PageHeading title={name} context={namespace} />
       {hasFailed ? (
         <PartMissing />
-      ) : missing !== null && value === null && error !== null ? (
+      ) : value !== null && part !== null ? (
+        <part.ScalerContent api={api} detail={value} />
+      ) : value === null && error !== null && missing !== null ? (
         <missing.MissingScaler api={api} namespace={namespace} name={name} error={error} onRetry={refresh} />
-      ) : value === null || part === null ? (
-        <Waiting error={value === null ? error : null} onRetry={refresh} />
       ) : (
-        <>
-          <Outdated error={error} at={value.at} />
-          <part.ScalerContent api={api} detail={value} />
-        </>
+        <Waiting error={value === null ? error : null} onRetry={refresh} />
       )}
     </div>
   );

@@ -1,17 +1,21 @@
 import type { VNode } from 'preact';
 import type { ServiceStatus } from '../../api/answers.js';
+import type { Api } from '../data/api.js';
+import { useCell } from '../data/use-cell.js';
 import { plural } from '../ui/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { HEALTH_LINK } from '../ui/links.js';
 import { useHash } from '../ui/use-hash.js';
 import { useSteps } from '../ui/use-now.js';
-import { warningsOf } from './warnings.js';
+import { staleOf, warningsOf } from './warnings.js';
 import './service-line.css';
 
+export { Connection } from './connection.jsx';
+
 interface ServiceLineProps {
-  readonly status: ServiceStatus;
-  /** Why the status is outdated; null: it is current. */
-  readonly error: string | null;
+  readonly api: Api;
+  /** Null: it is not known yet. */
+  readonly status: ServiceStatus | null;
 }
 
 /** Maximum number of lines: more would hide the page. */
@@ -19,8 +23,10 @@ const MOST_LINES = 2;
 const STEP_MS = 10_000;
 
 /** Shows the problems of the service below the header of each page; nothing if there are none. */
-export function ServiceLine({ status, error }: ServiceLineProps): VNode | null {
-  const warnings = warningsOf(status, error, useSteps(STEP_MS));
+export function ServiceLine({ api, status }: ServiceLineProps): VNode | null {
+  const stale = staleOf(useCell(api.loads));
+  const isBroken = useCell(api.live.state).kind === 'broken';
+  const warnings = warningsOf(status, stale, useSteps(stale === null ? STEP_MS : 1000));
   const more = warnings.length - MOST_LINES;
   const isOnHealth = useHash().startsWith(HEALTH_LINK);
   if (warnings.length === 0) return null;
@@ -34,6 +40,11 @@ export function ServiceLine({ status, error }: ServiceLineProps): VNode | null {
             {isOnHealth || (index < MOST_LINES - 1 && more > -1) ? null : (
               <a href={HEALTH_LINK}>{more > 0 ? `and ${plural(more, 'more problem')}` : 'Health'}</a>
             )}
+            {index === 0 && stale !== null && isBroken ? (
+              <button type="button" class="link-button" onClick={api.live.retryNow}>
+                Try again
+              </button>
+            ) : null}
           </span>
         </p>
       ))}

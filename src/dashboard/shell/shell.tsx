@@ -1,4 +1,4 @@
-import type { VNode } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { LiveEvent, ServiceStatus } from '../../api/answers.js';
 import type { Api } from '../data/api.js';
@@ -22,7 +22,6 @@ import { useHash } from '../ui/use-hash.js';
 import { useNow } from '../ui/use-now.js';
 import { usePart } from '../ui/use-part.js';
 import logo from '../design/icon.svg';
-import { Connection } from './connection.jsx';
 import { ThemeButton } from './theme.jsx';
 import type { Theme } from './theme.jsx';
 
@@ -38,8 +37,8 @@ export function Shell({ api, theme }: ShellProps): VNode {
   useLayoutEffect(() => scrollTo(0, 0), [page]);
   const { demand } = useCell(api.session.state);
   const service = useAnswer(api, serviceRequest(), SERVICE_FRESHNESS);
-  const { value: status, error } = service;
-  const { part } = usePart(loadServiceLine, status !== null);
+  const { value: status } = service;
+  const { part } = usePart(loadServiceLine, demand === null);
   const { part: keys } = usePart(loadKeys, true);
   const { part: signIn } = usePart(loadSignIn, demand !== null);
   return (
@@ -48,10 +47,10 @@ export function Shell({ api, theme }: ShellProps): VNode {
       <button type="button" class="skip-link" onClick={() => document.querySelector('h1')?.focus()}>
         Skip to content
       </button>
-      <Header api={api} theme={theme} route={route} lastRound={status?.rounds.last?.at ?? null} />
-      {status === null || part === null || demand !== null ? null : (
-        <part.ServiceLine status={status} error={error?.message ?? null} />
-      )}
+      <Header theme={theme} route={route}>
+        {part === null || demand !== null ? null : <part.Connection api={api} status={status} />}
+      </Header>
+      {part === null || demand !== null ? null : <part.ServiceLine api={api} status={status} />}
       <main>
         <ErrorBoundary key={page}>
           {demand === null ? (
@@ -69,6 +68,7 @@ export function Shell({ api, theme }: ShellProps): VNode {
 
 const SERVICE_FRESHNESS = {
   everyMs: 10_000,
+  loadName: 'service',
   isAffected: ({ type }: LiveEvent): boolean => type === 'reload' || type === 'failure',
 };
 
@@ -76,13 +76,12 @@ const loadServiceLine = () => import('./service-line.jsx');
 const loadSignIn = () => import('./token-form.jsx');
 const loadKeys = () => import('./keys.jsx');
 
-interface HeaderProps extends ShellProps {
+interface HeaderProps extends Pick<ShellProps, 'theme'> {
   readonly route: Route;
-  /** Time of the last round of decisions, in RFC 3339; null: unknown. */
-  readonly lastRound: string | null;
+  readonly children: ComponentChildren;
 }
 
-function Header({ api, theme, route, lastRound }: HeaderProps): VNode {
+function Header({ theme, route, children }: HeaderProps): VNode {
   const current = (page: Route['page']): 'page' | undefined => (route.page === page ? 'page' : undefined);
   return (
     <header class="header">
@@ -99,7 +98,7 @@ function Header({ api, theme, route, lastRound }: HeaderProps): VNode {
         </a>
       </nav>
       <div class="header-end">
-        <Connection api={api} lastRound={lastRound} />
+        {children}
         <Zone />
         <ThemeButton theme={theme} />
       </div>

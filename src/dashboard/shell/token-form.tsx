@@ -5,6 +5,7 @@ import './token-form.css';
 
 interface TokenFormProps {
   readonly session: Session;
+  /** Why the last token was rejected; empty: none was entered. */
   readonly message: string;
 }
 
@@ -19,16 +20,21 @@ export function TokenForm({ session, message }: TokenFormProps): VNode {
     <>
       <PageHeading title="Sign in" />
       <form class="card token-form" onSubmit={submit}>
-        <p dir="auto" role="alert">
-          {message}
-        </p>
+        {message === '' ? (
+          <p>Enter your token to see the scalers.</p>
+        ) : (
+          <p dir="auto" role="alert">
+            {message}
+          </p>
+        )}
         <label>
-          Bearer token
+          Token
           <input name="token" type="password" autocomplete="off" spellcheck={false} required />
         </label>
         <p class="hint">
-          The token is in the file of <code>server.auth.bearerTokenFile</code>; with <code>tokenReview</code>,
-          use your own Kubernetes token. The browser keeps the token until the tab is closed, and sends it
+          The operator of promscaler has it: it is in the file of <code>server.auth.bearerTokenFile</code>.
+          With <code>server.auth.tokenReview</code>, your own Kubernetes token works, such as that of{' '}
+          <code>kubectl create token NAME</code>. Your browser keeps it until you close the tab, and sends it
           only to this address.
         </p>
         <button type="submit" class="primary">

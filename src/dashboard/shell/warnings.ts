@@ -1,4 +1,5 @@
 import type { ServiceStatus } from '../../api/answers.js';
+import type { Load } from '../data/api.js';
 import { plural } from '../ui/numbers.js';
 import { formatAge, formatSince, isOverdue } from '../ui/times.js';
 
@@ -8,15 +9,57 @@ export interface Warning {
   readonly text: string;
 }
 
-/** Returns problems of the service, the most urgent first. `error`: why `status` is outdated; null: it is current. */
-export function warningsOf(status: ServiceStatus, error: string | null, nowMs: number): readonly Warning[] {
-  const { at, dataSources, kubernetes, leader, identity, replicas, rounds, problems } = status;
+/** What the page shows although it could not be loaded again. */
+export interface Stale {
+  /** When it was loaded, as Unix time in ms. */
+  readonly at: number;
+  readonly message: string;
+}
+
+/** Returns the oldest of what the page shows and could not be loaded again; null: there is none. */
+export function staleOf(loads: ReadonlyMap<string, Load>): Stale | null {
+  const found = [...loads.values()].flatMap(({ at, error }) =>
+    at === null || error === null ? [] : [{ at, message: error.message }],
+  );
+  return found.sort((a, b) => a.at - b.at)[0] ?? null;
+}
+
+/** Returns what of the page does not follow the service as it changes; null: all of it does, as far as is known. */
+export function notLiveOf(
+  status: ServiceStatus | null,
+  loads: ReadonlyMap<string, Load>,
+  nowMs: number,
+): string | null {
+  const isFailing = [...loads.values()].some(
+    ({ at, error }) => error !== null && (at !== null || !['not-found', 'forbidden'].includes(error.kind)),
+  );
+  if (isFailing) return 'Not live';
+  if (status === null) return null;
+  const { leader, identity, replicas, rounds, dataSources, kubernetes } = status;
+  const isOld =
+    replicas.length < 2 &&
+    (leader !== identity || (rounds.last !== null && isOverdue(rounds.last.at, rounds.periodSeconds, nowMs)));
+  if (isOld) return 'Not live';
+  if (replicas.some(({ isReachable }) => !isReachable)) return 'Live in part';
+  if (dataSources.some(({ failingSince }) => failingSince !== null)) return 'Live without metrics';
+  return kubernetes.failingSince === null ? null : 'Live without changes';
+}
+
+/** Returns problems of the service, the most urgent first. `status` null: it is not known yet. */
+export function warningsOf(
+  status: ServiceStatus | null,
+  stale: Stale | null,
+  nowMs: number,
+): readonly Warning[] {
   const found: Warning[] = [];
   const bad = (text: string): void => void found.push({ tone: 'bad', text });
   const warn = (text: string): void => void found.push({ tone: 'warn', text });
   const since = (time: string): string => `since ${formatSince(Date.parse(time), nowMs)}`;
 
-  if (error !== null) bad(`This page has not been updated ${since(at)}: ${error}`);
+  if (stale !== null)
+    bad(`This page has not been updated since ${formatSince(stale.at, nowMs)}: ${stale.message}`);
+  if (status === null) return found;
+  const { dataSources, kubernetes, leader, identity, replicas, rounds, problems } = status;
   for (const { name, urls, failingSince, dependents } of dataSources) {
     if (failingSince === null) continue;
     const kept =
@@ -30,7 +73,7 @@ export function warningsOf(status: ServiceStatus, error: string | null, nowMs: n
     bad(`The API server has answered no request ${since(kubernetes.failingSince)}: no replicas are changed`);
   if (leader === null && replicas.length < 2)
     bad('No replica of promscaler is known to be the leader: nothing is scaled until one is elected');
-  else if (rounds.last !== null && isOverdue(rounds.last.at, rounds.periodSeconds, nowMs))
+  else if (stale === null && rounds.last !== null && isOverdue(rounds.last.at, rounds.periodSeconds, nowMs))
     bad(
       `The last round of decisions was ${formatAge(Date.parse(rounds.last.at), nowMs)} ago: nothing is scaled`,
     );

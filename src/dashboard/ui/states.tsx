@@ -1,7 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { ApiError } from '../data/api-error.js';
 import { Icon } from './icon.jsx';
-import { Time } from './time.jsx';
 
 interface WaitingProps {
   readonly error: ApiError | null;
@@ -71,28 +70,12 @@ export function EmptyView({ title, children }: EmptyViewProps): VNode {
   );
 }
 
-/** Shows a short note above content that is outdated. */
+/** Shows a short note above content. */
 export function Notice({ children }: { readonly children: ComponentChildren }): VNode {
   return (
     <div class="notice" role="status">
       <Icon name="warning" />
       <div>{children}</div>
     </div>
-  );
-}
-
-interface OutdatedProps {
-  readonly error: ApiError | null;
-  /** The time at which the content was current, in RFC 3339. */
-  readonly at: string;
-}
-
-/** Shows an error above content that could not be updated; nothing if there is no error. */
-export function Outdated({ error, at }: OutdatedProps): VNode | null {
-  if (error === null) return null;
-  return (
-    <Notice>
-      Outdated, as of <Time at={at} />: {error.message}.
-    </Notice>
   );
 }

@@ -101,7 +101,7 @@ describe('createApi', () => {
     const second = api.read(REQUEST).catch(() => undefined);
     answers[0]?.();
     await first;
-    expect(session.state.get()).toEqual({ token: null, demand: 'no token' });
+    expect(session.state.get()).toEqual({ token: null, demand: '' });
 
     session.enter('secret');
     answers[1]?.();

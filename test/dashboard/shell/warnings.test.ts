@@ -1,10 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ServiceStatus } from '../../../src/api/answers.js';
-import { warningsOf } from '../../../src/dashboard/shell/warnings.js';
+import { ApiError } from '../../../src/dashboard/data/api-error.js';
+import { notLiveOf, staleOf, warningsOf } from '../../../src/dashboard/shell/warnings.js';
 import { AT, after, failingService, serviceOf } from '../../browser/support/answers.js';
 
-function textsOf(changes: Partial<ServiceStatus>, error: string | null = null): readonly string[] {
-  return warningsOf(serviceOf(changes), error, Date.parse(AT)).map(({ text }) =>
+const NOW = Date.parse(AT);
+
+function textsOf(
+  changes: Partial<ServiceStatus>,
+  stale: Parameters<typeof warningsOf>[1] = null,
+): readonly string[] {
+  return warningsOf(serviceOf(changes), stale, NOW).map(({ text }) =>
     text.replace(/\d\d:\d\d|[A-Z][a-z]{2} \d+, \d\d:\d\d/, 'HH:MM'),
   );
 }
@@ -63,11 +69,65 @@ describe('warningsOf', () => {
     expect(textsOf({ rounds: { periodSeconds: 15, last, missed: 0 } })).toEqual(texts);
   });
 
-  it('says first as of when the page is, if it could not be updated', () => {
-    const { kubernetes } = failingService();
+  it('says first as of when the page is, if it could not be updated, and not that rounds are late', () => {
+    const rounds = {
+      periodSeconds: 15,
+      last: { at: after(-90), seconds: 0.2, latenessSeconds: 0, scalers: 42 },
+      missed: 0,
+    };
 
-    expect(textsOf({ kubernetes }, 'promscaler cannot be reached')[0]).toMatch(
-      /^This page has not been updated since .* \(0 s\): promscaler cannot be reached$/,
-    );
+    expect(textsOf({ rounds }, { at: NOW - 28_000, message: 'promscaler cannot be reached' })).toEqual([
+      'This page has not been updated since HH:MM (28 s): promscaler cannot be reached',
+    ]);
+    expect(warningsOf(null, { at: NOW, message: 'no' }, NOW)).toHaveLength(1);
+  });
+});
+
+const DOWN = new ApiError('unreachable', 'promscaler cannot be reached');
+const ABSENT = new ApiError('not-found', 'scaler shop/web does not exist');
+
+describe('staleOf', () => {
+  it('is the oldest of what is shown and could not be loaded again', () => {
+    const loads = new Map([
+      ['service', { at: NOW - 10_000, error: DOWN }],
+      ['overview', { at: NOW - 28_000, error: DOWN }],
+      ['shop/web', { at: null, error: DOWN }],
+      ['shop/api', { at: NOW - 60_000, error: null }],
+    ]);
+
+    expect(staleOf(loads)).toEqual({ at: NOW - 28_000, message: DOWN.message });
+    expect(staleOf(new Map())).toBeNull();
+  });
+});
+
+describe('notLiveOf', () => {
+  const { kubernetes, replicas } = failingService();
+  const lastRound = (seconds: number): Partial<ServiceStatus> => ({
+    rounds: {
+      periodSeconds: 15,
+      last: { at: after(seconds), seconds: 0.2, latenessSeconds: 0, scalers: 42 },
+      missed: 0,
+    },
+  });
+
+  it.each<[string, Partial<ServiceStatus>, string | null]>([
+    ['a healthy service', {}, null],
+    ['a standby, which has old data', { leader: 'other' }, 'Not live'],
+    ['a service without a leader', { leader: null }, 'Not live'],
+    ['a round 75 s ago with a period of 15 s', lastRound(-75), null],
+    ['a round 76 s ago', lastRound(-76), 'Not live'],
+    ['one of several replicas that did not answer', { replicas }, 'Live in part'],
+    ['a data source that does not answer', { dataSources: [SOURCE!] }, 'Live without metrics'],
+    ['an API server that does not answer', { kubernetes }, 'Live without changes'],
+  ])('says of %s: %j', (_name, changes, text) => {
+    expect(notLiveOf(serviceOf(changes), new Map(), NOW)).toBe(text);
+  });
+
+  it.each([
+    ['a list that was never loaded', { at: null, error: DOWN }, 'Not live'],
+    ['a scaler that was deleted while it was shown', { at: NOW, error: ABSENT }, 'Not live'],
+    ['a scaler that never existed', { at: null, error: ABSENT }, null],
+  ])('says of %s: %j', (_name, load, text) => {
+    expect(notLiveOf(serviceOf(), new Map([['one', load]]), NOW)).toBe(text);
   });
 });

@@ -28,17 +28,18 @@ export function useRecentHistory(
   });
   useEffect(() => {
     let data = NO_CHART_DATA;
-    const load = async (signal: AbortSignal): Promise<void> => {
+    const load = async (signal: AbortSignal): Promise<ApiError | null> => {
       const last = data.at.at(-1);
       const since = last === undefined ? undefined : new Date(last * 1000).toISOString();
       try {
         const answer = await api.read(historyRequest(namespace, name, { since }), signal);
         data = joinHistories(data, readHistory(answer), Infinity);
         setState({ data, error: null });
+        return null;
       } catch (error) {
-        if (signal.aborted) return;
         const known = error instanceof ApiError ? error : null;
-        setState({ data, error: known?.kind === 'not-found' ? null : known });
+        if (!signal.aborted) setState({ data, error: known?.kind === 'not-found' ? null : known });
+        return known;
       }
     };
     return keepFresh({ api, load, everyMs: PERIOD_MS, isAffected: isAbout({ namespace, name }) }).stop;
