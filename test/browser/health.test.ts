@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { failingService, serviceOf } from './support/answers.js';
+import { AT, failingService, serviceOf } from './support/answers.js';
 import { until } from '../support/until.js';
 import { useStage } from './support/stage.js';
 
@@ -62,7 +62,7 @@ describe('the health page', () => {
   });
 
   it('reads again after a reload of the documents', async () => {
-    const { page, service } = await stage.open({ service: () => serviceOf() }, { hash: '#/health' });
+    const { page, service } = await stage.open({ service: () => serviceOf() }, { hash: '#/health', at: AT });
     await page.getByText('Live', { exact: true }).waitFor();
     await until(() => service.streams.length === 1, 'the event stream');
     service.answer({ service: () => failingService() });
