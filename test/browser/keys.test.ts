@@ -51,9 +51,9 @@ describe('keys on every page', () => {
 });
 
 describe('the list on a phone', () => {
-  it('has headings of 36 px between rows of 100 px, and each row directly follows', async () => {
+  it('has headings of 36 px, rows with a cause of 100 px and others of 64 px, each directly after the one above', async () => {
     const rows = [
-      rowOf({ name: 'a', state: stateOf('Paused') }),
+      rowOf({ name: 'a', state: stateOf('Paused', { cause: 'by annotation' }) }),
       rowOf({ name: 'b', state: stateOf('OK') }),
       rowOf({ name: 'c', state: stateOf('OK') }),
     ];
@@ -66,10 +66,10 @@ describe('the list on a phone', () => {
       [0, 36],
       [36, 100],
       [136, 36],
-      [172, 100],
-      [272, 100],
+      [172, 64],
+      [236, 64],
     ]);
-    expect(await page.evaluate("document.querySelector('.scalers-body').offsetHeight")).toBe(372);
+    expect(await page.evaluate("document.querySelector('.scalers-body').offsetHeight")).toBe(300);
   });
 
   it('shows the last of 5,000 scalers at the end', async () => {

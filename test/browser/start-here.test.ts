@@ -17,7 +17,7 @@ describe('the overview of 600 scalers, five of which cannot follow', () => {
 
     expect(command).toMatch(fleet.command);
     expect((await card.getByRole('link').innerText()).replace(/\s/g, '')).toBe(fleet.worst);
-    expect(await card.locator('.start-why > bdi').innerText()).toMatch(fleet.cause);
+    expect(await card.locator('.start-why > .sentence').innerText()).toMatch(fleet.cause);
     const box = await card.getByRole('button', { name: /^Copy/ }).first().boundingBox();
     expect((box?.y ?? 9999) + (box?.height ?? 0)).toBeLessThan(390);
     expect(await page.title()).toBe('5 cannot follow - promscaler');
@@ -108,7 +108,7 @@ describe('the overview in which many scalers have the same trouble', () => {
 
   it('leaves their number to the line about a data source that does not answer', async () => {
     const state = stateOf('NoData', {
-      cause: 'Prometheus has not answered since 2026-01-01T00:00:00Z: connection refused (h:9090)',
+      cause: 'Prometheus has not answered since 2026-01-01T00:00:00.988Z: connection refused (h:9090)',
     });
     const rows = ['a', 'b', 'c', 'd'].map((name) => rowOf({ name, metric: null, state }));
     const { page } = await stage.open({
@@ -119,10 +119,16 @@ describe('the overview in which many scalers have the same trouble', () => {
 
     const card = await page.locator('.start-here').innerText();
 
-    expect(card).toContain(
-      'Prometheus has not answered since 2026-01-01T00:00:00Z: connection refused (h:9090)',
-    );
+    const cause = 'Prometheus has not answered since Jan 1, 01:00:00: connection refused (h:9090)';
+    expect(card).toContain(cause);
     expect(card).not.toContain('same cause');
+    expect(card).not.toContain('First because');
+    const row = page.locator('.cell-reason').nth(1);
+    expect(await row.innerText()).toBe(cause);
+    expect(await row.locator('time').getAttribute('title')).toBe(
+      'Jan 1, 01:00:00 GMT+1, 2026-01-01 00:00:00 UTC',
+    );
+    expect(await row.getAttribute('title')).toContain('2026-01-01 00:00:00 UTC');
   });
 });
 

@@ -1,9 +1,12 @@
 import type { VNode } from 'preact';
 import type { Selection } from './selection.js';
+import { RemedyItem } from '../scaler/text/what-to-do.jsx';
 import { EmptyView } from '../ui/states.jsx';
 
-const FIRST_COMMANDS = `kubectl get hpa -A -o yaml | promscaler import - > scalers.yaml
-promscaler new deployment/web --max 10 > web.yaml`;
+const FIRST_COMMANDS = [
+  ['Write a document for a workload', 'promscaler new deployment/web --max 10 > web.yaml'],
+  ['Apply it', 'kubectl apply -f web.yaml'],
+] as const;
 
 interface NoScalersProps {
   /** Whether there are scalers that do not match the selection. */
@@ -23,11 +26,15 @@ export function NoScalers({ hasOthers, onChange }: NoScalersProps): VNode {
     );
   return (
     <EmptyView title="No scalers yet">
-      <p>Convert the HPAs of the cluster, or write a document for one workload:</p>
-      <pre class="commands">{FIRST_COMMANDS}</pre>
+      <ol class="what-to-do">
+        {FIRST_COMMANDS.map(([text, command]) => (
+          <RemedyItem key={text} remedy={{ text, snippet: { kind: 'command', text: command } }} />
+        ))}
+      </ol>
       <p>
-        Put the document into the directory that promscaler reads, or create a Scaler object: the scaler
-        appears here within seconds.
+        The scaler appears here within seconds. Instead of the second command, the document can be put into
+        the directory that promscaler reads. To convert all HPAs, begin with{' '}
+        <code>kubectl get hpa -A -o yaml | promscaler import - {'>'} scalers.yaml</code>.
       </p>
     </EmptyView>
   );

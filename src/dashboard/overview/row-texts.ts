@@ -1,5 +1,7 @@
 import type { OverviewRow } from '../../api/answers.js';
+import { splitTimes } from '../../units/split-times.js';
 import { formatCount } from '../ui/numbers.js';
+import { formatExact } from '../ui/times.js';
 
 export function sparklineLabel({ replicas }: OverviewRow): string {
   const known = replicas.filter((count) => count !== null);
@@ -19,4 +21,11 @@ export function replicasText({ current, desired }: Pick<OverviewRow, 'current' |
 export function shorten(value: number | null): number | null {
   if (value === null) return null;
   return Math.abs(value) < 100 ? Number(value.toPrecision(3)) : Math.round(value);
+}
+
+/** Returns a sentence for a tooltip: each of its times in the time zone of the viewer and in UTC. */
+export function exactTimes(text: string): string {
+  return splitTimes(text)
+    .map((piece) => (piece.isTime ? formatExact(Date.parse(piece.text)) : piece.text))
+    .join('');
 }

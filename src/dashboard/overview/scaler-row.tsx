@@ -3,15 +3,16 @@ import type { HTMLAttributes, VNode } from 'preact';
 import type { OverviewRow } from '../../api/answers.js';
 import { formatCount, formatMetric, UNKNOWN } from '../ui/numbers.js';
 import { formatLeft, formatSince, parseTime } from '../ui/times.js';
+import { Sentence } from '../scaler/text/sentence.jsx';
 import { Badge, Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Sparkline } from '../ui/sparkline.jsx';
 import { TimeText } from '../ui/time.jsx';
 import { useNow } from '../ui/use-now.js';
-import { ratioOf } from './selection.js';
+import { percentOf } from './selection.js';
 import type { ColumnName } from './selection.js';
-import { replicasText, shorten, sparklineLabel } from './row-texts.js';
+import { exactTimes, replicasText, shorten, sparklineLabel } from './row-texts.js';
 
 interface ScalerRowProps {
   readonly row: OverviewRow;
@@ -19,6 +20,8 @@ interface ScalerRowProps {
   readonly index: number;
   /** Distance from the top of the first row in pixels. */
   readonly top: number;
+  /** Whether it shows no cause. */
+  readonly isShort: boolean;
   readonly columns: readonly ColumnName[];
   /** Time of the last change of the row. When it changes, the row is highlighted for a moment. */
   readonly newsAt: string | null;
@@ -40,19 +43,20 @@ export function placeOf(
 /** Shows a scaler. It renders only if its props have changed: otherwise scrolling would render all rows. */
 export class ScalerRow extends Component<ScalerRowProps> {
   override shouldComponentUpdate(next: ScalerRowProps): boolean {
-    const { row, index, top, newsAt, columns } = this.props;
+    const { row, index, top, newsAt, columns, isShort } = this.props;
     return (
       next.row !== row ||
       next.index !== index ||
       next.top !== top ||
       next.newsAt !== newsAt ||
+      next.isShort !== isShort ||
       next.columns !== columns
     );
   }
 
-  override render({ row, index, top, newsAt, columns }: ScalerRowProps): VNode {
+  override render({ row, index, top, newsAt, columns, isShort }: ScalerRowProps): VNode {
     return (
-      <div class="scaler-row" {...placeOf(index, top)}>
+      <div class={isShort ? 'scaler-row is-short' : 'scaler-row'} {...placeOf(index, top)}>
         {newsAt === null ? null : <span key={newsAt} class="news" />}
         <NameCell row={row} />
         <StateCell row={row} />
@@ -143,22 +147,24 @@ function ReplicasCell({ row }: CellProps): VNode {
   );
 }
 
-function MetricCell({ row: { metric, metrics } }: CellProps): VNode {
+function MetricCell({ row: { metric, metrics, state } }: CellProps): VNode {
   if (metric === null)
     return (
       <div role="cell" class="cell-metric muted">
         {metrics === 0 ? 'No metric' : 'No value'}
       </div>
     );
-  const ratio = ratioOf(metric);
+  const percent = percentOf(metric);
+  // A scaler that is OK has no color: its load is within the tolerance, or its replicas are changing.
+  const isAbove = state.severity !== 'ok' && percent !== null && percent > 100;
   const value = `${formatMetric(shorten(metric.value), metric)} of ${formatMetric(metric.target, metric)}`;
   const others = metrics > 1 ? ` (1 of ${metrics} metrics)` : '';
   return (
     <div role="cell" class="cell-metric" title={`${metric.name}: ${value}${others}`}>
-      {ratio === null ? (
+      {percent === null ? (
         <span class="muted">{UNKNOWN}</span>
       ) : (
-        <span class={ratio > 1 ? 'is-above' : undefined}>{formatCount(Math.round(ratio * 100))} %</span>
+        <span class={isAbove ? 'is-above' : undefined}>{formatCount(percent)} %</span>
       )}
       <span class="muted">
         <span class="of-target"> of target</span>
@@ -181,8 +187,8 @@ function ReasonCell({ row: { state } }: CellProps): VNode {
       </div>
     );
   return (
-    <div role="cell" class="cell-reason" title={cause}>
-      <bdi>{cause}</bdi>
+    <div role="cell" class="cell-reason" title={exactTimes(cause)}>
+      <Sentence text={cause} />
       {untilMs === null ? null : <Until ms={untilMs} />}
     </div>
   );

@@ -8,7 +8,7 @@ import { WIDE, useMedia } from '../ui/use-media.js';
 import { placeOf, ScalerRow } from './scaler-row.jsx';
 import { isLargestFirst, lineKey } from './selection.js';
 import type { ColumnName, Line, SectionLine, Selection, SortKey } from './selection.js';
-import { topOf } from './visible-range.js';
+import type { LineKind } from './visible-range.js';
 
 interface ScalerTableProps {
   readonly lines: readonly Line[];
@@ -45,11 +45,11 @@ export function ScalerTable(props: ScalerTableProps): VNode {
   const { lines, selection, onChange, news, isPlaced } = props;
   const body = useRef<HTMLDivElement>(null);
   const probe = useRef<HTMLDivElement>(null);
-  const headings = useMemo(() => lines.flatMap((line, index) => ('section' in line ? [index] : [])), [lines]);
-  const { first, end, ...heights } = useVirtualRows({ body, probe, rows: lines.length, headings });
-  const { rowHeight } = heights;
-  const layout = { ...heights, headings };
-  useScrollMemory('overview', rowHeight > 0 && isPlaced);
+  const { columns } = selection;
+  const kinds = useMemo(() => lines.map((line) => kindOf(line, columns)), [lines, columns]);
+  const { first, end, tops } = useVirtualRows({ body, probe, kinds });
+  const height = tops.at(-1) ?? 0;
+  useScrollMemory('overview', height > 0 && isPlaced);
   const { focused, onFocus, onBlur, onKeyDown } = useRowFocus(body, lines.length, end - first);
 
   const indexes = Array.from({ length: end - first }, (_, at) => first + at);
@@ -77,12 +77,16 @@ export function ScalerTable(props: ScalerTableProps): VNode {
           ))}
         </div>
       </div>
-      <div ref={probe} class="row-probe" aria-hidden="true" />
+      <div ref={probe} class="row-probe" aria-hidden="true">
+        <i />
+        <i />
+        <i />
+      </div>
       <div
         ref={body}
         role="rowgroup"
         class="scalers-body"
-        style={{ height: `${topOf(lines.length, layout)}px` }}
+        style={{ height: `${height}px` }}
         onFocusCapture={onFocus}
         onBlurCapture={onBlur}
         onKeyDown={onKeyDown}
@@ -96,7 +100,7 @@ export function ScalerTable(props: ScalerTableProps): VNode {
               <SectionRow
                 key={slot}
                 index={index}
-                top={topOf(index, layout)}
+                top={tops[index] ?? 0}
                 section={line.section}
                 cells={heads.length}
                 selection={selection}
@@ -107,8 +111,9 @@ export function ScalerTable(props: ScalerTableProps): VNode {
             <ScalerRow
               key={slot}
               index={index}
-              top={topOf(index, layout)}
+              top={tops[index] ?? 0}
               row={line.row}
+              isShort={kinds[index] === 'short'}
               columns={selection.columns}
               newsAt={news.get(lineKey(line)) ?? null}
             />
@@ -117,6 +122,11 @@ export function ScalerTable(props: ScalerTableProps): VNode {
       </div>
     </div>
   );
+}
+
+function kindOf(line: Line, columns: readonly ColumnName[]): LineKind {
+  if ('section' in line) return 'heading';
+  return line.row.state.cause === null || !columns.includes('reason') ? 'short' : 'row';
 }
 
 interface SortHeaderProps {

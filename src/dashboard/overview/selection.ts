@@ -154,9 +154,9 @@ function byUrgency(a: OverviewRow, b: OverviewRow): number {
  * unknown loads, because the workload serves nothing.
  */
 export function overloadOf({ metric, state }: OverviewRow): number {
-  const ratio = ratioOf(metric);
-  if (ratio === null) return UNKNOWN_PERCENT + Number(state.name === 'NoTarget');
-  return Math.max(100, Math.round(ratio * 100));
+  const percent = percentOf(metric);
+  if (percent === null) return UNKNOWN_PERCENT + Number(state.name === 'NoTarget');
+  return Math.max(100, percent);
 }
 
 /**
@@ -178,9 +178,15 @@ const VALUES: Readonly<Record<Exclude<SortKey, 'name' | 'state'>, (row: Overview
 };
 
 /** Returns value divided by target; null: unknown. */
-export function ratioOf(metric: OverviewRow['metric']): number | null {
+function ratioOf(metric: OverviewRow['metric']): number | null {
   if (metric === null || metric.value === null || metric.target <= 0) return null;
   return metric.value / metric.target;
+}
+
+/** Returns the value in percent of the target, as the rows show it; null: unknown. */
+export function percentOf(metric: OverviewRow['metric']): number | null {
+  const ratio = ratioOf(metric);
+  return ratio === null ? null : Math.round(ratio * 100);
 }
 
 export interface SectionLine {

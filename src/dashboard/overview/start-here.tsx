@@ -5,9 +5,10 @@ import type { Api } from '../data/api.js';
 import { scalerRequest } from '../data/requests.js';
 import { isAbout } from '../data/keep-fresh.js';
 import { useAnswer } from '../data/use-answer.js';
-import { formatCount, plural } from '../ui/numbers.js';
+import { formatCount, formatMetric, plural } from '../ui/numbers.js';
 import { formatSince, parseTime } from '../ui/times.js';
 import type { Remedy } from '../../decision/snippet.js';
+import { Sentence } from '../scaler/text/sentence.jsx';
 import { RemedyItem, invalidRemedies, useRemedies } from '../scaler/text/what-to-do.jsx';
 import { Badge, Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
@@ -15,8 +16,8 @@ import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Sparkline } from '../ui/sparkline.jsx';
 import { TimeText } from '../ui/time.jsx';
 import { keyOf } from './merge-overview.js';
-import { sparklineLabel } from './row-texts.js';
-import { overloadOf, ratioOf } from './selection.js';
+import { shorten, sparklineLabel } from './row-texts.js';
+import { overloadOf, percentOf } from './selection.js';
 import './start-here.css';
 
 interface StartHereProps {
@@ -42,6 +43,7 @@ export function StartHere({ api, rows, status }: StartHereProps): VNode | null {
     const next = rows[to];
     setChosen(to === 0 || next === undefined ? null : keyOf(next));
   };
+  const why = index > 0 ? null : whyFirst(row, rows[1]);
   const title = index === 0 ? 'Worst' : formatCount(index + 1);
   return (
     <section class="card start-here" aria-labelledby={id}>
@@ -52,9 +54,7 @@ export function StartHere({ api, rows, status }: StartHereProps): VNode | null {
             ? 'One scaler cannot follow its load'
             : `${title} of ${formatCount(rows.length)} that cannot follow their load`}
         </h2>
-        {rows.length === 1 || index > 0 ? null : (
-          <span class="muted">First because {whyFirst(row, rows[1])}</span>
-        )}
+        {why === null ? null : <span class="muted">First because {why}</span>}
       </div>
       {rows.length === 1 ? null : (
         <div class="start-steps">
@@ -75,17 +75,21 @@ export function StartHere({ api, rows, status }: StartHereProps): VNode | null {
           <NextList remedies={invalidRemedies(row)} />
         )}
       </div>
-      <Picture row={row} />
+      {row.kind === null ? null : <Picture row={row} />}
     </section>
   );
 }
 
-/** Returns why `row` is the first of the rows, `next` being the second. */
-function whyFirst(row: OverviewRow, next: OverviewRow | undefined): string {
-  if (row.state.name === 'NoTarget') return 'its target cannot be read';
-  if (ratioOf(row.metric) === null) return 'its load has been unknown the longest';
-  const isOldest = next !== undefined && overloadOf(next) === overloadOf(row);
-  return isOldest ? 'its state is the oldest' : 'its load is furthest above target';
+/** Returns why `row` comes before `next`, the second row. Null: there is no other one, or only its name is first. */
+export function whyFirst(row: OverviewRow, next: OverviewRow | undefined): string | null {
+  if (next === undefined) return null;
+  const isUnknown = percentOf(row.metric) === null;
+  if (overloadOf(next) !== overloadOf(row)) {
+    if (row.state.name === 'NoTarget') return 'its target cannot be read';
+    return isUnknown ? 'its load is unknown' : 'its load is furthest above target';
+  }
+  if (next.state.since === row.state.since) return null;
+  return isUnknown ? 'its load has been unknown the longest' : 'its state is the oldest';
 }
 
 function Subject({ row }: { readonly row: OverviewRow }): VNode {
@@ -136,21 +140,22 @@ function Cause({ row, rows, status }: CauseProps): VNode {
   const { state, metric } = row;
   // If a data source does not answer, the line below the header already counts its scalers.
   const isSourceDown = status?.dataSources.some(({ failingSince }) => failingSince !== null) === true;
-  const ratio = ratioOf(metric);
+  const percent = percentOf(metric);
   const isCounted = isSourceDown && state.cause?.startsWith('Prometheus') === true;
   const others = isCounted ? 0 : rows.filter((one) => one.state.cause === state.cause).length - 1;
   return (
     <p class="start-cause">
       <b class="remedy-label">Cause </b>
       <span class="start-why">
-        <bdi>{state.cause ?? state.name}</bdi>
-        {ratio === null || metric === null ? null : (
-          <span>
-            <bdi>{metric.name}</bdi> is at <b>{formatCount(Math.round(ratio * 100))} %</b> of its target
+        <Sentence text={state.cause ?? state.name} />
+        {percent === null || metric === null ? null : (
+          <span class="muted">
+            <bdi>{metric.name}</bdi> is at <b>{formatCount(percent)} %</b> of its target (
+            {formatMetric(shorten(metric.value), metric)} of {formatMetric(metric.target, metric)})
           </span>
         )}
         {others === 0 ? null : (
-          <span>
+          <span class="muted">
             {plural(others, 'other scaler')} {others === 1 ? 'has' : 'have'} the same cause
           </span>
         )}

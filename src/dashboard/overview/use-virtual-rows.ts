@@ -1,41 +1,46 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { visibleRange, type Layout, type RowRange } from './visible-range.js';
+import { topsOf, visibleRange, type LineKind, type RowRange } from './visible-range.js';
 
-interface VirtualRows extends RowRange, Omit<Layout, 'headings'> {}
+interface VirtualRows extends RowRange {
+  /** See `topsOf`. */
+  readonly tops: readonly number[];
+}
 
 interface VirtualRowsOptions {
   /** The element that contains all rows and has their total height. */
   readonly body: RefObject<HTMLElement | null>;
   /**
-   * A hidden element that measures heights, which depend on the font size: its height is that of a row, its width is
-   * the height of a heading.
+   * A hidden element that measures heights, which depend on the font size. Its children have the heights of a row, a
+   * short row and a heading.
    */
   readonly probe: RefObject<HTMLElement | null>;
-  readonly rows: number;
-  readonly headings: Layout['headings'];
+  readonly kinds: readonly LineKind[];
 }
 
-/** Returns the rows to draw at the current scroll position, and the measured heights. */
-export function useVirtualRows({ body, probe, rows, headings }: VirtualRowsOptions): VirtualRows {
-  const [view, setView] = useState<VirtualRows>({ first: 0, end: 0, rowHeight: 0, headingHeight: 0 });
+/** Returns the lines to draw at the current scroll position, and the positions of all lines. */
+export function useVirtualRows({ body, probe, kinds }: VirtualRowsOptions): VirtualRows {
+  const [view, setView] = useState<VirtualRows>({ first: 0, end: 0, tops: [0] });
   useLayoutEffect(() => {
     // Measured only when the layout changes: measuring while scrolling would force the browser to compute the layout
     // each time.
-    let [rowHeight, headingHeight, bodyTop] = [0, 0, 0];
+    let [least, bodyTop] = [0, 0];
+    let tops: readonly number[] = [0];
     const follow = (): void => {
-      const layout = { rowHeight, headings, headingHeight };
-      const range = visibleRange({ ...layout, offset: bodyTop - scrollY, height: innerHeight, rows });
+      const range = visibleRange({ tops, least, offset: bodyTop - scrollY, height: innerHeight });
       setView((before) =>
-        before.first === range.first && before.end === range.end && before.rowHeight === rowHeight
+        before.first === range.first && before.end === range.end && before.tops === tops
           ? before
-          : { ...range, rowHeight, headingHeight },
+          : { ...range, tops },
       );
     };
     const measure = (): void => {
       if (body.current === null || probe.current === null) return;
-      rowHeight = probe.current.offsetHeight;
-      headingHeight = probe.current.offsetWidth;
+      const [row = 0, short = 0, heading = 0] = [...probe.current.children].map(
+        (child) => child.getBoundingClientRect().height,
+      );
+      least = Math.min(row, short, heading);
+      tops = topsOf(kinds, { row, short, heading });
       bodyTop = body.current.getBoundingClientRect().top + scrollY;
       follow();
     };
@@ -50,8 +55,8 @@ export function useVirtualRows({ body, probe, rows, headings }: VirtualRowsOptio
       removeEventListener('scroll', follow);
       removeEventListener('resize', measure);
     };
-  }, [body, probe, rows, headings]);
-  return { ...view, end: Math.min(view.end, rows) };
+  }, [body, probe, kinds]);
+  return { ...view, end: Math.min(view.end, kinds.length) };
 }
 
 const positions = new Map<string, number>();

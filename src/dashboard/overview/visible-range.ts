@@ -1,56 +1,56 @@
-/** The rows from `first` (inclusive) to `end` (exclusive). */
+/** The lines from `first` (inclusive) to `end` (exclusive). */
 export interface RowRange {
   readonly first: number;
   readonly end: number;
 }
 
-/** The heights of the lines of a list, in pixels. */
-export interface Layout {
-  readonly rowHeight: number;
-  /** Ascending indexes of the lines that are headings of sections. */
-  readonly headings: readonly number[];
-  readonly headingHeight: number;
-}
+/** `short`: a row without a cause, which has one line of text less on a narrow page. */
+export type LineKind = 'row' | 'short' | 'heading';
 
-interface Viewport extends Layout {
-  /** Distance from the top of the window to the first row in pixels; negative: the row is above the window. */
+/** The height of each kind of line in pixels. */
+export type Heights = Readonly<Record<LineKind, number>>;
+
+interface Viewport {
+  /** Distance from the top of the window to the first line in pixels; negative: the line is above the window. */
   readonly offset: number;
   /** Height of the window in pixels. */
   readonly height: number;
-  readonly rows: number;
+  readonly tops: readonly number[];
+  /** Height of the lowest kind of line in pixels; 0: unknown. */
+  readonly least: number;
 }
 
-/** How many rows are drawn above and below the window, so that scrolling finds them ready. */
+/** How many lines are drawn above and below the window, so that scrolling finds them ready. */
 const OVERSCAN = 5;
-/** The range moves by multiples of this number of rows, so that scrolling renders less often. */
+/** The range moves by multiples of this number of lines, so that scrolling renders less often. */
 const STEP = 4;
 
 /**
- * Returns the rows to draw: those in the window, and some above and below. The number of rows depends only on the
- * height of the window, so that a row that enters the range can reuse the element of a row that leaves it.
+ * Returns the lines to draw: those in the window, and some above and below. The number of lines depends only on the
+ * height of the window, so that a line that enters the range can reuse the element of a line that leaves it.
  */
-export function visibleRange({ offset, height, rows, ...layout }: Viewport): RowRange {
-  const { rowHeight, headings, headingHeight } = layout;
-  if (rows === 0 || rowHeight <= 0) return { first: 0, end: 0 };
-  const lowest = headings.length === 0 ? rowHeight : Math.min(rowHeight, headingHeight);
-  const size = Math.ceil(height / lowest) + 1 + 2 * OVERSCAN + STEP;
-  const top = lineAt(-offset, layout) - OVERSCAN;
+export function visibleRange({ offset, height, tops, least }: Viewport): RowRange {
+  const rows = tops.length - 1;
+  if (rows === 0 || least <= 0) return { first: 0, end: 0 };
+  const size = Math.ceil(height / least) + 1 + 2 * OVERSCAN + STEP;
+  const top = lineAt(-offset, tops) - OVERSCAN;
   const first = Math.max(0, Math.min(Math.floor(top / STEP) * STEP, rows - size));
   return { first, end: Math.min(rows, first + size) };
 }
 
-/** Returns the distance in pixels from the top of the first line to the top of this line. */
-export function topOf(line: number, { rowHeight, headings, headingHeight }: Layout): number {
-  const next = headings.findIndex((heading) => heading >= line);
-  const above = next === -1 ? headings.length : next;
-  return line * rowHeight - above * (rowHeight - headingHeight);
+/** Returns the distance in pixels from the top of the first line to each line, and at the end to the last bottom. */
+export function topsOf(kinds: readonly LineKind[], heights: Heights): readonly number[] {
+  let top = 0;
+  return [0, ...kinds.map((kind) => (top += heights[kind]))];
 }
 
-/** Returns the line at this distance in pixels from the top of the first line. */
-function lineAt(distance: number, layout: Layout): number {
-  const { rowHeight, headings, headingHeight } = layout;
-  const next = headings.findIndex((heading) => topOf(heading, layout) + headingHeight > distance);
-  const above = next === -1 ? headings.length : next;
-  const line = Math.floor((distance + above * (rowHeight - headingHeight)) / rowHeight);
-  return Math.min(line, headings[above] ?? line);
+/** Returns the last line that begins at or above this distance in pixels from the top of the first line. */
+function lineAt(distance: number, tops: readonly number[]): number {
+  let [low, high] = [0, tops.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((tops[middle] ?? 0) <= distance) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

@@ -7,7 +7,7 @@ import { Icon } from '../ui/icon.jsx';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Waiting } from '../ui/states.jsx';
 import { Time } from '../ui/time.jsx';
-import { Cause } from './text/headline.jsx';
+import { Sentence } from './text/sentence.jsx';
 import { RemedyItem, invalidRemedies } from './text/what-to-do.jsx';
 
 interface MissingScalerProps {
@@ -34,7 +34,9 @@ export function MissingScaler({ api, namespace, name, error, onRetry }: MissingS
         <Icon name={icon} />
         <span>{state.name}: nothing is scaled, because no version of the document is valid</span>
       </h2>
-      <Cause state={state} />
+      <p class="verdict-sentence">
+        <Sentence text={state.cause ?? ''} />
+      </p>
       <div class="what-to-do">
         <h3>What to do</h3>
         <ul>

@@ -15,7 +15,7 @@ interface SeverityStyle {
 /** The style of each severity. The most urgent severity comes first. */
 export const SEVERITY_STYLES: Readonly<Record<Severity, SeverityStyle>> = {
   'cannot-follow': { text: 'Cannot follow', tone: 'bad', icon: 'error' },
-  held: { text: 'Set by a person or rejected', tone: 'warn', icon: 'lock' },
+  held: { text: 'Held', tone: 'warn', icon: 'lock' },
   waiting: { text: 'Waiting', tone: 'info', icon: 'clock' },
   idle: { text: 'Idle', tone: 'quiet', icon: 'moon' },
   ok: { text: 'OK', tone: 'quiet', icon: 'ok' },

@@ -3,7 +3,7 @@ import {
   EVERYTHING,
   countRows,
   linesOf,
-  ratioOf,
+  percentOf,
   readSelection,
   selectRows,
   writeSelection,
@@ -140,7 +140,7 @@ describe('linesOf', () => {
     expect(linesIn({})).toEqual([
       'Cannot follow 1',
       'cart',
-      'Set by a person or rejected 1',
+      'Held 1',
       'web',
       'Waiting 1',
       'etl',
@@ -188,16 +188,16 @@ describe('groups by label', () => {
   });
 });
 
-describe('ratioOf', () => {
+describe('percentOf', () => {
   it('is unknown without a value and with a target of 0', () => {
-    const metric = { name: 'cpu', unit: 'percent' as const, value: 30, target: 60 };
+    const metric = { name: 'cpu', unit: 'percent' as const, value: 30.2, target: 60 };
 
-    expect(ratioOf(metric)).toBe(0.5);
-    expect([ratioOf(null), ratioOf({ ...metric, value: null }), ratioOf({ ...metric, target: 0 })]).toEqual([
-      null,
-      null,
-      null,
-    ]);
+    expect([
+      percentOf(metric),
+      percentOf(null),
+      percentOf({ ...metric, value: null }),
+      percentOf({ ...metric, target: 0 }),
+    ]).toEqual([50, null, null, null]);
   });
 });
 

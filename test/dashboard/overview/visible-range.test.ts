@@ -1,17 +1,23 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { topOf, visibleRange } from '../../../src/dashboard/overview/visible-range.js';
+import { type LineKind, topsOf, visibleRange } from '../../../src/dashboard/overview/visible-range.js';
 
-const VIEW = { height: 600, rowHeight: 60, rows: 5000, headings: [], headingHeight: 36 };
+const HEIGHTS = { row: 60, short: 48, heading: 36 };
+
+function rowsOf(count: number): readonly LineKind[] {
+  return new Array<LineKind>(count).fill('row');
+}
+
+const VIEW = { height: 600, tops: topsOf(rowsOf(5000), HEIGHTS), least: 60 };
 
 describe('visibleRange', () => {
   it.each([
     ['at the top', { ...VIEW, offset: 300 }, { first: 0, end: 25 }],
     ['in the middle', { ...VIEW, offset: -60_000 }, { first: 992, end: 1017 }],
     ['at the end', { ...VIEW, offset: 600 - 5000 * 60 }, { first: 4975, end: 5000 }],
-    ['of 3 rows', { ...VIEW, rows: 3, offset: 0 }, { first: 0, end: 3 }],
-    ['of no rows', { ...VIEW, rows: 0, offset: 0 }, { first: 0, end: 0 }],
-    ['before the height of a row is known', { ...VIEW, rowHeight: 0, offset: 0 }, { first: 0, end: 0 }],
+    ['of 3 rows', { ...VIEW, tops: topsOf(rowsOf(3), HEIGHTS), offset: 0 }, { first: 0, end: 3 }],
+    ['of no rows', { ...VIEW, tops: [0], offset: 0 }, { first: 0, end: 0 }],
+    ['before the height of a row is known', { ...VIEW, least: 0, offset: 0 }, { first: 0, end: 0 }],
   ])('%s', (_name, view, range) => {
     expect(visibleRange(view)).toEqual(range);
   });
@@ -22,7 +28,8 @@ describe('visibleRange', () => {
         fc.integer({ min: -400_000, max: 2000 }),
         fc.integer({ min: 0, max: 6000 }),
         (offset, rows) => {
-          const { first, end } = visibleRange({ ...VIEW, offset, rows });
+          const tops = topsOf(rowsOf(rows), HEIGHTS);
+          const { first, end } = visibleRange({ ...VIEW, tops, offset });
           for (let y = 0; y < 600; y += 30) {
             const row = Math.floor((y - offset) / 60);
             if (row >= 0 && row < rows) expect(row >= first && row < end).toBe(true);
@@ -34,25 +41,28 @@ describe('visibleRange', () => {
     );
   });
 
-  it('contains every line in the window if some are headings of 36 px, which are at the end of the lines above', () => {
+  it('contains every line in the window if lines have three heights', () => {
+    const kind = fc.constantFrom<LineKind>('row', 'short', 'heading');
     fc.assert(
       fc.property(
-        fc.integer({ min: -200_000, max: 2000 }),
-        fc.uniqueArray(fc.integer({ min: 0, max: 2999 }), { maxLength: 300 }),
-        (offset, indexes) => {
-          const headings = indexes.toSorted((a, b) => a - b);
-          const layout = { rows: 3000, rowHeight: 60, headings, headingHeight: 36 };
-          const { first, end } = visibleRange({ ...layout, offset, height: 600 });
-          for (let line = 0; line < 3000; line += 1) {
-            const top = topOf(line, layout) + offset;
-            const height = headings.includes(line) ? 36 : 60;
-            if (top + height > 0 && top < 600) expect(line >= first && line < end).toBe(true);
-          }
+        fc.integer({ min: -60_000, max: 2000 }),
+        fc.array(kind, { minLength: 1, maxLength: 1000 }),
+        (offset, kinds) => {
+          const tops = topsOf(kinds, HEIGHTS);
+          const { first, end } = visibleRange({ tops, least: 36, offset, height: 600 });
+          kinds.forEach((one, line) => {
+            const top = (tops[line] ?? NaN) + offset;
+            if (top + HEIGHTS[one] > 0 && top < 600) expect(line >= first && line < end).toBe(true);
+          });
         },
       ),
       { numRuns: 30 },
     );
-    const layout = { rowHeight: 60, headings: [0, 3], headingHeight: 36 };
-    expect([0, 1, 2, 3, 4, 5].map((line) => topOf(line, layout))).toEqual([0, 36, 96, 156, 192, 252]);
+  });
+});
+
+describe('topsOf', () => {
+  it('adds the heights of the lines above, and ends with the height of all', () => {
+    expect(topsOf(['heading', 'row', 'short', 'heading'], HEIGHTS)).toEqual([0, 36, 96, 144, 180]);
   });
 });

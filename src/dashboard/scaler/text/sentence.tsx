@@ -12,7 +12,7 @@ interface SentenceProps {
  */
 export function Sentence({ text }: SentenceProps): VNode {
   return (
-    <span dir="auto">
+    <span class="sentence" dir="auto">
       {splitTimes(text).map((piece, index) =>
         piece.isTime ? (
           <Time key={index} at={piece.text} />
