@@ -32,6 +32,6 @@ describe('the header on a phone', () => {
     await page.getByText('Live', { exact: true }).waitFor();
 
     expect((await page.locator('.header').boundingBox())?.height).toBeLessThan(60);
-    expect(await page.locator('.connection').innerText()).toMatch(/^Live \d\d:\d\d:\d\d$/);
+    expect(await page.locator('.connection').innerText()).toMatch(/^Live\s\d\d:\d\d:\d\d$/);
   });
 });
