@@ -203,7 +203,7 @@ describe('the page about Argo CD, Flux and Helm', () => {
   it.each([
     ' changed spec.replicas after promscaler ',
     ' may reset the replica count',
-    'remove spec.replicas with kubectl apply edit-last-applied, then from the manifest. Without',
+    ', then from the manifest. Without the first step, the next apply sets the count to 1',
   ])('quotes the message %s', (message) => {
     expect(readPage('docs/guides/gitops.md')).toContain(message);
     expect(SOURCES).toContain(message);

@@ -1,5 +1,5 @@
 import { OBJECTS_PATH } from '../scaler/problems/problem.js';
-import { kubectl, type Remedy, type TroubledScaler } from './snippet.js';
+import { kubectl, type Pausable, type Remedy, targetOf, type TroubledScaler } from './snippet.js';
 
 /** Removing the field from a manifest may reset a running workload once. */
 const MAY_RESET = '. See docs/guides/gitops.md before: the next run may set the count to 1';
@@ -25,27 +25,41 @@ const TOOLS: readonly (readonly [RegExp, string])[] = [
   [/^pulumi/i, 'add ignoreChanges: ["spec.replicas"] to the Pulumi resource'],
   [
     /^kubectl-client-side-apply$|^before-first-apply$/,
-    'remove spec.replicas with kubectl apply edit-last-applied, then from the manifest. Without the first step, the next apply sets the count to 1',
+    'remove spec.replicas with kubectl apply edit-last-applied TARGET, then from the manifest. Without the first step, the next apply sets the count to 1',
   ],
   [/apply/i, `remove spec.replicas from the manifest that is applied${MAY_RESET}`],
 ];
 
-/** Returns how a deployment tool stops setting `spec.replicas`; null: the field manager is not known to be one. */
-export function fixOfTool(manager: string): string | null {
-  return TOOLS.find(([pattern]) => pattern.test(manager))?.[1] ?? null;
+/**
+ * Returns how a deployment tool stops setting `spec.replicas` of a workload; null: the field manager is not known to be
+ * one.
+ */
+export function fixOfTool(
+  manager: string,
+  workload: Pick<Pausable, 'target'> & { readonly namespace: string },
+): string | null {
+  const fix = TOOLS.find(([pattern]) => pattern.test(manager))?.[1] ?? null;
+  return fix?.replace('TARGET', () => `${targetOf(workload)} -n ${workload.namespace}`) ?? null;
 }
+
+/** Returns the name of a deployment tool: that of its field manager, except for client-side apply. */
+export function nameTool(manager: string): string {
+  return CLIENT_SIDE_APPLY.test(manager) ? 'kubectl apply' : manager;
+}
+
+const CLIENT_SIDE_APPLY = /^kubectl-client-side-apply$|^before-first-apply$/;
 
 /**
  * Returns how to stop clients that keep changing the replicas. `kubectl` may be a person with `kubectl scale` or a
  * server-side apply, so both are named. `managedFields` are no help: they have the last writer, which is promscaler.
  */
 export function stopWriters(
-  { namespace, name, generation }: TroubledScaler,
+  { namespace, name, generation, target }: TroubledScaler,
   managers: readonly string[],
 ): readonly Remedy[] {
   const tools = managers.flatMap((manager): readonly Remedy[] => {
-    const fix = fixOfTool(manager);
-    return fix === null ? [] : [{ text: `Stop ${manager}: ${fix}`, snippet: null }];
+    const fix = fixOfTool(manager, { namespace, target });
+    return fix === null ? [] : [{ text: `Stop ${nameTool(manager)}: ${fix}`, snippet: null }];
   });
   if (tools.length > 0 && tools.length === managers.length) return tools;
   const by = managers.length === 0 ? '' : `, with the field manager ${managers.join(', ')}`;

@@ -118,7 +118,9 @@ function whyIdleHpa({ source, ...context }: AdoptContext, hpa: JsonObject): stri
   const why = readHorizontalPodAutoscaler(hpa)?.whyNoCount;
   if (why === undefined) return null;
   const name = textIn(objectIn(hpa, 'metadata'), 'name') ?? '';
-  return `HPA ${source.namespace}/${name} has no desired replicas: ${why}. Wait until the HPA has desired replicas, or see ${kubectlFor(`describe hpa ${name}`, source, context)}`;
+  // As in `doctor` and `explain`, which know only the ScaledObject.
+  const described = source.kind === HPA ? `hpa ${name}` : `scaledobject ${source.name}`;
+  return `HPA ${source.namespace}/${name} has no desired replicas: ${why}. Wait until the HPA has desired replicas, or see ${kubectlFor(`describe ${described}`, source, context)}`;
 }
 
 /** Returns why a ScaledObject has no HPA, and what to do. */

@@ -85,7 +85,10 @@ export function whyNotInForce(
 export async function whatResets(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
   const workload = await readWorkload(context, scaler);
   if (workload == null) return null;
-  const reset = findReset(workload, readWatchedTarget(workload)?.replicasManagers ?? []);
+  const reset = findReset(workload, readWatchedTarget(workload)?.replicasManagers ?? [], {
+    namespace: context.source.namespace,
+    target: scaler.target,
+  });
   if (reset === null) return null;
   const { tool, fix } = reset;
   return `${describeReset(tool, [nameWorkload(context, scaler)], true)}. To prevent that: ${fix}`;

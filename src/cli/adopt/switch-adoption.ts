@@ -50,13 +50,15 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   const view = await fetchView(context, scaler);
   mustBeAllowed(whyNotInForce(context, scaler, view));
   const warnings: string[] = [];
+  let isCompared = false;
   const onCompared = (report: AgreementReport): void => {
+    isCompared = report.now !== null;
     io.stdout.write(localTimes(nameProgram(agreementText(report), io)));
     const short = whyShort(report);
     if (short !== null && options.force !== true) warnings.push(short);
   };
   mustBeAllowed(await whyRefused(context, scaler, { object, view, onCompared }));
-  if (object === null) warnings.push(whyNotCompared(context, view));
+  if (object === null || !isCompared) warnings.push(whyNotCompared(context, view, object !== null));
   const zero = view.row === null ? null : whyZero(view.row);
   if (zero !== null) warnings.push(zero);
   const manager = object === null ? null : managerOf(object);
@@ -86,16 +88,19 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
 }
 
 /**
- * Returns the warning for a switch without an autoscaler: without a comparison, the first decision may change the
+ * Returns the warning for a switch without an autoscaler or a count of it: without a comparison, the first decision may change the
  * count.
  */
-function whyNotCompared({ source }: AdoptContext, { row }: ServiceView): string {
+function whyNotCompared({ source }: AdoptContext, { row }: ServiceView, exists: boolean): string {
   const wanted = row === null ? null : row.desiredReplicas;
   const change =
     wanted === null || wanted === row?.currentReplicas
       ? ''
       : ` (now from ${row?.currentReplicas ?? '?'} to ${wanted})`;
-  return `${nameSource(source)} does not exist, so its desired replicas cannot be compared. The first decision may change the replica count${change}`;
+  const why = exists
+    ? `the last decision was not compared with ${nameSource(source)}`
+    : `${nameSource(source)} does not exist, so its desired replicas cannot be compared`;
+  return `${why}. The first decision may change the replica count${change}`;
 }
 
 function mustBeAllowed(refusal: Refusal | null): void {

@@ -1,4 +1,4 @@
-import { fixOfTool } from '../../decision/replicas-writers.js';
+import { fixOfTool, nameTool } from '../../decision/replicas-writers.js';
 import { type JsonObject, objectIn, objectsIn, textsIn } from '../../kubernetes/api/json.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
@@ -34,7 +34,7 @@ export function checkReplicasWriter({
   const { target } = cluster;
   if (target instanceof KubernetesError) return [make.skipped('the target cannot be read')];
   const managers = target.replicasManagers ?? [];
-  const reset = findReset(cluster.object, managers);
+  const reset = findReset(cluster.object, managers, { namespace: target.namespace, target: target.ref });
   if (reset !== null) {
     const { tool, fix } = reset;
     const workload = nameTarget(target.namespace, target.ref);
@@ -57,20 +57,25 @@ interface Reset {
  * Returns the deployment tool whose next run may reset the replicas of a workload; null: none is known. `managers`: the
  * field managers of `spec.replicas`.
  */
-export function findReset(object: JsonObject | null, managers: readonly string[]): Reset | null {
+export function findReset(
+  object: JsonObject | null,
+  managers: readonly string[],
+  workload: Parameters<typeof fixOfTool>[1],
+): Reset | null {
   const hasApplied = objectsIn(objectIn(object, 'metadata'), 'managedFields').some(
     ({ manager }) => manager === CLIENT_SIDE_APPLY,
   );
   // After another client has set the count, kubectl no longer owns the field, but the next apply still resets it.
   for (const tool of new Set([...managers, ...(hasApplied ? [CLIENT_SIDE_APPLY] : [])])) {
-    const fix = fixOfTool(tool);
+    const fix = fixOfTool(tool, workload);
     if (fix !== null && (!isClientSideApply(tool) || appliesReplicas(object))) return { tool, fix };
   }
   return null;
 }
 
-export function describeReset(tool: string, workloads: readonly string[], isDryRun: boolean): string {
+export function describeReset(manager: string, workloads: readonly string[], isDryRun: boolean): string {
   const [first = '', ...more] = workloads;
+  const tool = nameTool(manager);
   const run = `${isDryRun ? 'after the dry run, ' : ''}each run of ${tool}`;
   return more.length === 0
     ? `${tool} has set spec.replicas of ${first}: ${run} may reset the replica count`
@@ -108,7 +113,9 @@ export function combineReplicasWriters(
     const [first] = group;
     if (first === undefined || group.length === 1) return [];
     const workloads = group.map(({ workload }) => workload);
-    return [warning(describeReset(first.tool, workloads, first.isDryRun), first.fix ?? '')];
+    const isOfEach = first.fix?.includes('edit-last-applied') === true;
+    const fix = `${isOfEach ? `for each of these workloads, as here for ${first.workload}: ` : ''}${first.fix ?? ''}`;
+    return [warning(describeReset(first.tool, workloads, first.isDryRun), fix)];
   });
   return [
     ...combined,

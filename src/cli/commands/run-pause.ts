@@ -1,4 +1,5 @@
 import { readPause } from '../../control/cycle/pause.js';
+import { whyNotScaling } from '../../control/cycle/shared-targets.js';
 import { nameOtherScaler } from '../../decision/pause.js';
 import { PAUSE_ANNOTATIONS, type TargetRef } from '../../scaler/spec.js';
 import { APPS_ROOT, nameTarget, watchedPlural } from '../../kubernetes/targets.js';
@@ -90,6 +91,8 @@ function effectOf({ replicas, direction }: PauseRequest, target: PauseTarget): s
   const workload = nameTarget(target.namespace, target.ref);
   const isDryRun = target.reported?.isDryRun === true;
   const other = target.reported?.other ?? null;
+  const idle = target.reported?.idle ?? null;
+  if (replicas === null && idle !== null) return `nothing scales ${workload}: ${idle}`;
   if (replicas === null)
     return other === null
       ? `${workload} ${EFFECTS[direction]} from the next decision on`
@@ -234,6 +237,8 @@ interface PauseTarget {
     readonly isPausedByDocument: boolean;
     /** Another autoscaler that scales the target, such as `HorizontalPodAutoscaler shop/web`; null: none. */
     readonly other: string | null;
+    /** Why nothing scales the target of a dry run; null: another autoscaler scales it, or there is no dry run. */
+    readonly idle: string | null;
   } | null;
 }
 
@@ -271,5 +276,6 @@ function reportedState({ pause, dryRun, otherScaler: other }: ScalerView): Pause
       other === null || other.whyNoCount !== undefined || (other.kind === 'Scaler' && !dryRun)
         ? null
         : nameOtherScaler(other),
+    idle: dryRun && other?.whyNoCount !== undefined ? whyNotScaling(other) : null,
   };
 }

@@ -319,7 +319,7 @@ it('adopt --report and --switch warn of a manifest with replicas, which the next
   const { exitCode, stderr } = await fixture.run('--switch');
 
   const warning =
-    'kubectl-client-side-apply has set spec.replicas of deployment shop/web: after the dry run, each run of kubectl-client-side-apply may reset the replica count. To prevent that: remove spec.replicas with kubectl apply edit-last-applied, then from the manifest. Without the first step, the next apply sets the count to 1\n';
+    'kubectl apply has set spec.replicas of deployment shop/web: after the dry run, each run of kubectl apply may reset the replica count. To prevent that: remove spec.replicas with kubectl apply edit-last-applied deployment/web -n shop, then from the manifest. Without the first step, the next apply sets the count to 1\n';
   expect(report.stdout).toContain(`Note:    ${warning}`);
   expect([exitCode, stderr]).toEqual([0, expect.stringContaining(`promscaler: warning: ${warning}`)]);
 });

@@ -76,13 +76,15 @@ describe('replicas-writer', () => {
     ['argocd-controller', 'ignoreDifferences'],
     ['kustomize-controller', 'Flux'],
     ['helm', 'autoscaling.enabled'],
-    ['kubectl-client-side-apply', 'edit-last-applied'],
+    ['kubectl-client-side-apply', 'kubectl apply edit-last-applied deployment/web -n shop, then'],
     ['Terraform', 'ignore_changes'],
   ])('warns about %s, and prints how to remove the field from it', async (manager, fix) => {
     const [found] = (await setBy(manager)).of('replicas-writer' satisfies CheckName);
 
     expect(found?.status).toBe('warning');
-    expect(found?.message).toContain(manager);
+    expect(found?.message).toContain(
+      manager === 'kubectl-client-side-apply' ? 'kubectl apply has set' : manager,
+    );
     expect(found?.fix).toContain(fix);
   });
 
@@ -114,7 +116,7 @@ describe('replicas-writer', () => {
       {
         status: 'warning',
         message:
-          'kubectl-client-side-apply has set spec.replicas of deployment shop/web: after the dry run, each run of kubectl-client-side-apply may reset the replica count',
+          'kubectl apply has set spec.replicas of deployment shop/web: after the dry run, each run of kubectl apply may reset the replica count',
       },
     ]);
     expect(await applied('{"spec":{"template":{}}}', dryRun)).toEqual([]);
@@ -176,6 +178,8 @@ describe('replicas-writer', () => {
     const { of, results } = await setBy(manager);
 
     expect(of('replicas-writer')).toEqual([]);
-    expect(results.find(({ check }) => check === 'replicas-writer')?.message).toContain(manager);
+    expect(results.find(({ check }) => check === 'replicas-writer')?.message).toContain(
+      manager === 'kubectl-client-side-apply' ? 'kubectl apply has set' : manager,
+    );
   });
 });
