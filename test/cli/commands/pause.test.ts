@@ -191,6 +191,16 @@ describe('pause and resume against the simulator', () => {
     expect((await run(['pause', 'shop/web'])).stdout).toContain(effect);
   });
 
+  it('says that nothing scales the target of a dry run whose HPA has no desired replicas', async () => {
+    const whyNoCount = 'the HPA controller has not set them yet';
+    const otherScaler = { kind: 'HorizontalPodAutoscaler', namespace: 'shop', name: 'web', whyNoCount };
+    await serve({ dryRun: true, otherScaler });
+
+    expect((await run(['pause', 'shop/web'])).stdout).toContain(
+      ': nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web has no desired replicas: the HPA controller has not set them yet. Decisions',
+    );
+  });
+
   it('prints on resume that the scaler remains in dry run', async () => {
     await serve({ dryRun: true });
     await run(['pause', 'shop/web', '--replicas', '3']);
