@@ -48,7 +48,7 @@ export function checkRequests({ scaler, cluster }: ScalerFacts): readonly CheckR
     if (without.length > 0)
       return [
         make.failed(
-          `${nameContainers(without)} of ${who} ${without.length === 1 ? 'has' : 'have'} no ${resource} request, but ${percent} one`,
+          `${nameContainers(without)} of ${who} ${without.length === 1 ? 'has' : 'have'} no ${resource} request, but a target in percent of the ${resource} requests needs one`,
           fixForRequests({ namespace, ref, resource, containers: without }),
         ),
       ];

@@ -127,7 +127,7 @@ describe('replicas-writer', () => {
     expect(await applied('{"spec":{"replicas":3}}', { then })).toMatchObject([
       {
         status: 'warning',
-        message: expect.stringMatching(/^kubectl-client-side-apply has set spec.replicas of /),
+        message: expect.stringMatching(/^kubectl apply has set spec.replicas of /),
       },
     ]);
     expect(await applied('{"spec":{"template":{}}}', { then })).toEqual([]);
