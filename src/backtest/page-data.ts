@@ -136,12 +136,15 @@ export function verdictOf(variants: readonly Judged[]): string | null {
   return `${first.name} is the best: it ${facts}; each other variant needs more pod-hours or has a higher risk.`;
 }
 
-function risk({ figures: { tauU } }: Variant): string {
-  return `too few pods in ${tauU.toFixed(1)} % of the time`;
+function risk({ figures: { tauU } }: Variant, digits = 1): string {
+  return `too few pods in ${tauU.toFixed(digits)} % of the time`;
 }
 
+/** Two different values have enough digits to differ, at most those of the table of figures. */
 function bothRisks(one: Variant, first: Variant): string {
-  return `${risk(one)}, ${first.name} in ${first.figures.tauU.toFixed(1)} %`;
+  const [ofOne, ofFirst] = [one.figures.tauU, first.figures.tauU];
+  const digits = ofOne.toFixed(1) === ofFirst.toFixed(1) && ofOne !== ofFirst ? 2 : 1;
+  return `${risk(one, digits)}, ${first.name} in ${ofFirst.toFixed(digits)} %`;
 }
 
 function hours({ figures: { podHours } }: Variant): string {

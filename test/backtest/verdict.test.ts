@@ -30,6 +30,15 @@ describe('the first sentence of a back-test', () => {
     );
   });
 
+  it('has enough digits for the difference of the risks', () => {
+    const [one, other] = [
+      variant('web.yaml', { podHours: 100, thetaU: 0, tauU: 0 }),
+      variant('a', { podHours: 90, thetaU: 0.01, tauU: 0.03 }),
+    ];
+
+    expect(verdictOf([one, other])).toMatch(/too few pods in 0\.03 % of the time, web\.yaml in 0\.00 %\.$/);
+  });
+
   it('says what fewer pod-hours would risk if no variant is better', () => {
     const variants = [WEB, variant('c', { podHours: 70, thetaU: 4, tauU: 11 })];
 

@@ -106,13 +106,15 @@ test('a change without a history says why, and does not guess', async () => {
   expect(watched.faults).toEqual([]);
 });
 
-test('a change of a file is shown as the lines to set, and that of an object as a patch', async () => {
+test('a change of a file is shown as YAML to paste, and that of an object as a patch', async () => {
   await open();
   await page.getByLabel('maxReplicas', { exact: true }).fill('12');
   const patch = page.locator('.what-if-apply');
-  expect((await patch.innerText()).replace(/\s+/g, ' ')).toBe(
-    'Apply spec.maxReplicas: 5 → 12. In the file, set: spec.maxReplicas: 12 Copy',
+  await patch.getByText('maxReplicas: 12').waitFor();
+  expect((await patch.locator('p').innerText()).replace(/\s+/g, ' ')).toBe(
+    'Apply spec.maxReplicas: 5 → 12. In the file, set:',
   );
+  expect(await patch.locator('code').innerText()).toBe('spec:\n  maxReplicas: 12');
   await page.getByLabel('minReplicas').fill('20');
   await page.getByText('promscaler would reject this document').waitFor();
   expect(await patch.count()).toBe(0);

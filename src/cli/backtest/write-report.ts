@@ -180,6 +180,7 @@ const COLUMNS: readonly Column[] = [
 const LEGEND: readonly string[] = [
   'theta_U, theta_O: missing and surplus pods, in percent of the pods that the load needed.',
   'tau_U, tau_O: time with too few and with too many pods, in percent. unserved: load that the ready pods could not carry.',
+  'instability: periods in which demand and replicas did not change in the same direction, in percent. flaps: changes that reverse the previous one within 10 minutes.',
   'The variants "static fleet at the peak demand" and "ideal follower" know the load in advance and have no reserve.',
 ];
 

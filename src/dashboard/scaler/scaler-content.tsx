@@ -7,6 +7,7 @@ import { decisionsRequest } from '../data/requests.js';
 import { isAbout } from '../data/keep-fresh.js';
 import { useAnswer } from '../data/use-answer.js';
 import { announce } from '../ui/announcer.jsx';
+import { formatDuration } from '../ui/times.js';
 import { useNow } from '../ui/use-now.js';
 import { usePart } from '../ui/use-part.js';
 import type { ChartLinks, TimeWindow } from './chart/chart-props.js';
@@ -126,7 +127,15 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
       hover={hover}
       range={range}
       isZoomed={zoom !== null}
-      note={<Sentence text={begin === null ? note : `There are no points before ${begin}. ${note}`} />}
+      note={
+        <Sentence
+          text={
+            begin === null
+              ? note
+              : `Shown are ${formatDuration(now - from)} of ${range.name}. There are no points before ${begin}. ${note}`
+          }
+        />
+      }
       onRange={(next) => {
         setRange(next);
         setZoom(null);

@@ -196,7 +196,12 @@ export const SCREENSHOT_STATES: readonly ScreenshotState[] = [
   scaler('pinned', HEALTHY, (page) => clickChart(page, 0.35)),
   scaler('week', HEALTHY, async (page) => page.getByRole('button', { name: '7 d' }).click()),
   scaler('table', HEALTHY, async (page) => page.getByText('Values as a table').click()),
-  scaler('arithmetic', LARGE, async (page) => page.getByText('How each count was computed').click()),
+  scaler('arithmetic', LARGE, async (page) => {
+    // A chart that is still loading would move the text away from the click.
+    await page.locator('.forecast-strip canvas').waitFor();
+    await page.getByText('How each count was computed').click();
+    await page.locator('.arithmetic-list').waitFor();
+  }),
   scaler('what-if', AT_MAXIMUM, async (page) => {
     await tryDocument(page, '20');
     await page.getByRole('button', { name: 'Repeat the shown history with the change' }).click();

@@ -80,6 +80,11 @@ export function ReplicasSection(props: ReplicasSectionProps): VNode {
     >
       <Readout data={data} hover={props.hover} selected={links.selected} />
       <Slider {...props}>
+        {(data.maxReplicas.at(-1) ?? 0) > top ? (
+          <span class="chart-note" aria-hidden="true">
+            maximum {formatCount(data.maxReplicas.at(-1) ?? null)} ↑
+          </span>
+        ) : null}
         <TimeChart
           {...links}
           height={200}
