@@ -10,11 +10,11 @@ PromscalerCannotScale: { severity: warning, for: 10m }
 PromscalerConflict: { severity: warning, for: 15m }
 PromscalerAtMaximum: { severity: warning, for: 15m }
 PromscalerScaleUpHeld: { severity: info, for: 15m }
-PromscalerCeilingUnknown: { severity: warning, for: 10m }
-PromscalerCapacityChanged: { severity: warning, for: 5m }
+PromscalerCeilingUnknown: { severity: info, for: 10m }
+PromscalerCapacityChanged: { severity: info, for: 5m }
 PromscalerStateDegraded: { severity: warning, for: 5m }
 PromscalerTargetNotReached: { severity: warning, for: 15m }
-PromscalerConfigProblems: { severity: warning, for: 5m }
+PromscalerConfigProblems: { severity: info, for: 5m }
 PromscalerLate: { severity: warning, for: 10m, threshold: 5 }
 PromscalerRecordFailing: { severity: warning, for: 10m }
 PromscalerNotificationsFailing: { severity: warning, for: 5m }
