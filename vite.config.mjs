@@ -31,7 +31,7 @@ const WITHOUT_DESCRIPTIONS = {
 };
 
 const COMMON =
-  /node_modules\/preact\/|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:icon|links|severities|states|time|numbers|use-|announcer|page-heading|error-boundary)/;
+  /node_modules\/preact\/|src\/units\/short-time|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:icon|links|severities|states|time|numbers|use-|announcer|page-heading|error-boundary)/;
 
 /** What both the charts and what to do need. */
 const PARTS = /src\/(?:dashboard\/scaler\/text\/graph-link|units\/clean-text|scaler\/(?:plain-json|spec))/;

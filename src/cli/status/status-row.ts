@@ -9,7 +9,7 @@ import {
 import { type Instant, secondsBetween } from '../../units/time.js';
 import { formatAmount, formatSeconds } from '../../units/format.js';
 import { cleanText } from '../../units/clean-text.js';
-import { localTimes } from '../output/lines.js';
+import { shortTimes } from '../output/lines.js';
 
 /** A cell of the table. If it is too long, the end of `head` is cut off. */
 export interface Cell {
@@ -119,7 +119,7 @@ const LEAST_CAUSE = 20;
 function causeCell(state: JsonObject | null, now: Instant): Cell {
   const until = instantIn(state, 'until');
   const left = until === null ? 0 : secondsBetween(now, until);
-  const cause = localTimes(cleanText(textIn(state, 'cause') ?? ''));
+  const cause = shortTimes(cleanText(textIn(state, 'cause') ?? ''), now);
   return {
     head: cause,
     tail: left >= 1 ? ` (${formatSeconds(left)} left)` : '',

@@ -1,21 +1,17 @@
+import { formatClock, formatDay, formatLocal } from '../../units/short-time.js';
+
+export { formatLocal };
+
 /** Returns an RFC 3339 time as Unix time in ms; null: the text is not a time. */
 export function parseTime(text: string): number | null {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** Returns a time in the time zone of the viewer: `10:42:30` if it is today, otherwise `Nov 23, 10:42:30`. */
-export function formatLocal(ms: number, nowMs: number): string {
-  const at = new Date(ms);
-  const isToday = at.toDateString() === new Date(nowMs).toDateString();
-  return isToday ? TIME.format(at) : `${DAY.format(at)}, ${TIME.format(at)}`;
-}
-
 /** Returns a time in the time zone of the viewer and in UTC: `Jan 1, 11:42:30 GMT+1, 2026-01-01 10:42:30 UTC`. */
 export function formatExact(ms: number): string {
-  const at = new Date(ms);
-  const utc = at.toISOString().slice(0, 19).replace('T', ' ');
-  return `${DAY.format(at)}, ${TIME.format(at)} ${zoneOf(ms)}, ${utc} UTC`;
+  const utc = new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
+  return `${formatDay(ms)}, ${formatClock(ms)} ${zoneOf(ms)}, ${utc} UTC`;
 }
 
 /** Returns the time zone of the viewer at a time, such as `GMT+1` or `EST`. */
@@ -23,15 +19,7 @@ export function zoneOf(ms: number): string {
   return ZONE.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? '';
 }
 
-/** With `hourCycle`, midnight is 00 in every browser language. */
-const TIME = new Intl.DateTimeFormat('en-US', {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-});
 const ZONE = new Intl.DateTimeFormat('en-US', { timeZoneName: 'short' });
-const DAY = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric' });
 
 const UNITS = [
   [86_400, 'd'],
@@ -82,7 +70,7 @@ export function formatLeft(ms: number, nowMs: number): string {
 /** Returns a time and how long ago it was: `21:36 (3 h)` within the last 24 hours, otherwise `Nov 23 (2 d)`. */
 export function formatSince(ms: number, nowMs: number): string {
   const isRecent = nowMs - ms < 86_400_000;
-  return `${isRecent ? formatShort(ms, ms) : DAY.format(ms)} (${formatAge(ms, nowMs)})`;
+  return `${isRecent ? formatShort(ms, ms) : formatDay(ms)} (${formatAge(ms, nowMs)})`;
 }
 
 /**
