@@ -272,6 +272,40 @@ export const CONFLICT: Story = {
   }),
 };
 
+/** The same minReplicas and maxReplicas, below what the load needs. */
+export const FIXED: Story = {
+  ...AT_MAXIMUM,
+  spec: { ...AT_MAXIMUM.spec, minReplicas: 5 },
+  startReplicas: 5,
+};
+
+/** The API server rejects each change for the last rounds. */
+export const WRITE_FAILED: Story = {
+  ...HEALTHY,
+  startReplicas: 3,
+  samples: (round) => [podsSample(round, 3.6), totalSample(round, 90)],
+  outcome: (wanted) =>
+    wanted.kind === 'none'
+      ? wanted
+      : { ...wanted, kind: 'failed', message: 'deployments.apps "web" is forbidden: quota exceeded' },
+};
+
+const SLEEPY: Story = {
+  ...HEALTHY,
+  spec: { ...HEALTHY.spec, minReplicas: 0, metrics: [QUEUE] },
+  startReplicas: 0,
+};
+
+/** 0 replicas, because the queue is empty. */
+export const ASLEEP: Story = { ...SLEEPY, samples: (round) => [totalSample(round, 0)] };
+
+/** The metric has no series, which the document reads as 0. */
+export const NO_SERIES: Story = {
+  ...SLEEPY,
+  spec: { ...SLEEPY.spec, metrics: [{ external: { ...QUEUE.external, onMissing: 'zero' } }] },
+  samples: () => [errorSample('missing', 'no series')],
+};
+
 /** Fifty times as many pods at the peak as at the start. */
 export const WIDE_RANGE: Story = {
   ...HEALTHY,

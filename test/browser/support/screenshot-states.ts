@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { STATE_NAMES } from '../../../src/decision/state.js';
 import {
   failingService,
   fleetOf,
@@ -11,21 +12,25 @@ import {
 } from './answers.js';
 import { type FakeAnswers, FakeFailure } from './fake-service.js';
 import {
+  ASLEEP,
   AT_MAXIMUM,
   BLIND,
   CAPPED,
   CONFLICT,
   DRY_RUN,
   FIRST_ROUND,
+  FIXED,
   FORECAST,
   HEALTHY,
   HOSTILE_STORY,
   LARGE,
   LOG_SCALE,
   MANY_LIMITS,
+  NO_SERIES,
   PAUSED,
   UNREAD,
   WIDE_RANGE,
+  WRITE_FAILED,
 } from './scaler-stories.js';
 import { tellStory } from './scaler-story.js';
 import type { Story } from './scaler-story.js';
@@ -75,6 +80,8 @@ const CALM = fleetOf(600).map((row) =>
   row.state.severity === 'cannot-follow' ? { ...row, state: stateOf('OK') } : row,
 );
 
+const CAUSE = { cause: 'the cause of the state, in a few words' };
+
 const TEAMS = ['payments', 'storefront', 'platform'];
 
 /** Every fourth scaler has no team. */
@@ -109,6 +116,12 @@ export const SCREENSHOT_STATES: readonly ScreenshotState[] = [
     answers: { ...SERVICE, overview: () => overviewOf([invalidRow()]) },
     act: async (page) => page.locator('.what-to-do').waitFor(),
   },
+  list('states', {
+    overview: () =>
+      overviewOf(
+        STATE_NAMES.map((name) => rowOf({ name: `is-${name.toLowerCase()}`, state: stateOf(name, CAUSE) })),
+      ),
+  }),
   list('calm', { overview: () => overviewOf(CALM) }),
   list('5000', { overview: () => overviewOf(fleetOf(5000)) }),
   list('one', { overview: () => overviewOf([rowOf()]) }),
@@ -193,6 +206,10 @@ export const SCREENSHOT_STATES: readonly ScreenshotState[] = [
   scaler('log-scale', LOG_SCALE),
   scaler('conflict', CONFLICT),
   scaler('dry-run', DRY_RUN),
+  scaler('fixed', FIXED),
+  scaler('write-failed', WRITE_FAILED),
+  scaler('asleep', ASLEEP),
+  scaler('no-series', NO_SERIES),
   scaler('pinned', HEALTHY, (page) => clickChart(page, 0.35)),
   scaler('week', HEALTHY, async (page) => page.getByRole('button', { name: '7 d' }).click()),
   scaler('table', HEALTHY, async (page) => page.getByText('Values as a table').click()),
