@@ -2,7 +2,7 @@ import type { ScalerView } from '../../api/answers.js';
 import { type Instant, parseInstant } from '../../units/time.js';
 import { countOf } from '../../units/format.js';
 import { CommandError } from '../output/io.js';
-import { type ServiceClient, createServiceClient } from '../reach/service-client.js';
+import { type ServiceClient, withService } from '../reach/service-client.js';
 import {
   type AdoptContext,
   type ScalerObject,
@@ -54,9 +54,8 @@ export async function confirmService(
   const startMs = io.clock.monotonicMs();
   const decisions = new Set<Instant>();
   let why = '';
-  const client = await createServiceClient(context.options, io);
-  try {
-    const confirmed = await pollFor(io, CONFIRM_MS, async () => {
+  const confirmed = await withService(context.options, io, (client) =>
+    pollFor(io, CONFIRM_MS, async () => {
       const found = await tryConfirm(context, scaler, { client, wanted });
       if (!('why' in found)) return found;
       ({ why } = found);
@@ -64,22 +63,16 @@ export async function confirmService(
       if (found.decidedAt !== null) decisions.add(found.decidedAt);
       const isFinal = decisions.size >= MOST_DECISIONS && io.clock.monotonicMs() - startMs >= DECISIONS_MS;
       return isFinal ? { row: null } : null;
-    });
-    const row = confirmed?.row ?? null;
-    if (row === null) return why;
-    const { to } = row.outcome;
-    const from = wanted.replicasBefore ?? row.outcome.from;
-    const replicas =
-      to === null
-        ? ''
-        : from === to
-          ? `, now ${countOf(to, 'replica')}`
-          : `, ${from} -> ${countOf(to, 'replica')}`;
-    io.stdout.write(`promscaler scales ${nameWorkload(context, scaler)}${replicas}\n`);
-    return null;
-  } finally {
-    client.close();
-  }
+    }),
+  );
+  const row = confirmed?.row ?? null;
+  if (row === null) return why;
+  const { to } = row.outcome;
+  const from = wanted.replicasBefore ?? row.outcome.from;
+  const change = from === to ? ', now' : `, ${from} ->`;
+  const replicas = to === null ? '' : `${change} ${countOf(to, 'replica')}`;
+  io.stdout.write(`promscaler scales ${nameWorkload(context, scaler)}${replicas}\n`);
+  return null;
 }
 
 /**

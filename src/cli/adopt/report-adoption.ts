@@ -2,7 +2,6 @@ import { objectIn, textIn } from '../../kubernetes/api/json.js';
 import { CommandError, type ExitCode } from '../output/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { HPA } from '../reach/source-kinds.js';
-import { createServiceClient } from '../reach/service-client.js';
 import {
   type AdoptContext,
   type ScalerObject,
@@ -19,6 +18,7 @@ import { agreementText, isOfScaledObject, readAgreement } from './agreement.js';
 import { whatResets, whyNotInForce, whyRefused } from './check-switch.js';
 import { type ServiceView, readView, whyZero } from './confirm-service.js';
 import { localTimes, nameProgram } from '../output/lines.js';
+import { withService } from '../reach/service-client.js';
 
 /** Prints how often the dry run and the autoscaler had the same count. Returns 1 if no cycle was compared yet. */
 export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
@@ -87,14 +87,9 @@ async function goneLines(context: AdoptContext, scaler: ScalerObject): Promise<r
   return [...(scaler.isDryRun ? dryRun : []), `Undo:    ${commandFor('--undo', source, context)}`];
 }
 
-export async function fetchView(
+export function fetchView(
   { options, io, source: { namespace } }: AdoptContext,
   { name }: Pick<ScalerObject, 'name'>,
 ): Promise<ServiceView> {
-  const client = await createServiceClient(options, io);
-  try {
-    return await readView(client, { namespace, name });
-  } finally {
-    client.close();
-  }
+  return withService(options, io, (client) => readView(client, { namespace, name }));
 }

@@ -16,7 +16,6 @@ import { readInput } from '../input/read-files.js';
 import { writeStructured } from '../output/output-format.js';
 import { CommandError, type ExitCode } from '../output/io.js';
 import { nameProgram, writeProblems } from '../output/lines.js';
-import { createServiceClient } from '../reach/service-client.js';
 import { SCALER, targetOf } from '../reach/source-kinds.js';
 import { commandFor, kubectlFor, nameSource } from './adopt-options.js';
 import {
@@ -38,6 +37,7 @@ import {
 import { whyIdle } from './agreement.js';
 import { importNow, whyOwned } from './check-source.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
+import { withService } from '../reach/service-client.js';
 
 /**
  * Creates a Scaler object in dry run next to the autoscaler, which continues to scale. Leaves an existing one
@@ -149,8 +149,7 @@ async function findInFile(
 ): Promise<string | null> {
   const key = targetKey(namespace, created.target);
   try {
-    const client = await createServiceClient(options, io);
-    try {
+    return await withService(options, io, async (client) => {
       const find = async (): Promise<string | null> => {
         const { rows } = await client.listScalers(namespace);
         const objectNames = (await objects.list(SCALER)).map((one) =>
@@ -162,10 +161,8 @@ async function findInFile(
         return found === undefined || objectNames.includes(found.name) ? null : found.name;
       };
       const isNone = await pollFor(io, FORGET_MS, async () => ((await find()) === null ? true : null));
-      return isNone === null ? await find() : null;
-    } finally {
-      client.close();
-    }
+      return isNone === null ? find() : null;
+    });
   } catch (error) {
     if (error instanceof CommandError) return null;
     throw error;

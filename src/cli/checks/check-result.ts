@@ -1,5 +1,6 @@
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
+import { labelOf } from '../../prometheus/answers/columns.js';
 
 /**
  * The checks in the order of the report. docs/guides/troubleshooting.md describes each, `checks/NAME.ts` implements it.
@@ -48,6 +49,12 @@ export interface CheckResult {
   readonly fix: string | null;
 }
 
+/** What a check returns: one result or several; an empty list if there is nothing to check. */
+export type CheckResults = CheckResult | readonly CheckResult[];
+
+/** What a check reads, and the builder of its results. */
+export type Checked<Facts> = Facts & { readonly make: ResultBuilder };
+
 export interface ResultBuilder {
   readonly ok: (message: string) => CheckResult;
   readonly warning: (message: string, fix: string) => CheckResult;
@@ -64,17 +71,19 @@ export function resultsOf(check: CheckName, subject: string): ResultBuilder {
 
 /** Returns the value of the only series; null: there is no series, or more than one. */
 export function onlyValue(answer: Answer): number | null {
-  if (answer.class !== 'value' && answer.class !== 'partial') return null;
-  const [first, second] = answer.series;
+  const [first, second] = 'series' in answer ? answer.series : [];
   return first === undefined || second !== undefined ? null : first.value;
 }
 
 export function labelValues(answer: Answer, label: string): readonly string[] {
-  if (answer.class !== 'value' && answer.class !== 'partial') return [];
-  const values = answer.series.map(({ labels }) =>
-    Object.hasOwn(labels, label) ? labels[label] : undefined,
-  );
-  return [...new Set(values.filter((value) => value !== undefined && value !== ''))].sort() as string[];
+  const values = 'series' in answer ? answer.series.flatMap((one) => labelOf(one, label) ?? []) : [];
+  return [...new Set(values)].sort();
+}
+
+/** Returns the sorted names of the labels of the series, without `__name__`. */
+export function labelNames(answer: Answer): readonly string[] {
+  const names = 'series' in answer ? answer.series.flatMap(({ labels }) => Object.keys(labels)) : [];
+  return [...new Set(names)].filter((name) => name !== '__name__').sort();
 }
 
 /** Returns the result of `request`, or the `KubernetesError` that it throws. Rethrows other errors. */

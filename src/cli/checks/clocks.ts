@@ -1,14 +1,7 @@
-import { engineOfBuild } from '../../prometheus/client/engine.js';
-import { withoutTrailingSlashes } from '../../units/base-url.js';
 import { instantFromMs, instantFromSeconds, secondsBetween } from '../../units/time.js';
-import { type ResultBuilder, type CheckResult, resultsOf, onlyValue } from './check-result.js';
-import {
-  CLUSTER_SUBJECT,
-  type ClusterContext,
-  REQUEST_MS,
-  type SourceContext,
-  sourceSubject,
-} from './context.js';
+import { type ResultBuilder, type CheckResult, onlyValue, type Checked } from './check-result.js';
+import type { ClusterContext, SourceContext } from './context.js';
+import { readEngine } from './prometheus.js';
 
 /** Minimum difference for a warning. A smaller difference has no effect on decisions. */
 const WARN_SECONDS = 5;
@@ -33,36 +26,27 @@ function judgeClockSkew(
 const SPREAD_SECONDS = 2;
 
 /** Compares the `Date` header of the API server with the local clock: the start times of pods come from that server. */
-export function checkClusterClock({ serverDate }: ClusterContext): readonly CheckResult[] {
-  const make = resultsOf('cluster-clock', CLUSTER_SUBJECT);
+export function checkClusterClock({ serverDate, make }: Checked<ClusterContext>): CheckResult {
   const seen = serverDate();
   const ms = seen === null ? Number.NaN : Date.parse(seen.text);
-  if (seen === null || Number.isNaN(ms)) return [make.skipped('the API server sends no valid Date header')];
+  if (seen === null || Number.isNaN(ms)) return make.skipped('the API server sends no valid Date header');
   const aheadSeconds = secondsBetween(seen.at, instantFromMs(ms));
-  return [judgeClockSkew(make, 'the API server', { aheadSeconds, spreadSeconds: SPREAD_SECONDS })];
+  return judgeClockSkew(make, 'the API server', { aheadSeconds, spreadSeconds: SPREAD_SECONDS });
 }
 
 /** Compares `time()` of a data source with the local clock, because the age of samples depends on both. */
-export async function checkPrometheusClock(context: SourceContext): Promise<readonly CheckResult[]> {
-  const { source, runQuery, clock } = context;
-  const make = resultsOf('prometheus-clock', sourceSubject(source));
+export async function checkPrometheusClock(context: Checked<SourceContext>): Promise<CheckResult> {
+  const { source, runQuery, clock, make } = context;
   const before = clock.now();
   const startMs = clock.monotonicMs();
   const seconds = onlyValue(await runQuery('time()'));
   const halfRoundTrip = (clock.monotonicMs() - startMs) / 2000;
-  if (seconds === null) return [make.skipped('the data source does not answer the query time()')];
-  if (source.flavor !== 'victoriametrics' && (await isVictoriaMetrics(context)))
-    return [
-      make.skipped(
-        'VictoriaMetrics evaluates queries 30 s in the past unless flavor is victoriametrics; see the result of the check `prometheus`',
-      ),
-    ];
-  const aheadSeconds = secondsBetween(before, instantFromSeconds(seconds)) - halfRoundTrip;
-  return [judgeClockSkew(make, 'Prometheus', { aheadSeconds, spreadSeconds: halfRoundTrip })];
-}
-
-async function isVictoriaMetrics({ source, probe, signal }: SourceContext): Promise<boolean> {
+  if (seconds === null) return make.skipped('the data source does not answer the query time()');
   const [url = ''] = source.urls;
-  const page = `${withoutTrailingSlashes(url)}/api/v1/status/buildinfo`;
-  return engineOfBuild(await probe({ url: page, timeoutMs: REQUEST_MS, signal })) === 'victoriametrics';
+  if (source.flavor !== 'victoriametrics' && (await readEngine(context, url)) === 'victoriametrics')
+    return make.skipped(
+      'VictoriaMetrics evaluates queries 30 s in the past unless flavor is victoriametrics; see the result of the check `prometheus`',
+    );
+  const aheadSeconds = secondsBetween(before, instantFromSeconds(seconds)) - halfRoundTrip;
+  return judgeClockSkew(make, 'Prometheus', { aheadSeconds, spreadSeconds: halfRoundTrip });
 }

@@ -14,7 +14,7 @@ import { VERSION } from '../output/version.js';
 /** The minor version of Kubernetes 1.23, the first one with autoscaling/v2. HPAs are listed in this API version. */
 const LEAST_MINOR = 23;
 
-export async function checkCluster(context: ClusterContext): Promise<readonly CheckResult[]> {
+export async function checkCluster(context: ClusterContext): Promise<CheckResult> {
   const make = resultsOf('cluster', CLUSTER_SUBJECT);
   const { transport, connection, signal } = context;
   try {
@@ -31,16 +31,14 @@ export async function checkCluster(context: ClusterContext): Promise<readonly Ch
     const version = textIn(answer, 'gitVersion') ?? 'of unknown version';
     const minor = Number.parseInt(textIn(answer, 'minor') ?? '', 10);
     if (minor < LEAST_MINOR)
-      return [
-        make.warning(
-          `Kubernetes ${version} is older than 1.${LEAST_MINOR}, the first version with autoscaling/v2`,
-          'upgrade the cluster; until then promscaler cannot detect HPAs on the same target',
-        ),
-      ];
-    return [make.ok(`Kubernetes ${version} (${connection.source})`)];
+      return make.warning(
+        `Kubernetes ${version} is older than 1.${LEAST_MINOR}, the first version with autoscaling/v2`,
+        'upgrade the cluster; until then promscaler cannot detect HPAs on the same target',
+      );
+    return make.ok(`Kubernetes ${version} (${connection.source})`);
   } catch (error) {
     if (!(error instanceof KubernetesError)) throw error;
-    return [make.failed(`${connection.url}: ${error.message}`, fixFor(error))];
+    return make.failed(`${connection.url}: ${error.message}`, fixFor(error));
   }
 }
 

@@ -3,7 +3,7 @@ import type { Connection } from '../../kubernetes/access/connection.js';
 import type { Discovery } from '../../kubernetes/discovery.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
-import type { Send } from '../../prometheus/client/request.js';
+import type { SendResult, SourceRequest } from '../../prometheus/client/request.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
@@ -26,7 +26,12 @@ export interface SourceContext extends DoctorContext {
   /** Runs an instant query with the deadline `REQUEST_MS`. Never throws. */
   readonly runQuery: (query: string) => Promise<Answer>;
   readonly startTime: () => Promise<Instant | null>;
-  readonly probe: Send;
+  /** Requests a path below a URL of the data source, with the deadline `REQUEST_MS`. Never rejects. */
+  readonly probe: (
+    url: string,
+    path: string,
+    request?: Pick<SourceRequest, 'parameters' | 'accept'>,
+  ) => Promise<SendResult>;
 }
 
 export interface ClusterContext extends DoctorContext {

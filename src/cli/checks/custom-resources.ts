@@ -6,43 +6,36 @@ import {
 } from '../../kubernetes/scaler-objects.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
-import { type CheckResult, resultsOf, orError, orNull } from './check-result.js';
-import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS } from './context.js';
+import { orError, orNull, type CheckResults, type Checked } from './check-result.js';
+import { type ClusterContext, REQUEST_MS } from './context.js';
 import { reviewPermissions, scaledNamespaces } from './permissions.js';
 import { permissionsBy } from '../../service/permissions.js';
 import { listSome } from '../../units/format.js';
 
 /** Checks that the CRD exists, and that the account may read Scaler objects and patch their status. */
-export async function checkCustomResources(context: ClusterContext): Promise<readonly CheckResult[]> {
-  const { config, transport, signal } = context;
+export async function checkCustomResources(context: Checked<ClusterContext>): Promise<CheckResults> {
+  const { config, make } = context;
   if (!config.scalers.customResources) return [];
   const namespaces = scaledNamespaces(config);
-  const make = resultsOf('custom-resources', CLUSTER_SUBJECT);
   const listed = await orError(() => listOne(context, namespaces[0] ?? null));
   if (listed instanceof KubernetesError && listed.kind !== 'forbidden') {
     const fix = fixForScalerWatch(listed) ?? 'kubectl get scalers.promscaler.dev';
-    return [make.failed(`Scaler objects cannot be read: ${listed.message}`, fix)];
+    return make.failed(`Scaler objects cannot be read: ${listed.message}`, fix);
   }
-  const denied = await reviewPermissions(permissionsBy(['crd.enabled']), namespaces, {
-    transport,
-    signal,
-    make,
-  });
+  const denied = await reviewPermissions(permissionsBy(['crd.enabled']), namespaces, context);
   if (denied.some(({ status }) => status === 'skipped')) return denied;
-  const unwatched = await findUnwatched(context, config.kubernetes.namespaces);
-  const ignored =
-    unwatched.length === 0
-      ? []
-      : [
-          make.warning(
-            `kubernetes.namespaces does not contain the namespaces of ${listSome(unwatched)}: this service ignores these objects`,
-            'add the namespaces to the chart value namespaces, unless another release of promscaler handles these objects',
-          ),
-        ];
-  const results = [...ignored, ...denied];
-  return results.length > 0
-    ? results
-    : [make.ok('the CRD scalers.promscaler.dev is installed, and the account may read scalers')];
+  const unwatched = await findUnwatched(context);
+  if (unwatched.length > 0)
+    return [
+      make.warning(
+        `kubernetes.namespaces does not contain the namespaces of ${listSome(unwatched)}: this service ignores these objects`,
+        'add the namespaces to the chart value namespaces, unless another release of promscaler handles these objects',
+      ),
+      ...denied,
+    ];
+  return denied.length > 0
+    ? denied
+    : make.ok('the CRD scalers.promscaler.dev is installed, and the account may read scalers');
 }
 
 async function listOne({ transport, signal }: ClusterContext, namespace: string | null): Promise<void> {
@@ -60,10 +53,8 @@ async function listOne({ transport, signal }: ClusterContext, namespace: string 
 }
 
 /** Returns `NAMESPACE/NAME` of Scaler objects outside of `kubernetes.namespaces`; empty if listing is forbidden. */
-async function findUnwatched(
-  { transport, signal }: ClusterContext,
-  own: readonly string[],
-): Promise<readonly string[]> {
+async function findUnwatched({ transport, signal, config }: ClusterContext): Promise<readonly string[]> {
+  const { namespaces: own } = config.kubernetes;
   if (own.length === 0) return [];
   const scope = resourceScope(SCALER_ROOT, SCALER_PLURAL, null);
   const found = await orNull(() => listAll({ transport, scope, convert: readScalerObject, signal }));

@@ -10,82 +10,69 @@ import { EMPTY_STATE, type State } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError, type Cluster } from '../../kubernetes/api/types.js';
 import { pauseMessage } from '../../decision/pause.js';
 import { noFollowUps } from '../../prometheus/queries/follow-ups.js';
-import { scalerKey, type ScalerSpec } from '../../scaler/spec.js';
+import { scalerKey } from '../../scaler/spec.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { countOf } from '../../units/format.js';
 import { type CheckName, type CheckResult, resultsOf } from './check-result.js';
 import { type ClusterContext, usedSources } from './context.js';
-import type { ClusterFacts, OwnedPod, ScalerFacts } from './scaler-facts.js';
+import { type ClusterFacts, type ScalerFacts, readPods } from './scaler-facts.js';
 
 /** Checks whose results explain why a metric has no value. */
 const CAUSES: ReadonlySet<CheckName> = new Set(['pods', 'requests', 'query', 'wake-up']);
 
 /** Reports the decision for the values that were read. `above`: the results of the other checks of the scaler. */
-export async function checkDecision(
-  facts: ScalerFacts,
-  above: readonly CheckResult[],
-): Promise<readonly CheckResult[]> {
+export async function checkDecision(facts: ScalerFacts, above: readonly CheckResult[]): Promise<CheckResult> {
   const { scaler, cluster, context } = facts;
   const make = resultsOf('decision', scalerKey(scaler));
-  if (cluster === null || context === null) return [make.skipped('the API server does not answer')];
-  if (cluster.target instanceof KubernetesError) return [make.skipped('the target cannot be read')];
-  if (cluster.pods instanceof KubernetesError) return [make.skipped('the pods cannot be read')];
+  if (cluster === null || context === null) return make.skipped('the API server does not answer');
+  if (cluster.target instanceof KubernetesError) return make.skipped('the target cannot be read');
+  if (cluster.pods instanceof KubernetesError) return make.skipped('the pods cannot be read');
   if (scaler.spec.metrics.every(({ source }) => !facts.sources.has(source)))
-    return [make.skipped('no data source of the metrics answers')];
-  const pods = cluster.pods ?? [];
+    return make.skipped('no data source of the metrics answers');
   const record = await decideOnce({ ...facts, cluster, context });
   const failing = record.conditions.find(
     ({ type, status }) => status === 'False' && (type === 'AbleToScale' || type === 'ScalingActive'),
   );
   const { decision } = record;
   const { spec } = scaler;
-  if (decision === null) return [make.skipped(failing?.message ?? 'no decision is possible')];
+  if (decision === null) return make.skipped(failing?.message ?? 'no decision is possible');
   // Takes `isDryRun` from the document: the cycle of this check is always a dry run, so its own flag says nothing.
-  const notKept = whyNotKept({
-    isDryRun: facts.isDryRun,
-    hasConflict: record.otherScaler !== undefined,
-  });
+  const hasConflict = record.otherScaler !== undefined;
+  const notKept = whyNotKept({ isDryRun: facts.isDryRun, hasConflict });
   const pause = readPause(spec, cluster.target.annotations, context.clock.now(), notKept);
   const ignored = spec.fallback === null ? 'all windows' : 'all windows and the fallback';
   const sentence = `the current decision, which ignores ${ignored}, is: ${decision.reason}${describeHold(facts, pause)}`;
   if (failing?.type === 'ScalingActive' && failing.reason !== SCALING_DISABLED.reason)
-    return [make.warning(sentence, fixForNoValue(decision, { pods, above, spec }))];
+    return make.warning(sentence, fixForNoValue(decision, facts, above));
   const far = decision.metrics.find(({ ratio }) => ratio !== null && ratio > SUSPICIOUS_RATIO);
   if (far !== undefined)
-    return [
-      make.warning(
-        `${sentence}; ${far.name} is ${Math.round(far.ratio ?? 0)} times its target`,
-        'check that the target has the unit of the query (bytes: 500Mi, cores: 500m, seconds rather than milliseconds)',
-      ),
-    ];
+    return make.warning(
+      `${sentence}; ${far.name} is ${Math.round(far.ratio ?? 0)} times its target`,
+      'check that the target has the unit of the query (bytes: 500Mi, cores: 500m, seconds rather than milliseconds)',
+    );
   if (pause !== null) {
     const end =
       pause.by === 'document'
         ? 'remove spec.paused from the document'
         : `promscaler resume ${scalerKey(scaler)}`;
-    return [make.warning(sentence, `if the pause is no longer needed: ${end}`)];
+    return make.warning(sentence, `if the pause is no longer needed: ${end}`);
   }
-  return [make.ok(sentence)];
+  return make.ok(sentence);
 }
 
 function fixForNoValue(
   { metrics }: Decision,
-  {
-    pods,
-    above,
-    spec: { fallback },
-  }: {
-    readonly pods: readonly OwnedPod[];
-    readonly above: readonly CheckResult[];
-    readonly spec: Pick<ScalerSpec, 'fallback'>;
-  },
+  { scaler, cluster }: ScalerFacts,
+  above: readonly CheckResult[],
 ): string {
+  const { fallback } = scaler.spec;
   const effect =
     fallback === null
       ? 'a metric without a value triggers no scaling'
       : `a metric without a value for ${fallback.afterSeconds} s counts as ${countOf(fallback.replicas, 'replica')} (spec.fallback)`;
   if (above.some(({ check, status }) => CAUSES.has(check) && status !== 'ok'))
     return `see the problems above: until they are fixed, ${effect}`;
+  const pods = readPods(cluster) ?? [];
   const ready = new Set(pods.filter(({ pod }) => pod.ready === true).map(({ name }) => name));
   const isWaiting = metrics.some(({ pods: { unready } }) => unready.some((name) => ready.has(name)));
   return `${isWaiting ? 'wait until the metrics count all ready pods, and run' : 'run'} this command again; until then, ${effect}`;

@@ -5,7 +5,7 @@ import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { countOf, formatSeconds } from '../../units/format.js';
 import { formatInstant, instantFromMs } from '../../units/time.js';
-import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
+import type { CheckResult, ResultBuilder, CheckResults, Checked } from './check-result.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
 const DAY_SECONDS = 86_400;
@@ -23,26 +23,23 @@ const MANY_FORECASTS = 1000;
  * Checks for how long the load for the forecast is known. For the first scaler with a forecast, also counts the
  * forecasts whose query calculates a rate.
  */
-export async function checkForecast(facts: ScalerFacts): Promise<readonly CheckResult[]> {
-  const { scaler, sources } = facts;
-  const make = resultsOf('forecast', scalerKey(scaler));
+export async function checkForecast(facts: Checked<ScalerFacts>): Promise<CheckResults> {
+  const { scaler, sources, make } = facts;
   const { forecast, metrics } = scaler.spec;
   const metric = metrics[forecast?.metric ?? -1];
-  if (forecast === null || metric === undefined) return [make.ok('')];
+  if (forecast === null || metric === undefined) return make.ok('');
   const context = sources.get(metric.source);
-  if (context === undefined) return [make.skipped('the data source does not answer')];
+  if (context === undefined) return make.skipped('the data source does not answer');
   const load = totalLoad(metric, scaler, context.source);
-  if (load === null) return [make.skipped(`the data source has no query for ${metric.identity}`)];
+  if (load === null) return make.skipped(`the data source has no query for ${metric.identity}`);
   const { lookbackDays } = forecast;
   const answer = await context.runQuery(`min_over_time(timestamp(${load.query})[${lookbackDays}d:${STEP}])`);
   const what = `the load of ${metric.identity}`;
   if (answer.class === 'failed' || answer.class === 'invalid')
-    return [
-      make.warning(
-        `${what} in the last ${lookbackDays} d (lookback) cannot be read: ${answer.message}`,
-        'use a recording rule for the query, so that range queries of this length are cheaper; until the data source answers them, the forecast proposes nothing',
-      ),
-    ];
+    return make.warning(
+      `${what} in the last ${lookbackDays} d (lookback) cannot be read: ${answer.message}`,
+      'use a recording rule for the query, so that range queries of this length are cheaper; until the data source answers them, the forecast proposes nothing',
+    );
   const now = context.clock.now() / 1000;
   const firstOf = (found: Answer): number =>
     'series' in found ? Math.min(...selectLoad(load, found.series).map(({ value }) => value)) : Infinity;
@@ -61,12 +58,10 @@ export async function checkForecast(facts: ScalerFacts): Promise<readonly CheckR
   const start = since === Infinity ? null : formatInstant(instantFromMs(since * 1000));
   const known =
     start === null ? 'is not known' : `is known only since ${start}, for ${formatSeconds(seconds)}`;
-  return [
-    make.warning(
-      `${what} ${known}. The forecast needs at least ${FEWEST_SEASONS} days of history, and proposes nothing until then`,
-      `wait, or increase the retention of the data source to at least the lookback of ${lookbackDays} d`,
-    ),
-  ];
+  return make.warning(
+    `${what} ${known}. The forecast needs at least ${FEWEST_SEASONS} days of history, and proposes nothing until then`,
+    `wait, or increase the retention of the data source to at least the lookback of ${lookbackDays} d`,
+  );
 }
 
 function adviseRules(

@@ -3,6 +3,7 @@ import { createProbe } from '../../prometheus/client/request.js';
 import { learnWindow } from '../../prometheus/queries/learned-windows.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { type DoctorContext, REQUEST_MS, type SourceContext } from './context.js';
+import { withoutTrailingSlashes } from '../../units/base-url.js';
 
 interface OpenedSource extends SourceContext {
   /** Detects the flavor unless it is configured, learns the window, and returns a context with the resulting config. */
@@ -14,12 +15,14 @@ export function openDataSource(context: DoctorContext, source: SourceConfig): Op
   const { clock, signal, env } = context;
   const client = createPrometheusClient(source, clock, env);
   const options = { timeoutMs: REQUEST_MS, signal };
+  const send = createProbe(source, clock, env);
   const opened: SourceContext = {
     ...context,
     source,
     runQuery: (query) => client.query(query, options),
     startTime: () => client.startTime(options),
-    probe: createProbe(source, clock, env),
+    probe: (url, path, request) =>
+      send({ url: `${withoutTrailingSlashes(url)}${path}`, ...options, ...request }),
   };
   const recognized = async (): Promise<SourceContext> => {
     await client.recognize(options);

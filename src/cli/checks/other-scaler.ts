@@ -5,16 +5,15 @@ import { meansNoHpas } from '../../kubernetes/hpa.js';
 import { readWorkload } from '../../kubernetes/scale.js';
 import { nameTarget, targetKey } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
-import { adoptedFrom, type Origin, scalerKey, type TargetRef } from '../../scaler/spec.js';
+import { adoptedFrom, type Origin, type TargetRef } from '../../scaler/spec.js';
 import { SCALED_OBJECT } from '../reach/source-kinds.js';
-import { type CheckResult, orError, resultsOf } from './check-result.js';
+import { type CheckResult, orError, type CheckResults, type Checked } from './check-result.js';
 import { REQUEST_MS } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
 
 /** Checks for another autoscaler with the same target. It blocks all patches, unless the scaler is in dry run. */
-export async function checkOtherScaler(facts: ScalerFacts): Promise<readonly CheckResult[]> {
-  const { scaler, cluster, sharesTargetWith, isDryRun } = facts;
-  const make = resultsOf('other-scaler', scalerKey(scaler));
+export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<CheckResults> {
+  const { scaler, cluster, sharesTargetWith, isDryRun, make } = facts;
   const { namespace, spec } = scaler;
   const { scaleTargetRef: ref } = spec;
   const shared = sharesTargetWith === null ? [] : [otherDocument(sharesTargetWith)];
@@ -29,22 +28,18 @@ export async function checkOtherScaler(facts: ScalerFacts): Promise<readonly Che
   }
   if (cluster === null) return [...shared, make.skipped('the API server does not answer')];
   const { others } = cluster;
-  if (others instanceof KubernetesError && !meansNoHpas(others))
-    return [
-      ...shared,
-      make.failed(
-        `HPAs cannot be listed, so promscaler patches no target of namespace ${namespace}: ${others.message}`,
-        'look for the failure in the log of the API server',
-      ),
-    ];
-  if (others instanceof KubernetesError)
-    return [
-      ...shared,
-      make.warning(
-        `HPAs cannot be listed, so an HPA on the same target is not detected: ${others.message}`,
-        'set the chart value rbac.create: true (list and watch on horizontalpodautoscalers)',
-      ),
-    ];
+  if (others instanceof KubernetesError) {
+    const unlisted = meansNoHpas(others)
+      ? make.warning(
+          `HPAs cannot be listed, so an HPA on the same target is not detected: ${others.message}`,
+          'set the chart value rbac.create: true (list and watch on horizontalpodautoscalers)',
+        )
+      : make.failed(
+          `HPAs cannot be listed, so promscaler patches no target of namespace ${namespace}: ${others.message}`,
+          'look for the failure in the log of the API server',
+        );
+    return [...shared, unlisted];
+  }
   const { target } = cluster;
   const specReplicas = target instanceof KubernetesError ? null : target.specReplicas;
   const found = others
@@ -61,8 +56,8 @@ export async function checkOtherScaler(facts: ScalerFacts): Promise<readonly Che
   const all = [...shared, ...found];
   if (all.length > 0) return all;
   const former = isDryRun ? adoptedFrom(scaler) : null;
-  if (former === null) return [make.ok('')];
-  return [whyNothing({ ...former, namespace }, await scaledObjectExists(facts, former))];
+  if (former === null) return make.ok('');
+  return whyNothing({ ...former, namespace }, await scaledObjectExists(facts, former));
 
   function whyNothing(idle: Omit<OtherScaler, 'target'>, exists: boolean | null = null): CheckResult {
     const why = `nothing scales ${nameTarget(namespace, ref)}: ${whyNotScaling(idle, exists)}`;

@@ -4,8 +4,8 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import { groupOf } from '../../kubernetes/targets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { type Permission, permissionsBy } from '../../service/permissions.js';
-import { type CheckResult, resultsOf, orNull, type ResultBuilder, orError } from './check-result.js';
-import { CLUSTER_SUBJECT, type ClusterContext } from './context.js';
+import { type CheckResult, orNull, orError, type CheckResults, type Checked } from './check-result.js';
+import type { ClusterContext } from './context.js';
 import { listSome } from '../../units/format.js';
 
 /** Default of the chart value `targets`. */
@@ -16,9 +16,8 @@ const POD_ACCOUNT = 'service account';
 const OTHER_ACCOUNT =
   ' (this is your own account; to check the service account of the service, use helm test or kubectl exec)';
 
-export async function checkPermissions(context: ClusterContext): Promise<readonly CheckResult[]> {
-  const make = resultsOf('permissions', CLUSTER_SUBJECT);
-  const { transport, connection, signal, config, scalers } = context;
+export async function checkPermissions(context: Checked<ClusterContext>): Promise<CheckResults> {
+  const { transport, connection, signal, config, scalers, make } = context;
   const kinds = await kindsOf(
     scalers.map(({ spec }) => spec.scaleTargetRef),
     context,
@@ -49,11 +48,11 @@ export async function checkPermissions(context: ClusterContext): Promise<readonl
     const denied = reviewed.filter((one) => one.namespaces.length > 0);
     const note = connection.source.startsWith(POD_ACCOUNT) ? '' : OTHER_ACCOUNT;
     if (denied.length === 0)
-      return [make.ok(`${who ?? 'the account'} has all permissions that the service needs${note}`)];
-    return judgeDenied(denied, { who, isClusterWide: config.kubernetes.namespaces.length === 0, make });
+      return make.ok(`${who ?? 'the account'} has all permissions that the service needs${note}`);
+    return judgeDenied(denied, who, context);
   } catch (error) {
     if (!(error instanceof KubernetesError)) throw error;
-    return [make.skipped(`permissions cannot be reviewed: ${error.message}`)];
+    return make.skipped(`permissions cannot be reviewed: ${error.message}`);
   }
 }
 
@@ -68,16 +67,10 @@ interface DeniedPermission {
 /** Returns one result for each fix, because for example six missing verbs of a Role are a single mistake. */
 function judgeDenied(
   denied: readonly DeniedPermission[],
-  {
-    who,
-    isClusterWide,
-    make,
-  }: {
-    readonly who: string | null;
-    readonly isClusterWide: boolean;
-    readonly make: ReturnType<typeof resultsOf>;
-  },
+  who: string | null,
+  { config, make }: Checked<ClusterContext>,
 ): readonly CheckResult[] {
+  const isClusterWide = config.kubernetes.namespaces.length === 0;
   const isPodsDenied = denied.some(
     ({ permission }) => permission.resource === 'pods' && permission.isRequired,
   );
@@ -95,9 +88,8 @@ function judgeDenied(
     const account = who ?? 'the account';
     const consequences = [...new Set(ones.map(({ permission }) => permission.without))];
     const message = `${account} may not ${listSome(what, 4)}: ${listSome(consequences, 2)}`;
-    return ones.some(({ permission }) => permission.isRequired)
-      ? make.failed(message, fix)
-      : make.warning(message, fix);
+    const isRequired = ones.some(({ permission }) => permission.isRequired);
+    return make[isRequired ? 'failed' : 'warning'](message, fix);
   });
 }
 
@@ -160,11 +152,7 @@ function questionsOf(
 export async function reviewPermissions(
   permissions: readonly Permission[],
   namespaces: readonly (string | null)[],
-  {
-    transport,
-    signal,
-    make,
-  }: Pick<ClusterContext, 'transport' | 'signal'> & { readonly make: ResultBuilder },
+  { transport, signal, make }: Checked<ClusterContext>,
 ): Promise<readonly CheckResult[]> {
   const review = async (permission: Permission): Promise<readonly CheckResult[]> => {
     const questions = namespaces.flatMap((namespace) => questionsOf(permission, namespace));

@@ -1,15 +1,14 @@
 import { learnPodStarts, POD_START_OF, podStartOf } from '../../control/memory/pod-starts.js';
-import { KubernetesError } from '../../kubernetes/api/types.js';
 import { metricQueryText } from '../../prometheus/queries/compile-queries.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { vectorSelectors } from '../../promql/vector-selectors.js';
 import { LONGEST_SCALE_UP_SECONDS } from '../../scaler/rules/metric-type-rules.js';
-import { type MetricSpec, type Scaler, scalerKey } from '../../scaler/spec.js';
+import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { SCRAPES_IN_WINDOW } from '../../units/bounds.js';
 import { countOf, inSeconds } from '../../units/format.js';
-import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
+import type { CheckResult, ResultBuilder, CheckResults, Checked } from './check-result.js';
 import type { SourceContext } from './context.js';
-import type { ScalerFacts } from './scaler-facts.js';
+import { type ScalerFacts, readPods } from './scaler-facts.js';
 import { measureScrapes } from './scrape-interval.js';
 
 /** A smaller delay is not reported: it is below the default sync period, so it has no visible effect. */
@@ -26,49 +25,33 @@ export async function checkPodStart({
   scaler,
   cluster,
   sources,
-}: ScalerFacts): Promise<readonly CheckResult[]> {
-  const make = resultsOf('pod-start', scalerKey(scaler));
-  if ((scaler.spec.podStart?.seconds ?? null) !== null) return [make.ok('')];
-  const read = cluster?.pods ?? null;
-  const pods = read === null || read instanceof KubernetesError ? [] : read.map(({ pod }) => pod);
+  make,
+}: Checked<ScalerFacts>): Promise<CheckResults> {
+  if ((scaler.spec.podStart?.seconds ?? null) !== null) return make.ok('');
+  const pods = (readPods(cluster) ?? []).map(({ pod }) => pod);
   const startSeconds = podStartOf(learnPodStarts(new Map(), pods));
-  if (startSeconds === null) return [make.ok('')];
-  const ofRanges: CheckResult[] = [];
+  if (startSeconds === null) return make.ok('');
+  const results: CheckResult[] = [];
   for (const metric of scaler.spec.metrics) {
     const context = sources.get(metric.source);
     if (context === undefined || !('query' in metric)) continue;
-    ofRanges.push(
-      ...(await checkRange(metric, {
-        query: metricQueryText(metric, scaler, context.source),
-        context,
-        startSeconds,
-        make,
-      })),
-    );
+    const query = metricQueryText(metric, scaler, context.source) ?? '';
+    results.push(...(await checkRange(metric, query, { ...context, startSeconds, make })));
   }
-  const results = [...ofRanges, ...checkPolicy(scaler, startSeconds, make)];
-  return results.length === 0 ? [make.ok('')] : results;
+  results.push(...checkPolicy(scaler, startSeconds, make));
+  return results.length === 0 ? make.ok('') : results;
 }
 
 async function checkRange(
   { type, identity }: MetricSpec,
-  {
-    query,
-    context,
-    startSeconds,
-    make,
-  }: {
-    readonly query: string | null;
-    readonly context: SourceContext;
-    readonly startSeconds: number;
-    readonly make: ResultBuilder;
-  },
+  query: string,
+  { startSeconds, make, ...context }: Checked<SourceContext> & { readonly startSeconds: number },
 ): Promise<readonly CheckResult[]> {
-  const range = largestWrittenRangeSeconds(query ?? '');
+  const range = largestWrittenRangeSeconds(query);
   const isLonger = (needed: number): boolean =>
     range >= MUCH_LONGER * needed && range - needed >= LEAST_DELAY_SECONDS;
   if (!isLonger(startSeconds)) return [];
-  const selector = vectorSelectors(query ?? '').find((one) => one.range !== null);
+  const selector = vectorSelectors(query).find((one) => one.range !== null);
   const scrapes = selector === undefined ? null : await measureScrapes(context, selector, 2 * range);
   const measured = scrapes?.intervalSeconds ?? null;
   const interval = measured ?? context.source.scrapeIntervalSeconds;

@@ -6,10 +6,10 @@ import { readyPodsCountFrom } from '../../decision/proposals/group-pods.js';
 import { resourceWindowSeconds } from '../../prometheus/data-source/resource-queries.js';
 import { resourceSampledAt } from '../../prometheus/samples.js';
 import { formatInstant, secondsBetween } from '../../units/time.js';
-import { isCpu, scalerKey } from '../../scaler/spec.js';
-import { type CheckResult, resultsOf } from './check-result.js';
+import { isCpu } from '../../scaler/spec.js';
 import type { OwnedPod, ScalerFacts } from './scaler-facts.js';
 import { countAre, countOf, listSome } from '../../units/format.js';
+import type { Checked, CheckResult } from './check-result.js';
 
 const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationController', 'Rollout'];
 
@@ -20,38 +20,31 @@ const OWNING_KINDS = ['Deployment', 'StatefulSet', 'ReplicaSet', 'ReplicationCon
 const REPLICA_SET_OWNERS = ['Deployment', 'Rollout'];
 
 /** Checks that the selector matches pods, that all of them belong to the target, and that at least one is ready. */
-export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
-  const { scaler, cluster } = facts;
-  const make = resultsOf('pods', scalerKey(scaler));
-  if (cluster === null) return [make.skipped('the API server does not answer')];
+export function checkPods(facts: Checked<ScalerFacts>): CheckResult {
+  const { cluster, make } = facts;
+  if (cluster === null) return make.skipped('the API server does not answer');
   const { target, pods } = cluster;
-  if (target instanceof KubernetesError || pods === null) return [make.skipped('the target cannot be read')];
+  if (target instanceof KubernetesError || pods === null) return make.skipped('the target cannot be read');
   if (pods instanceof KubernetesError)
-    return [
-      make.failed(
-        pods.message,
-        'set the chart value rbac.create: true (list and watch on pods); if the chart value namespaces is set, add the namespace',
-      ),
-    ];
+    return make.failed(
+      pods.message,
+      'set the chart value rbac.create: true (list and watch on pods); if the chart value namespaces is set, add the namespace',
+    );
   const { namespace, ref, selector, specReplicas } = target;
   const foreign = pods.filter((pod) => !isOwnPod(pod, ref));
   const label = formatSelector(selector);
   if (foreign.length > 0)
-    return [
-      make.failed(
-        `the selector ${label} of ${nameTarget(namespace, ref)} also matches ${countOf(foreign.length, 'pod')} of ${listSome(ownersOf(foreign), 3)}: the usage of these pods is counted for the wrong workload`,
-        `use a distinct label in spec.selector and the pod template of each workload (a selector is immutable: delete and recreate the workload); \`kubectl get pods -n ${namespace} -l '${label}'\` lists the pods`,
-      ),
-    ];
+    return make.failed(
+      `the selector ${label} of ${nameTarget(namespace, ref)} also matches ${countOf(foreign.length, 'pod')} of ${listSome(ownersOf(foreign), 3)}: the usage of these pods is counted for the wrong workload`,
+      `use a distinct label in spec.selector and the pod template of each workload (a selector is immutable: delete and recreate the workload); \`kubectl get pods -n ${namespace} -l '${label}'\` lists the pods`,
+    );
   if (pods.length === 0)
     return specReplicas === 0
-      ? [make.ok('')]
-      : [
-          make.failed(
-            `${nameTarget(namespace, ref)} has spec.replicas ${specReplicas}, but its selector ${label} matches no pod`,
-            `kubectl get events -n ${namespace} --field-selector type=Warning shows why (a quota or an admission webhook); also check that the pod template has the label`,
-          ),
-        ];
+      ? make.ok('')
+      : make.failed(
+          `${nameTarget(namespace, ref)} has spec.replicas ${specReplicas}, but its selector ${label} matches no pod`,
+          `kubectl get events -n ${namespace} --field-selector type=Warning shows why (a quota or an admission webhook); also check that the pod template has the label`,
+        );
   const ready = pods.filter(({ pod }) => pod.ready === true);
   const waiting = pods.filter(({ pod }) => pod.ready !== true && !pod.deleting);
   const starting = waiting.filter((pod) => isStarting(pod, facts));
@@ -60,26 +53,20 @@ export function checkPods(facts: ScalerFacts): readonly CheckResult[] {
   const verb = starting.length === 1 ? 'is' : 'are';
   const others = starting.length === 0 ? '' : `, and ${starting.length} ${verb} starting`;
   if (ready.length > 0 && stuck !== undefined)
-    return [
-      make.warning(
-        `${pending.length} of ${countOf(pods.length, 'pod')} of ${nameTarget(namespace, ref)} ${pending.length === 1 ? 'is' : 'are'} Pending: more replicas have no effect until these pods are scheduled`,
-        `free or add nodes, raise the quota, or correct the image: see kubectl describe pod -n ${namespace} ${stuck.name}`,
-      ),
-    ];
+    return make.warning(
+      `${pending.length} of ${countOf(pods.length, 'pod')} of ${nameTarget(namespace, ref)} ${pending.length === 1 ? 'is' : 'are'} Pending: more replicas have no effect until these pods are scheduled`,
+      `free or add nodes, raise the quota, or correct the image: see kubectl describe pod -n ${namespace} ${stuck.name}`,
+    );
   if (ready.length > 0)
-    return [
-      make.ok(
-        `${ready.length} of ${countAre(pods.length, 'pod')} ready${others}${describeYoung(facts, ready)}`,
-      ),
-    ];
+    return make.ok(
+      `${ready.length} of ${countAre(pods.length, 'pod')} ready${others}${describeYoung(facts, ready)}`,
+    );
   if (starting.length > 0 && starting.length === waiting.length)
-    return [make.ok(`none of the ${countOf(pods.length, 'pod')} is ready${others}`)];
-  return [
-    make.warning(
-      `none of the ${countOf(pods.length, 'pod')} of ${nameTarget(namespace, ref)} is ready (${listSome([...new Set(pods.map(({ pod }) => pod.phase))])}): metrics of pods are ignored until a pod is ready`,
-      `correct what keeps the pods from being ready (a probe, an image, a crash): see kubectl describe pod -n ${namespace} ${pods[0]?.name ?? ''}`,
-    ),
-  ];
+    return make.ok(`none of the ${countOf(pods.length, 'pod')} is ready${others}`);
+  return make.warning(
+    `none of the ${countOf(pods.length, 'pod')} of ${nameTarget(namespace, ref)} is ready (${listSome([...new Set(pods.map(({ pod }) => pod.phase))])}): metrics of pods are ignored until a pod is ready`,
+    `correct what keeps the pods from being ready (a probe, an image, a crash): see kubectl describe pod -n ${namespace} ${pods[0]?.name ?? ''}`,
+  );
 }
 
 /**

@@ -6,9 +6,10 @@ import type { SourceConfig } from '../../prometheus/data-source/source-config.js
 import { recognizePage, engineOfBuild } from '../../prometheus/client/engine.js';
 import { withoutTrailingSlashes } from '../../units/base-url.js';
 import { type CheckResult, resultsOf } from './check-result.js';
-import { REQUEST_MS, type SourceContext, sourceSubject } from './context.js';
+import { type SourceContext, sourceSubject } from './context.js';
 
-const QUERY_PATH = '/api/v1/query';
+export const QUERY_PATH = '/api/v1/query';
+const TIME_QUERY = { parameters: { query: 'time()' } };
 
 /** Checks that each URL serves the Prometheus API. If one does not, reports what it serves. */
 export async function checkPrometheus(context: SourceContext): Promise<readonly CheckResult[]> {
@@ -36,19 +37,11 @@ export async function checkHistory({
 }
 
 async function checkUrl(context: SourceContext, url: string): Promise<CheckResult> {
-  const { source, signal, probe } = context;
+  const { source, probe } = context;
   const make = resultsOf('prometheus', sourceSubject(source));
-  const base = withoutTrailingSlashes(url);
-  const result = await probe({
-    url: `${base}${QUERY_PATH}`,
-    parameters: { query: 'time()' },
-    timeoutMs: REQUEST_MS,
-    signal,
-  });
-  if (result.class === 'failed') {
-    const { message, fix } = explainConnectionFailure(url, result, source);
-    return make.failed(message, fix);
-  }
+  const result = await probe(url, QUERY_PATH, TIME_QUERY);
+  if (result.class === 'failed')
+    return make.failed(`${url} is not reachable: ${result.message}`, fixForConnection(url, result, source));
   const answer = classifyAnswer(result);
   if (answer.class === 'value') return make.ok(`${url} answers`);
   if (answer.class === 'partial') {
@@ -60,16 +53,16 @@ async function checkUrl(context: SourceContext, url: string): Promise<CheckResul
   return make.failed(message, fix);
 }
 
-interface ErrorResponse {
-  readonly result: HttpReply;
-  readonly error: string;
+interface Explained {
+  readonly message: string;
+  readonly fix: string;
 }
 
 async function explainErrorResponse(
   context: SourceContext,
   url: string,
-  { result, error }: ErrorResponse,
-): Promise<{ readonly message: string; readonly fix: string }> {
+  { result, error }: { readonly result: HttpReply; readonly error: string },
+): Promise<Explained> {
   const { source } = context;
   const key = `prometheus.${source.name}`;
   if (/\b(?:no org id|tenant|x-scope-orgid)\b/i.test(result.body.slice(0, 1000)) && result.status >= 400)
@@ -107,16 +100,10 @@ async function explainErrorResponse(
   };
 }
 
-function explainConnectionFailure(
-  url: string,
-  failure: Failure,
-  { name }: Pick<SourceConfig, 'name'>,
-): { readonly message: string; readonly fix: string } {
-  const key = `prometheus.${name}`;
-  const { reason, message: error, code = '' } = failure;
-  const message = `${url} is not reachable: ${error}`;
-  const fix = reason === 'timeout' ? NETWORK_FIX : fixForCode(code, { url, key });
-  return { message, fix: mayBeDown(failure) ? podsFirst(url, fix) : fix };
+function fixForConnection(url: string, failure: Failure, { name }: Pick<SourceConfig, 'name'>): string {
+  const { reason, code = '' } = failure;
+  const fix = reason === 'timeout' ? NETWORK_FIX : fixForCode(code, { url, key: `prometheus.${name}` });
+  return mayBeDown(failure) ? podsFirst(url, fix) : fix;
 }
 
 /** Adds the command that shows whether the server runs, if the address contains its namespace. */
@@ -181,7 +168,7 @@ async function findWrongAddress(
   context: SourceContext,
   url: string,
   result: HttpReply,
-): Promise<{ readonly message: string; readonly fix: string } | null> {
+): Promise<Explained | null> {
   const { source } = context;
   const key = `prometheus.${source.name}.urls`;
   if (/HTTP request.*HTTPS (?:server|port)/i.test(result.body)) {
@@ -198,18 +185,13 @@ async function findWrongAddress(
   if (what === null && result.location === null) return null;
   const where = result.location === null ? '' : `: the server redirects to ${safeLocation(result.location)}`;
   const fix =
-    what === 'a login page' ? LOGIN_FIX : `set ${key} to the address of the Prometheus server itself`;
-  return {
-    message: `${url} is ${what ?? 'not a Prometheus API'}${where}`,
-    fix: fix.replace('KEY', `prometheus.${source.name}`),
-  };
+    what === 'a login page'
+      ? `set ${key} to the address of Prometheus inside the cluster, which needs no login (http://SERVICE.NAMESPACE:9090), or set prometheus.${source.name}.bearerTokenFile`
+      : `set ${key} to the address of the Prometheus server itself`;
+  return { message: `${url} is ${what ?? 'not a Prometheus API'}${where}`, fix };
 }
 
-const LOGIN_FIX =
-  'set KEY.urls to the address of Prometheus inside the cluster, which needs no login (http://SERVICE.NAMESPACE:9090), or set KEY.bearerTokenFile';
-
 async function findPrefix(context: SourceContext, url: string, result: HttpReply): Promise<string | null> {
-  const { probe, signal } = context;
   if (result.status !== 404 && result.location === null && !isHtml(result)) return null;
   const { origin } = new URL(url);
   const base = withoutTrailingSlashes(url);
@@ -222,12 +204,7 @@ async function findPrefix(context: SourceContext, url: string, result: HttpReply
   ];
   const answers = await Promise.all(
     [...new Set(candidates)].map(async (candidate) => {
-      const page = await probe({
-        url: `${candidate}/api/v1/query`,
-        parameters: { query: 'time()' },
-        timeoutMs: REQUEST_MS,
-        signal,
-      });
+      const page = await context.probe(candidate, QUERY_PATH, TIME_QUERY);
       const isApi = page.class === 'answered' && classifyAnswer(page).class === 'value';
       return isApi ? candidate : null;
     }),
@@ -236,8 +213,8 @@ async function findPrefix(context: SourceContext, url: string, result: HttpReply
 }
 
 /** If Prometheus has a --web.route-prefix, `/` redirects to the prefix. Returns the prefix, or null. */
-async function redirectOfRoot({ probe, signal }: SourceContext, origin: string): Promise<string | null> {
-  const root = await probe({ url: `${origin}/`, timeoutMs: REQUEST_MS, signal, accept: 'text/html' });
+async function redirectOfRoot({ probe }: SourceContext, origin: string): Promise<string | null> {
+  const root = await probe(origin, '/', { accept: 'text/html' });
   if (root.class === 'failed' || root.location === null || !URL.canParse(root.location, origin)) return null;
   const target = new URL(root.location, origin);
   if (target.origin !== origin) return null;
@@ -245,13 +222,8 @@ async function redirectOfRoot({ probe, signal }: SourceContext, origin: string):
   return path === '' ? null : path;
 }
 
-async function recognizeRoot({ probe, signal }: SourceContext, url: string): Promise<string | null> {
-  const root = await probe({
-    url: `${new URL(url).origin}/`,
-    timeoutMs: REQUEST_MS,
-    signal,
-    accept: 'text/html',
-  });
+async function recognizeRoot({ probe }: SourceContext, url: string): Promise<string | null> {
+  const root = await probe(new URL(url).origin, '/', { accept: 'text/html' });
   return root.class === 'failed' ? null : recognizePage(root);
 }
 
@@ -272,13 +244,18 @@ export async function judgeFlavor(context: SourceContext): Promise<readonly Chec
   return results.filter((found) => found !== null);
 }
 
-async function judgeFlavorOf(
-  { source, probe, signal }: SourceContext,
+/** Reads the build information of a server. Returns its engine; null: unknown. */
+export async function readEngine(
+  { probe }: SourceContext,
   url: string,
-): Promise<CheckResult | null> {
+): Promise<ReturnType<typeof engineOfBuild>> {
+  return engineOfBuild(await probe(url, '/api/v1/status/buildinfo'));
+}
+
+async function judgeFlavorOf(context: SourceContext, url: string): Promise<CheckResult | null> {
+  const { source } = context;
   const make = resultsOf('prometheus', sourceSubject(source));
-  const page = `${withoutTrailingSlashes(url)}/api/v1/status/buildinfo`;
-  const engine = engineOfBuild(await probe({ url: page, timeoutMs: REQUEST_MS, signal }));
+  const engine = await readEngine(context, url);
   const key = `prometheus.${source.name}.flavor`;
   const line = `${key}: victoriametrics`;
   if (engine === 'victoriametrics' && source.ifVictoriaMetrics !== null)

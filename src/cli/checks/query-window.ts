@@ -1,10 +1,10 @@
 import { metricChecks, metricQueryText } from '../../prometheus/queries/compile-queries.js';
 import { largestRangeSeconds } from '../../promql/ranges.js';
 import { type VectorSelector, vectorSelectors } from '../../promql/vector-selectors.js';
-import { isOfResource, scalerKey } from '../../scaler/spec.js';
+import { isOfResource } from '../../scaler/spec.js';
 import { countOf } from '../../units/format.js';
 import { SCRAPES_IN_WINDOW } from '../../units/bounds.js';
-import { type CheckResult, resultsOf, onlyValue } from './check-result.js';
+import { type CheckResult, onlyValue, type CheckResults, type Checked } from './check-result.js';
 import type { SourceContext } from './context.js';
 import { fewSamples, measureScrapes, scrapesWithin } from './scrape-interval.js';
 import type { ScalerFacts } from './scaler-facts.js';
@@ -15,8 +15,11 @@ const MEASURE_SECONDS = 900;
 const RANGE_FUNCTION = /\b(?:rate|irate|increase|delta|deriv|idelta)\s*\(/;
 
 /** Checks that ranges in queries contain enough samples for `rate`. */
-export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promise<readonly CheckResult[]> {
-  const make = resultsOf('query-window', scalerKey(scaler));
+export async function checkQueryWindow({
+  scaler,
+  sources,
+  make,
+}: Checked<ScalerFacts>): Promise<CheckResults> {
   const results: CheckResult[] = [];
   for (const metric of scaler.spec.metrics) {
     if (isOfResource(metric)) continue;
@@ -40,7 +43,7 @@ export async function checkQueryWindow({ scaler, sources }: ScalerFacts): Promis
       results.push(fewSamples(make, count, { fact, fix }));
     }
   }
-  return results.length === 0 ? [make.ok('')] : results;
+  return results.length === 0 ? make.ok('') : results;
 }
 
 /**

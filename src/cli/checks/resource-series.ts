@@ -5,9 +5,16 @@ import {
   resourceQuery,
 } from '../../prometheus/data-source/resource-queries.js';
 import { describeLabels, findContainerDuplicates } from '../../prometheus/queries/find-duplicates.js';
-import { vectorSelectors } from '../../promql/vector-selectors.js';
-import { type CheckResult, resultsOf, labelValues, onlyValue } from './check-result.js';
-import { type SourceContext, sourceSubject } from './context.js';
+import { vectorSelectors, type VectorSelector } from '../../promql/vector-selectors.js';
+import {
+  type CheckResult,
+  labelValues,
+  onlyValue,
+  type CheckResults,
+  type Checked,
+  labelNames,
+} from './check-result.js';
+import type { SourceContext } from './context.js';
 import { type OtherExporter, findOtherExporter } from './other-exporters.js';
 import { fixForCopies } from './query-fixes.js';
 import {
@@ -22,68 +29,65 @@ import {
 import { listSome } from '../../units/format.js';
 
 /** Checks that each resource query returns series with the expected labels for all scaled namespaces. */
-export async function checkResourceSeries(context: SourceContext): Promise<readonly CheckResult[]> {
+export async function checkResourceSeries(context: Checked<SourceContext>): Promise<CheckResults> {
+  const { source, make } = context;
   const used = usedResources(context);
-  const make = resultsOf('resource-series', sourceSubject(context.source));
-  if (used.length === 0) return [make.skipped('no document uses cpu or memory metrics of this data source')];
-  return (await Promise.all(used.map((one) => checkResource(context, one)))).flat();
+  if (used.length === 0) return make.skipped('no document uses cpu or memory metrics of this data source');
+  const results = used.map(({ resource, namespaces }) => {
+    const key = `prometheus.${source.name}.resourceQueries.${resource}`;
+    const query = resourceQuery(source, resource, namespaces) ?? '';
+    const [selector] = vectorSelectors(query);
+    const metric = selector?.metric ?? null;
+    return checkResource({ ...context, resource, namespaces, key, query, selector, metric });
+  });
+  return (await Promise.all(results)).flat();
 }
 
-async function checkResource(context: SourceContext, used: UsedResource): Promise<readonly CheckResult[]> {
-  const { source, runQuery } = context;
-  const { resource, namespaces } = used;
-  const make = resultsOf('resource-series', sourceSubject(source));
-  const key = `prometheus.${source.name}.resourceQueries.${resource}`;
-  const query = resourceQuery(source, resource, namespaces) ?? '';
+/** A resource that documents use, and its query. */
+interface QueriedResource extends Checked<SourceContext>, UsedResource {
+  /** Path of the query in the service config. */
+  readonly key: string;
+  readonly query: string;
+  /** The first selector of the query. */
+  readonly selector: VectorSelector | undefined;
+  readonly metric: string | null;
+}
+
+async function checkResource(queried: QueriedResource): Promise<CheckResults> {
+  const { source, runQuery, make, resource, namespaces, key, query } = queried;
   const answer = await runQuery(query);
   if (answer.class === 'failed' || answer.class === 'invalid')
-    return [
-      make.failed(
-        `${key} failed: ${answer.message}`,
-        `check ${key}; docs/reference/service-config.md shows the default query`,
-      ),
-    ];
-  if (answer.class === 'missing' || answer.series.length === 0)
-    return [await explainNoSeries(context, used, query)];
+    return make.failed(
+      `${key} failed: ${answer.message}`,
+      `check ${key}; docs/reference/service-config.md shows the default query`,
+    );
+  if (answer.class === 'missing' || answer.series.length === 0) return explainNoSeries(queried);
   const { series } = answer;
   const without = ['namespace', 'pod'].filter((label) =>
     series.some((one) => labelOf(one, label) === undefined),
   );
   if (without.length > 0) {
     const fix = `${key}: begin the query with "sum by (namespace, pod, container) (...)"`;
-    return [make.failed(`${key} returns series without the label ${without.join(' and ')}`, fix)];
+    return make.failed(`${key} returns series without the label ${without.join(' and ')}`, fix);
   }
   const missing = namespaces.filter((namespace) => !labelValues(answer, 'namespace').includes(namespace));
-  const duplicates = await checkDuplicates(context, used, query);
-  const results: CheckResult[] = [];
-  if (missing.length > 0 && isByNamespace(source, resource))
-    results.push(await explainMissingNamespaces(context, resource, { missing, query }));
-  return [
-    ...results,
-    ...duplicates,
-    ...(results.length + duplicates.length > 0
-      ? []
-      : [make.ok(`${resource} series of ${series.length} containers`)]),
+  const results = [
+    ...(missing.length > 0 && isByNamespace(source, resource)
+      ? [await explainMissingNamespaces(queried, missing)]
+      : []),
+    ...(await checkDuplicates(queried)),
   ];
+  return results.length > 0 ? results : make.ok(`${resource} series of ${series.length} containers`);
 }
 
-async function explainNoSeries(
-  context: SourceContext,
-  used: UsedResource,
-  query: string,
-): Promise<CheckResult> {
-  const { source, runQuery } = context;
-  const { resource, namespaces } = used;
-  const make = resultsOf('resource-series', sourceSubject(source));
-  const key = `prometheus.${source.name}.resourceQueries.${resource}`;
-  const [selector] = vectorSelectors(query);
-  const metric = selector?.metric ?? null;
+async function explainNoSeries(queried: QueriedResource): Promise<CheckResult> {
+  const { runQuery, make, resource, namespaces, key, query, metric } = queried;
   if (metric === null)
     return make.failed(`${key} returns no series`, `run the query in the Prometheus UI: ${query}`);
   const some = await runQuery(`topk(20, ${metric})`);
-  if (some.class !== 'value' && some.class !== 'partial') {
+  if (!('series' in some)) {
     const other = await findOtherExporter(runQuery, resource);
-    if (other !== null) return reportOther(other, { make, metric, resource, name: source.name });
+    if (other !== null) return reportOther(other, metric, queried);
     return make.failed(
       `the data source has no series ${metric}`,
       'scrape the kubelets: https://NODE:10250/metrics/cadvisor (kube-prometheus-stack: kubelet.enabled, ' +
@@ -98,16 +102,15 @@ async function explainNoSeries(
       `the labels of ${metric} differ between namespaces (${schemes.map(describeScheme).join('; ')})`,
       `${key}: '${queryForSchemes(metric, schemes, options)}'`,
     );
-  const present = new Set(some.series.flatMap(({ labels }) => Object.keys(labels)));
-  const labels = scheme ?? findLabelScheme(present);
+  const labels = scheme ?? findLabelScheme(new Set(labelNames(some)));
   if (labels === null)
     return make.failed(
-      `${metric} has no labels for namespace and pod; its labels are ${listSome([...present].filter((label) => label !== '__name__').sort(), 12)}`,
+      `${metric} has no labels for namespace and pod; its labels are ${listSome(labelNames(some), 12)}`,
       'scrape /metrics/cadvisor of the kubelets rather than a standalone cAdvisor; remove labeldrop rules from the scrape config',
     );
   if (
     !isDefaultScheme(labels) ||
-    (await onlyValueOf(runQuery, `count(${metric}{container!="", container!="POD"})`)) === null
+    onlyValue(await runQuery(`count(${metric}{container!="", container!="POD"})`)) === null
   ) {
     const container = isDefaultScheme(labels) ? null : labels.container;
     const query = resourceQueryFor(metric, { ...labels, container }, options);
@@ -116,13 +119,7 @@ async function explainNoSeries(
       `${key}: '${query}'`,
     );
   }
-  return explainNoSeriesInNamespaces(context, {
-    metric,
-    namespaces,
-    selector: selector?.text ?? metric,
-    key,
-    make,
-  });
+  return explainNoSeriesInNamespaces(metric, queried);
 }
 
 /** The attributes from which the labels of the kubelet stats receiver are made. */
@@ -130,17 +127,8 @@ const ATTRIBUTES = '[k8s.namespace.name, k8s.pod.name, k8s.container.name]';
 
 function reportOther(
   { metric: found, of, query, labels, windowSeconds }: OtherExporter,
-  {
-    make,
-    metric,
-    resource,
-    name,
-  }: {
-    readonly make: ReturnType<typeof resultsOf>;
-    readonly metric: string;
-    readonly resource: string;
-    readonly name: string;
-  },
+  metric: string,
+  { make, resource, source, key }: QueriedResource,
 ): CheckResult {
   const message = `the data source has no series ${metric}, but has ${found} of ${of}`;
   if (query === null)
@@ -152,8 +140,8 @@ function reportOther(
   const window =
     windowSeconds === null
       ? ''
-      : `, and prometheus.${name}.resourceWindows: { ${resource}: ${windowSeconds} }`;
-  return make.failed(message, `prometheus.${name}.resourceQueries.${resource}: '${query}'${window}`);
+      : `, and prometheus.${source.name}.resourceWindows: { ${resource}: ${windowSeconds} }`;
+  return make.failed(message, `${key}: '${query}'${window}`);
 }
 
 function describeScheme({ namespace, pod, container }: LabelScheme): string {
@@ -161,15 +149,11 @@ function describeScheme({ namespace, pod, container }: LabelScheme): string {
 }
 
 async function explainMissingNamespaces(
-  { source, runQuery }: SourceContext,
-  resource: string,
-  { missing, query }: { readonly missing: readonly string[]; readonly query: string },
+  { source, runQuery, make, resource, key, metric }: QueriedResource,
+  missing: readonly string[],
 ): Promise<CheckResult> {
-  const make = resultsOf('resource-series', sourceSubject(source));
-  const metric = vectorSelectors(query)[0]?.metric ?? null;
   const schemes = metric === null ? [] : await readLabelSchemes(runQuery, metric, missing);
   const others = schemes.filter((scheme) => !isDefaultScheme(scheme));
-  const key = `prometheus.${source.name}.resourceQueries.${resource}`;
   if (metric === null || others.length === 0)
     return make.warning(
       `the data source has no ${resource} series of namespace ${listSome(missing)}`,
@@ -183,17 +167,11 @@ async function explainMissingNamespaces(
 }
 
 async function explainNoSeriesInNamespaces(
-  { runQuery, source }: SourceContext,
-  known: {
-    readonly metric: string;
-    readonly namespaces: readonly string[];
-    readonly selector: string;
-    readonly key: string;
-    readonly make: ReturnType<typeof resultsOf>;
-  },
+  metric: string,
+  { runQuery, source, make, namespaces, selector, key }: QueriedResource,
 ): Promise<CheckResult> {
-  const { metric, namespaces, selector, key, make } = known;
-  if ((await onlyValueOf(runQuery, `count(${selector})`)) !== null)
+  const text = selector?.text ?? metric;
+  if (onlyValue(await runQuery(`count(${text})`)) !== null)
     return make.failed(
       `${metric} has series, but rate over ${source.resourceWindowSeconds} s returns none: the window contains fewer than two samples`,
       'see the result of the check `scrape-interval`; if Prometheus or the pods have just started, wait for two scrapes',
@@ -206,12 +184,8 @@ async function explainNoSeriesInNamespaces(
     );
   return make.failed(
     `${key} matches no series of ${metric}`,
-    `find the matcher that excludes the series of ${metric}, and remove this matcher: ${selector}`,
+    `find the matcher that excludes the series of ${metric}, and remove this matcher: ${text}`,
   );
-}
-
-async function onlyValueOf(runQuery: SourceContext['runQuery'], query: string): Promise<number | null> {
-  return onlyValue(await runQuery(query));
 }
 
 /** Limits the namespaces that are checked, because each needs a query. */
@@ -229,8 +203,7 @@ async function readLabelSchemes(
   const schemes = new Map<string, LabelScheme>();
   for (const namespace of namespaces.slice(0, MAX_NAMESPACES)) {
     const answer = await runQuery(`topk(20, ${selectorsOfNamespace(metric, namespace).join(' or ')})`);
-    if (answer.class !== 'value' && answer.class !== 'partial') continue;
-    const scheme = schemeOf(answer.series, namespace);
+    const scheme = 'series' in answer ? schemeOf(answer.series, namespace) : null;
     if (scheme !== null) schemes.set(JSON.stringify(scheme), scheme);
   }
   return [...schemes.values()];
@@ -252,15 +225,16 @@ function queryForSchemes(
 }
 
 /** Checks that no container has several series, because its usage would be counted several times. */
-async function checkDuplicates(
-  { source, runQuery }: SourceContext,
-  { resource }: UsedResource,
-  query: string,
-): Promise<readonly CheckResult[]> {
+async function checkDuplicates({
+  source,
+  runQuery,
+  make,
+  resource,
+  key,
+  query,
+}: QueriedResource): Promise<readonly CheckResult[]> {
   const found = await findContainerDuplicates(runQuery, query);
   if (found === null) return [];
-  const key = `prometheus.${source.name}.resourceQueries.${resource}`;
-  const make = resultsOf('resource-series', sourceSubject(source));
   const message = `each container has ${found.times} ${resource} series, which differ in ${describeLabels(found)}: the usage is counted `;
   const fix = `${key}: ${fixForCopies(found)}`;
   if (!found.isAdded) return [make.warning(`${message}once, because the query takes the largest`, fix)];

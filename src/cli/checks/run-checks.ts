@@ -30,7 +30,13 @@ import { checkSpikes } from './spikes.js';
 import { checkState } from './state.js';
 import { checkTarget } from './target.js';
 import { checkWakeUp } from './wake-up.js';
-import { type CheckName, type CheckResult, resultsOf } from './check-result.js';
+import {
+  type CheckName,
+  type CheckResult,
+  resultsOf,
+  type CheckResults,
+  type Checked,
+} from './check-result.js';
 import {
   CLUSTER_SUBJECT,
   type ClusterContext,
@@ -43,8 +49,7 @@ import { suggestPrometheus } from './suggest-prometheus.js';
 import { createRecognizedClient, openDataSource } from './open-data-source.js';
 import { readClusterFacts, type ReportedState, type ScalerFacts } from './scaler-facts.js';
 
-type CheckResults = readonly CheckResult[] | Promise<readonly CheckResult[]>;
-type Check<Facts> = readonly [CheckName, (facts: Facts) => CheckResults];
+type Check<Facts> = readonly [CheckName, (facts: Checked<Facts>) => CheckResults | Promise<CheckResults>];
 
 /** Checks that run only if the data source answers. */
 const SOURCE_CHECKS: readonly Check<SourceContext>[] = [
@@ -138,7 +143,7 @@ async function checkSources(context: DoctorContext): Promise<{
       answering.set(source.name, recognized);
       const flavors = await judgeFlavor(opened);
       const history = await checkHistory(recognized);
-      return [...reached, ...flavors, ...history, ...(await runAll(SOURCE_CHECKS, recognized))];
+      return [...reached, ...flavors, ...history, ...(await runAll(SOURCE_CHECKS, subject, recognized))];
     }),
   );
   return { results: results.flat(), answering };
@@ -158,9 +163,8 @@ async function checkClusterServices(input: ChecksInput): Promise<CheckedCluster>
   if ('status' in opened) return { results: [opened, ...skipped], context: null, close: () => undefined };
   const { context, close } = opened;
   const reached = await checkCluster(context);
-  if (reached.some(({ status }) => status === 'failed'))
-    return { results: [...reached, ...skipped], context: null, close };
-  return { results: [...reached, ...(await runAll(checks, context))], context, close };
+  if (reached.status === 'failed') return { results: [reached, ...skipped], context: null, close };
+  return { results: [reached, ...(await runAll(checks, CLUSTER_SUBJECT, context))], context, close };
 }
 
 interface ReachedSystems {
@@ -234,12 +238,17 @@ async function checkScaler(
     reported: reported?.get(key) ?? null,
     wasScaled: input.scaled?.has(key) ?? false,
   };
-  const results = await runAll(SCALER_CHECKS, scalerFacts);
-  return [...results, ...(await checkDecision(scalerFacts, results))];
+  const results = await runAll(SCALER_CHECKS, key, scalerFacts);
+  return [...results, await checkDecision(scalerFacts, results)];
 }
 
-async function runAll<Facts>(checks: readonly Check<Facts>[], facts: Facts): Promise<CheckResult[]> {
-  return (await Promise.all(checks.map(async ([, run]) => run(facts)))).flat();
+async function runAll<Facts>(
+  checks: readonly Check<Facts>[],
+  subject: string,
+  facts: Facts,
+): Promise<CheckResult[]> {
+  const results = checks.map(async ([name, run]) => run({ ...facts, make: resultsOf(name, subject) }));
+  return (await Promise.all(results)).flat();
 }
 
 function skipAll(

@@ -40,6 +40,12 @@ export interface ClusterFacts {
   readonly others: readonly OtherScaler[] | KubernetesError;
 }
 
+/** Returns the pods of the target; null: they cannot be read. */
+export function readPods(cluster: ClusterFacts | null): readonly OwnedPod[] | null {
+  const pods = cluster?.pods ?? null;
+  return pods instanceof KubernetesError ? null : pods;
+}
+
 export interface ScalerFacts {
   readonly scaler: Scaler;
   /** Null: the API server does not answer. */

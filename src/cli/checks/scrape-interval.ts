@@ -4,12 +4,12 @@ import { resourceQuery, takesWindow } from '../../prometheus/data-source/resourc
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { stringLiteral } from '../../promql/quoting.js';
 import { vectorSelectors } from '../../promql/vector-selectors.js';
-import { withoutTrailingSlashes } from '../../units/base-url.js';
 import { countOf } from '../../units/format.js';
 import { SCRAPES_IN_WINDOW } from '../../units/bounds.js';
-import { type CheckResult, resultsOf } from './check-result.js';
-import { type SourceContext, sourceSubject, REQUEST_MS } from './context.js';
+import type { CheckResult, ResultBuilder, Checked } from './check-result.js';
+import type { SourceContext } from './context.js';
 import { usedResources } from './resource-labels.js';
+import { QUERY_PATH } from './prometheus.js';
 
 /** Ranges in which the interval is measured. The second one is used if the first one has a single scrape. */
 const MEASURE_SECONDS = [900, 7200];
@@ -19,31 +19,30 @@ const MIN_SAMPLES = 2;
 const ADVISED_SECONDS = 15;
 const ADVISED_WINDOW_SECONDS = SCRAPES_IN_WINDOW * ADVISED_SECONDS;
 
-export async function checkScrapeInterval(context: SourceContext): Promise<readonly CheckResult[]> {
-  const { source } = context;
-  const make = resultsOf('scrape-interval', sourceSubject(source));
+export async function checkScrapeInterval(context: Checked<SourceContext>): Promise<CheckResult> {
+  const { source, make } = context;
   const used = usedResources(context).find(({ resource }) => takesWindow(source, resource));
   if (used === undefined)
-    return [make.skipped('no document uses a resource whose query has a range, such as cpu')];
+    return make.skipped('no document uses a resource whose query has a range, such as cpu');
   const query = resourceQuery(source, used.resource, used.namespaces) ?? '';
   const selector = vectorSelectors(query).find(({ range }) => range !== null);
-  if (selector === undefined) return [make.skipped('the resource query has no range selector')];
+  if (selector === undefined) return make.skipped('the resource query has no range selector');
   let scrapes: Scrapes | null = null;
   for (const seconds of MEASURE_SECONDS) {
     scrapes = await measureScrapes(context, selector, Math.max(seconds, 2 * source.resourceWindowSeconds));
     if (scrapes === null || scrapes.times.length > 1) break;
   }
-  if (scrapes === null) return [make.skipped('the timestamps of the samples cannot be read')];
+  if (scrapes === null) return make.skipped('the timestamps of the samples cannot be read');
   const { times, intervalSeconds } = scrapes;
-  if (times.length === 0) return [make.skipped(`the data source has no ${used.resource} series`)];
+  if (times.length === 0) return make.skipped(`the data source has no ${used.resource} series`);
   if (intervalSeconds === null)
-    return [make.skipped(`${used.resource} has a single sample, so the scrape interval is not known yet`)];
+    return make.skipped(`${used.resource} has a single sample, so the scrape interval is not known yet`);
   const inWindow = scrapesWithin(times, source.resourceWindowSeconds, intervalSeconds);
-  return [judgeScrapes(make, source, { inWindow, interval: intervalSeconds })];
+  return judgeScrapes(make, source, { inWindow, interval: intervalSeconds });
 }
 
 function judgeScrapes(
-  make: ReturnType<typeof resultsOf>,
+  make: ResultBuilder,
   source: SourceConfig,
   { inWindow, interval }: { readonly inWindow: number; readonly interval: number },
 ): CheckResult {
@@ -58,7 +57,7 @@ function judgeScrapes(
 
 /** Returns the result for a range that contains fewer samples than `SCRAPES_IN_WINDOW`. */
 export function fewSamples(
-  make: ReturnType<typeof resultsOf>,
+  make: ResultBuilder,
   count: number,
   { fact, fix }: { readonly fact: string; readonly fix: string },
 ): CheckResult {
@@ -111,21 +110,16 @@ async function readScrapeTimes(
   { text, metric }: Selector,
   seconds: number,
 ): Promise<readonly number[] | null> {
-  const { runQuery, source, probe, signal } = context;
+  const { runQuery, source, probe } = context;
   const most = await runQuery(`topk(1, count_over_time(${text}[${seconds}s]))`);
   if (most.class === 'missing') return [];
-  if (metric === null || (most.class !== 'value' && most.class !== 'partial')) return null;
+  if (metric === null || !('series' in most)) return null;
   const matchers = Object.entries(most.series[0]?.labels ?? {})
     .filter(([label]) => label !== '__name__')
     .map(([label, value]) => `${label}=${stringLiteral(value)}`);
   const query = `${metric}{${matchers.join(', ')}}[${seconds}s]`;
   for (const url of source.urls) {
-    const page = await probe({
-      url: `${withoutTrailingSlashes(url)}/api/v1/query`,
-      parameters: { query, nocache: '1' },
-      timeoutMs: REQUEST_MS,
-      signal,
-    });
+    const page = await probe(url, QUERY_PATH, { parameters: { query, nocache: '1' } });
     const times = page.class === 'answered' ? timesOf(page.body) : null;
     if (times !== null) return times;
   }

@@ -3,8 +3,8 @@ import { readEntry } from '../../kubernetes/state/state-entry.js';
 import { configMapName, entryKey, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import { readStateMap, type StateMap } from '../../kubernetes/state/state-config-map.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
-import { type CheckResult, type ResultBuilder, resultsOf, orError } from './check-result.js';
-import { CLUSTER_SUBJECT, type ClusterContext } from './context.js';
+import { type CheckResult, orError, type CheckResults, type Checked } from './check-result.js';
+import type { ClusterContext } from './context.js';
 import { reviewPermissions } from './permissions.js';
 import { permissionsBy } from '../../service/permissions.js';
 import { listSome } from '../../units/format.js';
@@ -17,10 +17,9 @@ interface ReadConfigMap {
 }
 
 /** Checks that the ConfigMaps exist, that the account may patch them, and that their contents are valid. */
-export async function checkState(context: ClusterContext): Promise<readonly CheckResult[]> {
-  const { transport, signal, own } = context;
+export async function checkState(context: Checked<ClusterContext>): Promise<CheckResults> {
+  const { transport, own, make } = context;
   if (!own.keepsState) return [];
-  const make = resultsOf('state', CLUSTER_SUBJECT);
   const names = Array.from({ length: STATE_BUCKETS }, (_, bucket) => configMapName(bucket));
   const access = { transport, namespace: own.namespace };
   const read = await Promise.all(
@@ -29,11 +28,13 @@ export async function checkState(context: ClusterContext): Promise<readonly Chec
       map: await orError(() => readStateMap({ ...access, name })),
     })),
   );
-  const granted = permissionsBy(['state.enabled']);
-  const denied = await reviewPermissions(granted, [own.namespace], { transport, signal, make });
-  const results = [...judgeReads(read, own.namespace, make), ...denied, ...judgeEntries(read, context, make)];
+  const results = [
+    ...judgeReads(read, context),
+    ...(await reviewPermissions(permissionsBy(['state.enabled']), [own.namespace], context)),
+    ...judgeEntries(read, context),
+  ];
   const summary = `the state is in ${STATE_BUCKETS} ConfigMaps in namespace ${own.namespace}`;
-  return results.length === 0 ? [make.ok(summary)] : results;
+  return results.length === 0 ? make.ok(summary) : results;
 }
 
 /**
@@ -42,32 +43,26 @@ export async function checkState(context: ClusterContext): Promise<readonly Chec
  */
 function judgeReads(
   read: readonly ReadConfigMap[],
-  namespace: string,
-  make: ResultBuilder,
+  { own: { namespace }, make }: Checked<ClusterContext>,
 ): readonly CheckResult[] {
   const failed = read.flatMap(({ name, map }) =>
-    map instanceof KubernetesError ? [{ name, error: map }] : [],
+    map instanceof KubernetesError ? [{ name, kind: map.kind, message: map.message }] : [],
   );
-  const [missing, others] = [
-    failed.filter(({ error }) => error.kind === 'not_found'),
-    failed.filter(({ error }) => error.kind !== 'not_found' && error.kind !== 'forbidden'),
-  ].map((group) => ({ group, names: listSome(group.map(({ name }) => name)) }));
+  const missing = failed.flatMap(({ name, kind }) => (kind === 'not_found' ? [name] : []));
+  const others = failed.filter(({ kind }) => kind !== 'not_found' && kind !== 'forbidden');
   const results: CheckResult[] = [];
-  if (missing !== undefined && missing.group.length > 0)
+  if (missing.length > 0)
     results.push(
       make.failed(
-        `namespace ${namespace} has no ConfigMap ${missing.names}: ${DEGRADED}`,
-        `set the chart value state.enabled: true, or run: ${createLine(
-          missing.group.map(({ name }) => name),
-          namespace,
-        )}`,
+        `namespace ${namespace} has no ConfigMap ${listSome(missing)}: ${DEGRADED}`,
+        `set the chart value state.enabled: true, or run: ${createLine(missing, namespace)}`,
       ),
     );
-  const [first] = others?.group ?? [];
-  if (others !== undefined && first !== undefined)
+  const [first] = others;
+  if (first !== undefined)
     results.push(
       make.failed(
-        `ConfigMap ${others.names} cannot be read: ${first.error.message}`,
+        `ConfigMap ${listSome(others.map(({ name }) => name))} cannot be read: ${first.message}`,
         `kubectl get configmap ${first.name} -n ${namespace}`,
       ),
     );
@@ -82,8 +77,7 @@ function createLine(names: readonly string[], namespace: string): string {
 
 function judgeEntries(
   read: readonly ReadConfigMap[],
-  { scalers, own: { namespace } }: ClusterContext,
-  make: ResultBuilder,
+  { scalers, own: { namespace }, make }: Checked<ClusterContext>,
 ): readonly CheckResult[] {
   const keys = new Set(scalers.map(entryKey));
   return read.flatMap(({ name, map }) => {
@@ -96,8 +90,8 @@ function judgeEntries(
       const removal = kubectl(namespace, 'patch', 'configmap', name, '--type=merge', '-p', patch).text;
       const fix = `${removal} removes the entry, and the windows of ${key.replace('.', '/')} restart`;
       return keys.has(key)
-        ? [make.failed(`${message}; the scaler of this entry can scale up but not down`, fix)]
-        : [make.warning(message, fix)];
+        ? make.failed(`${message}; the scaler of this entry can scale up but not down`, fix)
+        : make.warning(message, fix);
     });
   });
 }

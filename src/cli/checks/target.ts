@@ -25,49 +25,45 @@ import {
 import { nearest } from '../../scaler/problems/nearest.js';
 import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler, type TargetRef } from '../../scaler/spec.js';
-import { type CheckResult, resultsOf, orNull } from './check-result.js';
+import { orNull, type CheckResults, type Checked } from './check-result.js';
 import { type ClusterContext, REQUEST_MS } from './context.js';
 import { targetsFix } from './permissions.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { countOf, listSome } from '../../units/format.js';
 
-export async function checkTarget(facts: ScalerFacts): Promise<readonly CheckResult[]> {
-  const { scaler, cluster, context } = facts;
-  const make = resultsOf('target', scalerKey(scaler));
-  if (cluster === null || context === null) return [make.skipped('the API server does not answer')];
+export async function checkTarget(facts: Checked<ScalerFacts>): Promise<CheckResults> {
+  const { scaler, cluster, context, make } = facts;
+  if (cluster === null || context === null) return make.skipped('the API server does not answer');
   const { namespace, spec } = scaler;
   const { scaleTargetRef: ref } = spec;
   const { target } = cluster;
   if (target instanceof KubernetesError) {
     switch (target.kind) {
       case 'not_found':
-        return [make.failed(...(await explainMissingTarget(facts, context, target)))];
+        return make.failed(...(await explainMissingTarget(facts, context, target)));
       case 'forbidden':
-        return [make.failed(...(await explainForbidden(scaler, context, target)))];
+        return make.failed(...(await explainForbidden(scaler, context, target)));
       case 'invalid_selector':
-        return [
-          make.failed(
-            target.message,
-            `give ${nameTarget(namespace, ref)} a selector that matches its pods (spec.selector)`,
-          ),
-        ];
+        return make.failed(
+          target.message,
+          `give ${nameTarget(namespace, ref)} a selector that matches its pods (spec.selector)`,
+        );
       case 'invalid':
-        return [make.failed(target.message, fixForInvalid(target))];
+        return make.failed(target.message, fixForInvalid(target));
       default:
-        return [
-          make.failed(target.message, 'try again; if the error persists, check the log of the API server'),
-        ];
+        return make.failed(
+          target.message,
+          'try again; if the error persists, check the log of the API server',
+        );
     }
   }
   const { specReplicas } = target;
   const pause = readPause(spec, target.annotations, context.clock.now());
   if (specReplicas === 0 && spec.minReplicas > 0 && pause?.replicas !== 0)
-    return [
-      make.warning(
-        `${nameTarget(namespace, ref)} was scaled to 0 manually, so promscaler does not scale it`,
-        `${start(namespace, `${resourceOf(ref)}/${ref.name}`, spec.minReplicas).text} enables scaling again`,
-      ),
-    ];
+    return make.warning(
+      `${nameTarget(namespace, ref)} was scaled to 0 manually, so promscaler does not scale it`,
+      `${start(namespace, `${resourceOf(ref)}/${ref.name}`, spec.minReplicas).text} enables scaling again`,
+    );
   const ignored = ignoredAnnotations(scaler, cluster.object);
   const text = ignoredSentence(ignored, nameTarget(namespace, ref));
   const removed = ignored.map(({ key }) => `${key}-`);

@@ -5,18 +5,11 @@ import { podsPattern } from '../../promql/pods-pattern.js';
 import { quoteRegex, stringLiteral } from '../../promql/quoting.js';
 import { vectorSelectors, withMatcher } from '../../promql/vector-selectors.js';
 import { POD_LABELS, selectsOwnPods, whatStarts } from '../../scaler/rules/activation-rules.js';
-import {
-  isOfTotal,
-  type MetricSpec,
-  OTHER_WORK,
-  type Scaler,
-  type ScalerSpec,
-  scalerKey,
-} from '../../scaler/spec.js';
+import { isOfTotal, type MetricSpec, OTHER_WORK, type Scaler, type ScalerSpec } from '../../scaler/spec.js';
 import { nameMetric } from '../../decision/conditions.js';
-import { type CheckResult, onlyValue, resultsOf } from './check-result.js';
+import { onlyValue, type Checked, type CheckResult } from './check-result.js';
 import type { SourceContext } from './context.js';
-import type { ScalerFacts } from './scaler-facts.js';
+import { type ScalerFacts, readPods } from './scaler-facts.js';
 
 /** If the workload has 0 replicas, the series of this last period show whether its pods exposed them. */
 const LOOK_BACK = '1d';
@@ -28,39 +21,34 @@ const MAX_SELECTORS = 6;
  * own pods only. The rule `never-wakes-up` finds queries that name the pods; this check finds the others
  * (`service="web"`) by the labels of their series.
  */
-export async function checkWakeUp(facts: ScalerFacts): Promise<readonly CheckResult[]> {
-  const { scaler, sources } = facts;
+export async function checkWakeUp(facts: Checked<ScalerFacts>): Promise<CheckResult> {
+  const { scaler, sources, make } = facts;
   const { spec } = scaler;
-  const make = resultsOf('wake-up', scalerKey(scaler));
   const zero = zeroPath(spec);
   const metrics = spec.metrics.filter(isOfTotal);
   const [first] = metrics;
-  if (zero === null || first === undefined) return [make.ok('')];
+  if (zero === null || first === undefined) return make.ok('');
   const isAtZero = hasNoReplicas(facts);
   const { name } = spec.scaleTargetRef;
-  if (!isAtZero && metrics.every(({ query }) => selectsOwnPods(name, query))) return [make.ok('')];
+  if (!isAtZero && metrics.every(({ query }) => selectsOwnPods(name, query))) return make.ok('');
   for (const metric of metrics) {
     const context = sources.get(metric.source);
     const isOwn =
       context !== undefined &&
       (await isExposedByOwnPods(metric, { scaler, context, isAtZero, addresses: addressesOf(facts) }));
-    if (!isOwn) return [make.ok('')];
+    if (!isOwn) return make.ok('');
   }
   const who = nameTarget(scaler.namespace, spec.scaleTargetRef);
   const starts = whatStarts(spec);
   if (!isAtZero)
-    return [
-      make.warning(
-        `${nameMetric(first)}: only the pods of ${who} expose its series, and ${zero} is 0. At 0 replicas, the metric has no series, so ${starts.text}`,
-        `set ${zero}: 1, or query ${OTHER_WORK}`,
-      ),
-    ];
-  return [
-    make[starts.isNever ? 'failed' : 'warning'](
-      `${who} has 0 replicas, and only its own pods exposed the series of ${nameMetric(first)} in the last ${LOOK_BACK}: while ${zero} is 0, ${starts.text}`,
-      `set ${zero}: 1, which starts 1 replica unless a person has scaled the workload to 0; to scale to 0 again, query ${OTHER_WORK}`,
-    ),
-  ];
+    return make.warning(
+      `${nameMetric(first)}: only the pods of ${who} expose its series, and ${zero} is 0. At 0 replicas, the metric has no series, so ${starts.text}`,
+      `set ${zero}: 1, or query ${OTHER_WORK}`,
+    );
+  return make[starts.isNever ? 'failed' : 'warning'](
+    `${who} has 0 replicas, and only its own pods exposed the series of ${nameMetric(first)} in the last ${LOOK_BACK}: while ${zero} is 0, ${starts.text}`,
+    `set ${zero}: 1, which starts 1 replica unless a person has scaled the workload to 0; to scale to 0 again, query ${OTHER_WORK}`,
+  );
 }
 
 /** Limits the length of a query. */
@@ -68,8 +56,7 @@ const MAX_ADDRESSES = 100;
 
 /** Returns the IP addresses of the pods, which Prometheus writes to the label `instance`; empty: they are not known. */
 function addressesOf({ cluster }: Pick<ScalerFacts, 'cluster'>): readonly string[] {
-  const pods = cluster?.pods ?? null;
-  const addresses = pods === null || pods instanceof KubernetesError ? [] : pods.map(({ ip }) => ip);
+  const addresses = (readPods(cluster) ?? []).map(({ ip }) => ip);
   return addresses.length > MAX_ADDRESSES ? [] : addresses.filter((ip) => ip !== null);
 }
 

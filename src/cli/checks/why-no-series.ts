@@ -11,7 +11,7 @@ import { variablesOf } from '../../prometheus/queries/compile-queries.js';
 import { nearest } from '../../scaler/problems/nearest.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import type { SourceContext } from './context.js';
-import { labelValues, onlyValue } from './check-result.js';
+import { labelValues, onlyValue, labelNames } from './check-result.js';
 import { namesOf } from './resource-labels.js';
 import { listSome } from '../../units/format.js';
 
@@ -102,7 +102,7 @@ async function explainSelector(
     if (!(await hasSeries(runQuery, rest))) continue;
     return explainMatcher(runQuery, { rest, matcher, own });
   }
-  const names = metric === null ? [] : await labelNames(runQuery, metricText(metric));
+  const names = metric === null ? [] : await readLabelNames(runQuery, metricText(metric));
   const absent = matchers.filter(({ label }) => !names.includes(label));
   const notPromoted = absent.length === 0 ? null : await explainAttributes(runQuery, absent);
   if (notPromoted !== null) return notPromoted;
@@ -143,7 +143,7 @@ async function explainMatcher(
       message: `the matcher ${text} removes all series; without this matcher, ${label} is ${listSome(values)}`,
       fix: fixForMatcher(matcher, values, own),
     };
-  const names = await labelNames(runQuery, rest);
+  const names = await readLabelNames(runQuery, rest);
   const notPromoted = await explainAttributes(runQuery, [matcher]);
   if (notPromoted !== null) return notPromoted;
   const wanted = names.find((name) => name.includes(label) || label.includes(name)) ?? nearest(label, names);
@@ -202,7 +202,7 @@ async function explainAttributes(
   runQuery: RunQuery,
   matchers: readonly LabelMatcher[],
 ): Promise<NoSeriesReason | null> {
-  const info = await labelNames(runQuery, 'target_info');
+  const info = await readLabelNames(runQuery, 'target_info');
   const found = matchers.filter(({ label }) => info.includes(label));
   if (found.length === 0) return null;
   const labels = found.map(({ label }) => label).join(', ');
@@ -247,11 +247,8 @@ async function explainMissingMetric(runQuery: RunQuery, metric: string): Promise
   };
 }
 
-async function labelNames(runQuery: RunQuery, selector: string): Promise<readonly string[]> {
-  const answer = await runQuery(`topk(20, ${selector})`);
-  if (answer.class !== 'value' && answer.class !== 'partial') return [];
-  const names = new Set(answer.series.flatMap(({ labels }) => Object.keys(labels)));
-  return [...names].filter((name) => name !== '__name__').sort();
+async function readLabelNames(runQuery: RunQuery, selector: string): Promise<readonly string[]> {
+  return labelNames(await runQuery(`topk(20, ${selector})`));
 }
 
 async function hasSeries(runQuery: RunQuery, expression: string): Promise<boolean> {

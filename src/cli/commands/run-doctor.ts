@@ -4,7 +4,6 @@ import { eachOfSource } from '../../config/document-reader.js';
 import { objectFile } from '../../config/read-objects.js';
 import { createScalerFiles, type LoadedScalers } from '../../config/scaler-files.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
-import type { TargetFailure } from '../../decision/failing.js';
 import { remediesOf } from '../../decision/remedies.js';
 import { remedyText } from '../../decision/snippet.js';
 import type { Problem } from '../../scaler/problems/problem.js';
@@ -18,8 +17,7 @@ import {
 import { keysHint } from '../input/nearest-keys.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import type { ReachOptions } from '../reach/find-service.js';
-import { createServiceClient, type ServiceClient } from '../reach/service-client.js';
-import { readOptionsOf, readServiceInput, withPrometheusUrl } from '../input/service-config.js';
+import { withService } from '../reach/service-client.js';
 import type { CommandIo, ExitCode } from '../output/io.js';
 import { CommandError } from '../output/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
@@ -34,6 +32,8 @@ import { runChecks } from '../checks/run-checks.js';
 import type { ReportedState } from '../checks/scaler-facts.js';
 import { localTimes } from '../output/lines.js';
 import { mapAtOnce } from '../../units/semaphore.js';
+import type { ScalerView } from '../../api/answers.js';
+import { withPrometheusUrl, readOptionsOf, readServiceInput } from '../input/service-config.js';
 
 export interface DoctorOptions extends ClusterOptions, NamingOptions {
   readonly scaler?: string | undefined;
@@ -142,26 +142,21 @@ async function readReported(
   io: CommandIo,
 ): Promise<ReadonlyMap<string, ReportedState>> {
   for (const way of waysTo(config)) {
-    let client: ServiceClient | null = null;
     try {
-      client = await createServiceClient(way, io);
-      const { readDetail } = client;
-      const { rows } = await client.listScalers(key?.split('/', 1)[0] ?? null);
-      const found = rows.flatMap((row) => {
-        const known = reportedOf(row);
-        return known === null ? [] : [{ row, known }];
+      return await withService(way, io, async ({ listScalers, readDetail }) => {
+        const { rows } = await listScalers(key?.split('/', 1)[0] ?? null);
+        const found = rows.flatMap((row) => {
+          const known = reportedOf(row);
+          return known === null ? [] : [{ row, known }];
+        });
+        const reported = await mapAtOnce(found, REQUESTS_AT_ONCE, async ({ row, known }) => {
+          const remedies = remediesOf(await readDetail(row)).map(remedyText);
+          return [scalerKey(row), { ...known, fix: remedies.join('; ') }] as const;
+        });
+        return new Map(reported);
       });
-      const reported = await mapAtOnce(found, REQUESTS_AT_ONCE, async ({ row, known }) => {
-        const fix = remediesOf(await readDetail(row))
-          .map(remedyText)
-          .join('; ');
-        return [scalerKey(row), { ...known, fix }] as const;
-      });
-      return new Map(reported);
     } catch (error) {
       if (!(error instanceof CommandError)) throw error;
-    } finally {
-      client?.close();
     }
   }
   return new Map();
@@ -172,17 +167,11 @@ function reportedOf({
   state,
   conflictingWriter: writer,
   targetFailure,
-}: ReportedRow): Omit<ReportedState, 'fix'> | null {
+}: ScalerView): Omit<ReportedState, 'fix'> | null {
   if (state.name === 'Conflict')
     return writer === null ? null : { state: 'Conflict', message: writer.message };
   const isDeleted = state.name === 'NoTarget' && targetFailure?.absence === 'deleted';
   return isDeleted ? { state: 'NoTarget', message: state.cause ?? '' } : null;
-}
-
-interface ReportedRow {
-  readonly state: { readonly name: string; readonly cause: string | null };
-  readonly conflictingWriter: { readonly message: string } | null;
-  readonly targetFailure?: TargetFailure | undefined;
 }
 
 /** Returns the keys of the objects whose targets were scaled. */
@@ -200,21 +189,19 @@ async function readServed(
   { config, io }: { readonly config: ServiceConfig; readonly io: CommandIo },
 ): Promise<{ readonly where: string; readonly scalers: readonly Scaler[] } | string> {
   const [namespace = '', name = ''] = key.split('/');
-  let client: ServiceClient | null = null;
   try {
-    client = await createServiceClient(way, io);
-    const { document } = await client.readDetail({ namespace, name });
-    const object = { namespace, name, specText: JSON.stringify(document['spec']) };
-    const source = { file: objectFile(object), content: { object } };
-    const documents = [...eachOfSource(source, readOptionsOf(config))];
-    const scalers = documents.flatMap(({ scaler }) => scaler ?? []);
-    const where = way.url === undefined ? client.where : `the service at ${way.url}`;
-    return scalers.length > 0 ? { where, scalers } : `${where} has a version that this command rejects`;
+    return await withService(way, io, async (client) => {
+      const { document } = await client.readDetail({ namespace, name });
+      const object = { namespace, name, specText: JSON.stringify(document['spec']) };
+      const source = { file: objectFile(object), content: { object } };
+      const documents = [...eachOfSource(source, readOptionsOf(config))];
+      const scalers = documents.flatMap(({ scaler }) => scaler ?? []);
+      const where = way.url === undefined ? client.where : `the service at ${way.url}`;
+      return scalers.length > 0 ? { where, scalers } : `${where} has a version that this command rejects`;
+    });
   } catch (error) {
     if (error instanceof CommandError) return error.message;
     throw error;
-  } finally {
-    client?.close();
   }
 }
 

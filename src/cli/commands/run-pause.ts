@@ -25,7 +25,7 @@ import { ANSWER_DEADLINE_MS, connectToCluster } from '../reach/find-service.js';
 import { VERSION } from '../output/version.js';
 import type { ScalerView } from '../../api/answers.js';
 import { readTarget } from '../reach/target-kind.js';
-import { createServiceClient } from '../reach/service-client.js';
+import { withService } from '../reach/service-client.js';
 
 /** Runs `pause`: annotates the target, with the permissions of the user. Replaces an earlier pause. */
 export async function runPause(options: PauseOptions, io: CommandIo): Promise<ExitCode> {
@@ -254,17 +254,14 @@ async function findTarget(name: ScalerName, options: ResumeOptions, io: CommandI
   return { namespace: name.namespace, ref, plural, reported: row === null ? null : reportedState(row) };
 }
 
-async function findRow(name: ScalerName, options: ResumeOptions, io: CommandIo): Promise<ScalerView> {
-  const client = await createServiceClient(options, io);
-  try {
+function findRow(name: ScalerName, options: ResumeOptions, io: CommandIo): Promise<ScalerView> {
+  return withService(options, io, async (client) => {
     const { rows } = await client.listScalers(name.namespace);
     const row = rows.find((one) => one.name === name.name);
     if (row !== undefined) return row;
     const { message } = await client.explainMissing(name);
     throw new CommandError(`${message}\n--target KIND/NAME selects the workload without the service`);
-  } finally {
-    client.close();
-  }
+  });
 }
 
 function reportedState({ pause, dryRun, otherScaler: other }: ScalerView): PauseTarget['reported'] {

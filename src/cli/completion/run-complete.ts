@@ -5,9 +5,9 @@ import { type ResourceKind, SCALER, SOURCE_KINDS } from '../reach/source-kinds.j
 import type { CommandIo, ExitCode } from '../output/io.js';
 import { contextNames, contextNamespace } from '../reach/cluster-options.js';
 import type { ReachOptions } from '../reach/find-service.js';
-import { createServiceClient } from '../reach/service-client.js';
 import { complete, type Completed, describeCommands, type Source, type Suggestion } from './complete.js';
 import type { Command } from 'commander';
+import { withService } from '../reach/service-client.js';
 
 /** Directives of cobra, which kubectl reads: whether file names may be added to the suggestions. */
 const WITH_FILES = ':0';
@@ -115,13 +115,8 @@ async function readRows(
   options: ReachOptions,
   io: CommandIo,
 ): Promise<readonly { readonly namespace: string; readonly name: string }[]> {
-  const client = await createServiceClient(options, io);
-  try {
-    const { rows } = await client.listScalers(null);
-    return rows;
-  } finally {
-    client.close();
-  }
+  const { rows } = await withService(options, io, (client) => client.listScalers(null));
+  return rows;
 }
 
 /** Returns the Scaler objects of the namespace; empty with --url: that service may belong to another cluster. */

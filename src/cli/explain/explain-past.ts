@@ -4,13 +4,13 @@ import type { ReachOptions } from '../reach/find-service.js';
 import { type CommandIo, CommandError } from '../output/io.js';
 import { writeStructured } from '../output/output-format.js';
 import { readPastTime } from '../input/read-time.js';
-import { createServiceClient } from '../reach/service-client.js';
 import type { PastScaler, ScalerName } from '../reach/service-pages.js';
 import { decideJson, readStatus } from './read-status.js';
 import { explainLines } from '../explanation/explain-lines.js';
 import { alignColumns, localTimes } from '../output/lines.js';
 import { headlineOf } from '../../decision/headline.js';
 import { formatAmount } from '../../units/format.js';
+import { withService } from '../reach/service-client.js';
 
 interface PastRequest extends ReachOptions {
   readonly name: ScalerName;
@@ -24,7 +24,7 @@ export async function explainPast(request: PastRequest, io: CommandIo): Promise<
   const { name, format } = request;
   const key = `${name.namespace}/${name.name}`;
   const at = parsePastTime(request.at, io.clock.now());
-  const past = await readFromService(request, at, io);
+  const past = await withService(request, io, (client) => client.readPast(name, at));
   const { entry, snapshot, missing, history } = past;
   if (entry === null)
     throw new CommandError(
@@ -33,19 +33,6 @@ export async function explainPast(request: PastRequest, io: CommandIo): Promise<
   if (format !== 'text') return writeStructured(format, pastJson(at, past));
   const lines = snapshot === null ? entryLines(key, entry, missing) : snapshotLines(snapshot, entry, past);
   return localTimes(`${[...periodLines(at, entry, history), '', ...lines].join('\n')}\n`);
-}
-
-async function readFromService(
-  { name, ...reach }: PastRequest,
-  at: Instant,
-  io: CommandIo,
-): Promise<PastScaler> {
-  const client = await createServiceClient(reach, io);
-  try {
-    return await client.readPast(name, at);
-  } finally {
-    client.close();
-  }
 }
 
 /** Explains the snapshot of a past decision. Relative times refer to the time of the decision. */

@@ -14,9 +14,9 @@ import { localTimes, nameProgram } from '../output/lines.js';
 import { CommandError } from '../output/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
-import { createServiceClient } from '../reach/service-client.js';
 import type { ReadScaler, ScalerName } from '../reach/service-pages.js';
 import { errorMessage } from '../../units/failure.js';
+import { withService } from '../reach/service-client.js';
 
 export interface ExplainOptions extends ReachOptions, NamingOptions {
   readonly scaler?: string | undefined;
@@ -52,7 +52,7 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
     io.stdout.write(format === 'text' ? nameProgram(text, io) : text);
     return 0;
   }
-  const read = file === undefined ? await readFromService(await readName(options, io), options, io) : null;
+  const read = file === undefined ? await readFromService(options, io) : null;
   const json = read === null ? await readSnapshotFile(file ?? '-', io) : read.snapshot;
   const { snapshot, decision } = decideJson(json, read !== null);
   if (format !== 'text') {
@@ -76,13 +76,9 @@ function readName(options: ExplainOptions, io: CommandIo): Promise<ScalerName> {
   return readScalerName(options.scaler, options, io);
 }
 
-async function readFromService(name: ScalerName, options: ReachOptions, io: CommandIo): Promise<ReadScaler> {
-  const client = await createServiceClient(options, io);
-  try {
-    return await client.readScaler(name);
-  } finally {
-    client.close();
-  }
+async function readFromService(options: ExplainOptions, io: CommandIo): Promise<ReadScaler> {
+  const name = await readName(options, io);
+  return withService(options, io, (client) => client.readScaler(name));
 }
 
 async function readSnapshotFile(file: string, io: CommandIo): Promise<unknown> {

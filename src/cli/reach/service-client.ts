@@ -111,6 +111,20 @@ export async function createServiceClient(options: ReachOptions, io: CommandIo):
   };
 }
 
+/** Calls `use` with a client for the service, which is closed afterwards. Throws `CommandError`. */
+export async function withService<T>(
+  options: ReachOptions,
+  io: CommandIo,
+  use: (client: ServiceClient) => Promise<T>,
+): Promise<T> {
+  const client = await createServiceClient(options, io);
+  try {
+    return await use(client);
+  } finally {
+    client.close();
+  }
+}
+
 /** Maximum number of tries. With two or three replicas, the leader very likely answers at least one try. */
 const MOST_REPLICA_TRIES = 5;
 /** Limits the pages. A page has 500 scalers, so the limit is above what a service supports. */

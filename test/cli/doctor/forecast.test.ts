@@ -5,6 +5,7 @@ import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import { aSource, scalerOf } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { values } from '../../prometheus/fakes.js';
+import { resultsOf, type Checked } from '../../../src/cli/checks/check-result.js';
 
 const HOUR = 3600;
 
@@ -56,10 +57,11 @@ async function check(
   const facts = {
     scaler,
     allScalers,
+    make: resultsOf('forecast', 'shop/web'),
     sources: new Map([['default', { source: aSource(), runQuery, clock }]]),
   };
   // Only what the check reads.
-  const results = await checkForecast(facts as unknown as ScalerFacts);
+  const results = [await checkForecast(facts as unknown as Checked<ScalerFacts>)].flat();
   const result = results.at(-1);
   return { status: result?.status, text: `${result?.message ?? ''}; ${result?.fix ?? ''}`, asked };
 }

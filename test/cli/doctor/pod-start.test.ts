@@ -6,6 +6,7 @@ import type { ScalerFacts } from '../../../src/cli/checks/scaler-facts.js';
 import type { ClusterPod } from '../../../src/kubernetes/api/types.js';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import { aPod, aSource, at, scalerOf } from '../../support/builders.js';
+import { resultsOf, type Checked } from '../../../src/cli/checks/check-result.js';
 
 const one = (periodSeconds: number): object => ({
   scaleUp: { policies: [{ type: 'Pods', value: 1, periodSeconds }] },
@@ -70,9 +71,10 @@ async function messages(
     return { pod: aPod(`web-${index}`, { startTime: at(0), ...ready }) };
   });
   const source = { source: aSource({ scrapeIntervalSeconds: configured }), ...seriesOf(scrape) };
-  const facts = { scaler, cluster: { pods }, sources: new Map([['default', source]]) };
+  const make = resultsOf('pod-start', 'shop/web');
+  const facts = { scaler, cluster: { pods }, sources: new Map([['default', source]]), make };
   // Only what the check reads.
-  const results = await checkPodStart(facts as unknown as ScalerFacts);
+  const results = [await checkPodStart(facts as unknown as Checked<ScalerFacts>)].flat();
   return results.map(({ message, fix }) => `${message}; ${fix ?? ''}`);
 }
 

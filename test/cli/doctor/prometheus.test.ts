@@ -87,7 +87,7 @@ describe('a server that is not a Prometheus', () => {
       'is a login page: the server redirects to https://sso.example.com/oauth2/start',
     );
     expect(message).not.toContain('topsecret');
-    expect(fix).toContain('http://SERVICE.NAMESPACE:9090');
+    expect(fix).toMatch(/http:\/\/SERVICE\.NAMESPACE:9090\), or set prometheus\.default\.bearerTokenFile$/);
   });
 
   it('is reported with its answer if it is unknown', async () => {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { checkPods } from '../../../src/cli/checks/pods.js';
-import type { CheckResult } from '../../../src/cli/checks/check-result.js';
+import type { CheckResult, Checked } from '../../../src/cli/checks/check-result.js';
 import type { OwnedPod, ScalerFacts } from '../../../src/cli/checks/scaler-facts.js';
 import type { ClusterPod } from '../../../src/kubernetes/api/types.js';
 import { addSeconds } from '../../../src/units/time.js';
 import { aPod, at, scalerOf } from '../../support/builders.js';
 import { ManualClock } from '../../support/manual-clock.js';
+import { resultsOf } from '../../../src/cli/checks/check-result.js';
 
 const PENDING = { phase: 'Pending', ready: false, startTime: null } as const;
 const READY = { ready: true, startTime: at(0), readyChangedAt: at(0) } as const;
@@ -34,9 +35,10 @@ function check(
     selector: [],
     specReplicas: pods.length,
   };
-  const facts = { scaler, cluster: { target, pods: owned }, context: { clock }, sources: new Map() };
+  const make = resultsOf('pods', 'shop/web');
+  const facts = { scaler, cluster: { target, pods: owned }, context: { clock }, sources: new Map(), make };
   // Only what the check reads.
-  return checkPods(facts as unknown as ScalerFacts)[0];
+  return checkPods(facts as unknown as Checked<ScalerFacts>);
 }
 
 describe('pods that start', () => {
