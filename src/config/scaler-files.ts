@@ -4,8 +4,7 @@ import { type ReadDocument, type ReadOptions, withDefaults } from '../scaler/rea
 import { scalerKey, type Scaler } from '../scaler/spec.js';
 import { type FieldChange, fieldChanges } from '../scaler/field-changes.js';
 import { readYaml } from '../scaler/yaml/read-yaml.js';
-import { periodicYield } from '../units/clock.js';
-import type { Clock } from '../units/clock.js';
+import { periodicYield, type Clock } from '../units/clock.js';
 import { type DocumentReader, readerOfThisThread, locateObject } from './document-reader.js';
 import { type DocumentSet, type ReadPath, nextSet } from './document-set.js';
 import {

@@ -1,7 +1,5 @@
-import { isHeldBack, isSameOutcome, rescaleDirection } from '../telemetry/cycle-record.js';
-import type { CycleRecord } from '../telemetry/cycle-record.js';
-import { endedWithin, sleep, periodicYield } from '../units/clock.js';
-import type { Clock } from '../units/clock.js';
+import { isHeldBack, isSameOutcome, rescaleDirection, type CycleRecord } from '../telemetry/cycle-record.js';
+import { endedWithin, sleep, periodicYield, type Clock } from '../units/clock.js';
 import type { Log } from '../units/log.js';
 import { formatRecordLine } from './record-line.js';
 

@@ -1,6 +1,5 @@
 import { Cron } from 'croner';
-import { instantFromMs } from '../units/time.js';
-import type { Instant } from '../units/time.js';
+import { instantFromMs, type Instant } from '../units/time.js';
 import { errorMessage } from '../units/failure.js';
 
 export interface CronTimes {

@@ -1,5 +1,4 @@
-import { instantFromMs } from '../units/time.js';
-import type { Instant } from '../units/time.js';
+import { instantFromMs, type Instant } from '../units/time.js';
 import type { Occurrence } from './schedule.js';
 
 const LOCAL = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(?::(\d{2}))?)?$/;

@@ -1,7 +1,5 @@
-import { addSeconds, instantFromMs } from '../units/time.js';
-import type { Instant } from '../units/time.js';
-import { readCron } from './cron.js';
-import type { CronTimes } from './cron.js';
+import { addSeconds, instantFromMs, type Instant } from '../units/time.js';
+import { readCron, type CronTimes } from './cron.js';
 import { skippedAt, localDate } from './local-time.js';
 import type { Occurrence, Schedule } from './schedule.js';
 

@@ -6,18 +6,15 @@ import { createPeerClient } from './fleet/ask-peer.js';
 import { ofAll, ofOwner } from './fleet/fleet-pages.js';
 import { createPeerCheck, type Fleet } from './fleet/peer-check.js';
 import { openApiDocument } from './openapi.js';
-import { createAccessCheck } from './access/access-control.js';
-import type { AccessControl } from './access/access-control.js';
+import { createAccessCheck, type AccessControl } from './access/access-control.js';
 import { showOverview } from './overview/show-overview.js';
 import { showService, type ServiceFacts } from './view-service.js';
 import { showSite, type Site } from './site.js';
 import { createPaced } from './pacing/paced.js';
 import { createPageQueue, createSharedPage, type SharedPageOptions } from './pacing/shared-page.js';
-import { showAnyHistory } from './pages/long-history.js';
-import type { LongHistory } from './pages/long-history.js';
+import { showAnyHistory, type LongHistory } from './pages/long-history.js';
 import { BadRequest } from './pages/query.js';
-import { ROUTES } from '../api/routes.js';
-import type { RouteId } from '../api/routes.js';
+import { ROUTES, type RouteId } from '../api/routes.js';
 import {
   listDecisions,
   listEvents,
@@ -26,8 +23,8 @@ import {
   showHistory,
   showScaler,
   showSnapshot,
+  type ScalerPageParts,
 } from './pages/scaler-pages.js';
-import type { ScalerPageParts } from './pages/scaler-pages.js';
 import { cleanText } from '../units/clean-text.js';
 import type { Clock } from '../units/clock.js';
 

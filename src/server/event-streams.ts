@@ -1,12 +1,9 @@
 import type { Request, RequestHandler, Response } from 'express';
 import type { EventFeed } from '../telemetry/event-feed.js';
 import type { Clock } from '../units/clock.js';
-import { identityOf, viewerOf } from './access/viewer.js';
-import type { Identity } from './access/viewer.js';
-import { createChannel } from './events/channel.js';
-import type { Channel } from './events/channel.js';
-import { createFleetFeed } from './events/fleet-feed.js';
-import type { FleetFeed } from './events/fleet-feed.js';
+import { identityOf, viewerOf, type Identity } from './access/viewer.js';
+import { createChannel, type Channel } from './events/channel.js';
+import { createFleetFeed, type FleetFeed } from './events/fleet-feed.js';
 import { type Fleet, isForwarded } from './fleet/peer-check.js';
 import { refuse } from './pacing/paced.js';
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { ROUTES } from '../api/routes.js';
-import type { Parameter, Route, RouteAnswer } from '../api/routes.js';
+import { ROUTES, type Parameter, type Route, type RouteAnswer } from '../api/routes.js';
 import { NAMED_SCHEMAS } from '../api/named-schemas.js';
 
 type Json = Readonly<Record<string, unknown>>;

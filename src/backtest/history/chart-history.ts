@@ -1,5 +1,4 @@
-import type { Snapshot } from '../../decision/snapshot/snapshot.js';
-import { isAlive } from '../../decision/snapshot/snapshot.js';
+import { type Snapshot, isAlive } from '../../decision/snapshot/snapshot.js';
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { isCpu, isMemory, isOfResource, isOfTotal, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { DEFAULT_SCRAPE_INTERVAL_SECONDS, PERIODS_BEFORE_GAP, windowOfInterval } from '../../units/bounds.js';

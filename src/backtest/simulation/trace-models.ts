@@ -1,7 +1,6 @@
 import { isDifference, isRate, largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { isMemory, type MetricSpec, type Scaler } from '../../scaler/spec.js';
-import { parseQuantity } from '../../units/quantity.js';
-import type { Milli } from '../../units/quantity.js';
+import { parseQuantity, type Milli } from '../../units/quantity.js';
 import type { Load } from './load.js';
 import { type MetricModel, spanOfRate, CONTAINER } from './samples.js';
 

@@ -10,6 +10,7 @@ import { type Source, kubectlFor, nameSource } from './adopt-options.js';
 import { type AdoptContext, type ScalerObject, nameWorkload, readWorkload } from './adoption.js';
 import { annotationsOf } from './saved-manifest.js';
 import { whyNoValue, whyUnable } from './confirm-service.js';
+import type { ScalerView } from '../../api/answers.js';
 
 /** How often the dry run and the autoscaler wanted the same number of replicas, as counted by the service. */
 export interface AgreementReport {
@@ -19,12 +20,7 @@ export interface AgreementReport {
   readonly at: string;
   readonly rounds: number;
   readonly same: number;
-  readonly largest: {
-    readonly at: string;
-    readonly desiredReplicas: number;
-    readonly theirReplicas: number;
-    readonly reason: string;
-  } | null;
+  readonly largest: NonNullable<ScalerView['agreement']>['largest'];
   /** The replica counts of the last cycle; null: they were not compared. */
   readonly now: { readonly desiredReplicas: number; readonly theirReplicas: number } | null;
   /** Why the counts of the last cycle were not compared; null: they were. */
@@ -36,7 +32,7 @@ interface Compared {
   /** `NAMESPACE/NAME` of the scaler. */
   readonly key: string;
   /** The scaler in the API of the service; null: the service does not have it. */
-  readonly view: JsonObject | null;
+  readonly view: ScalerView | null;
   /** The autoscaler; null: it does not exist anymore. */
   readonly object: JsonObject | null;
 }
@@ -47,58 +43,29 @@ export async function readAgreement(
   { key, view, object }: Compared,
 ): Promise<AgreementReport | string> {
   if (view === null) return `the service has no scaler ${key}, or its first cycle has not finished`;
-  const agreement = objectIn(view, 'agreement');
-  const [beside, since, at] = [textIn(agreement, 'beside'), textIn(agreement, 'since'), textIn(view, 'at')];
-  const [rounds, same] = [countIn(agreement, 'rounds'), countIn(agreement, 'same')];
-  const shadow = objectIn(view, 'shadow');
+  const { agreement, at, shadow, desiredReplicas } = view;
   const notCompared =
     shadow === null ? (whyNotCompared(view) ?? (await whyNoCount(context, view, object))) : null;
-  if (beside === null || since === null || at === null || rounds === null || same === null)
-    return notCompared ?? 'the service is older than this command';
-  return {
-    scaler: key,
-    beside,
-    since,
-    at,
-    rounds,
-    same,
-    largest: readLargest(objectIn(agreement, 'largest')),
-    now: readNow(view, shadow),
-    notCompared,
-  };
-}
-
-function readLargest(largest: JsonObject | null): AgreementReport['largest'] {
-  const [at, reason] = [textIn(largest, 'at'), textIn(largest, 'reason')];
-  const [desiredReplicas, theirReplicas] = [
-    countIn(largest, 'desiredReplicas'),
-    countIn(largest, 'theirReplicas'),
-  ];
-  return at === null || reason === null || desiredReplicas === null || theirReplicas === null
-    ? null
-    : { at, desiredReplicas, theirReplicas, reason };
-}
-
-function readNow(view: JsonObject, shadow: JsonObject | null): AgreementReport['now'] {
-  const [desiredReplicas, theirReplicas] = [
-    countIn(view, 'desiredReplicas'),
-    countIn(shadow, 'theirReplicas'),
-  ];
-  return desiredReplicas === null || theirReplicas === null ? null : { desiredReplicas, theirReplicas };
+  if (agreement === null) return notCompared ?? 'the service is older than this command';
+  const { beside, since, rounds, same, largest } = agreement;
+  const now =
+    shadow === null || desiredReplicas === null
+      ? null
+      : { desiredReplicas, theirReplicas: shadow.theirReplicas };
+  return { scaler: key, beside, since, at, rounds, same, largest, now, notCompared };
 }
 
 /** Returns why the decision in dry run does not show what the scaler will do without it; null: it does. */
-function whyNotCompared(view: JsonObject): string | null {
-  const state = objectIn(view, 'state');
-  const name = textIn(state, 'name');
-  if (name === 'Paused' || name === 'Conflict') return `${name}: ${textIn(state, 'cause') ?? ''}`;
+function whyNotCompared(view: ScalerView): string | null {
+  const { name, cause } = view.state;
+  if (name === 'Paused' || name === 'Conflict') return `${name}: ${cause ?? ''}`;
   return whyUnable(view) ?? whyNoValue(view);
 }
 
 /** Returns why the service does not know the desired replicas of the autoscaler, and what to do about it. */
 async function whyNoCount(
   context: AdoptContext,
-  view: JsonObject,
+  { otherScaler }: ScalerView,
   object: JsonObject | null,
 ): Promise<string> {
   const { source } = context;
@@ -108,7 +75,7 @@ async function whyNoCount(
   if (hpa === null) return whyNoHpa(context, object);
   const hpaName = textIn(objectIn(hpa, 'metadata'), 'name') ?? '';
   const label = `HPA ${namespace}/${hpaName}`;
-  if (objectIn(view, 'otherScaler') === null)
+  if (otherScaler === null)
     return `the service does not see ${label}. The service sees a new HPA within a minute; if the HPA is older, the service needs permission to list and watch horizontalpodautoscalers (autoscaling) in namespace ${namespace}, which the chart grants with rbac.create=true`;
   return whyIdleHpa(context, hpa) ?? `the service has not compared the desired replicas of ${label} yet`;
 }

@@ -20,7 +20,7 @@ import { nameSource, promscalerFor } from './adopt-options.js';
 import { type AgreementReport, isOfScaledObject, readAgreement, whyDisagreeing } from './agreement.js';
 import { managerOf, whatChanged, whyOwned, whyScalesWhenDeleted } from './check-source.js';
 import { annotationsOf } from './saved-manifest.js';
-import { type ServiceView, whyLacking, whyNoValue, whyPaused, whyUnable } from './confirm-service.js';
+import { type ServiceView, whyLacking, whyNoValue, whyUnable } from './confirm-service.js';
 import { HPA, targetOf } from '../reach/source-kinds.js';
 import { scalerKey } from '../../scaler/spec.js';
 
@@ -130,7 +130,7 @@ async function whyPausedNow(
   const { io, source } = context;
   const workload = await readWorkload(context, scaler);
   const now = workload == null ? null : readPause({ paused: false }, annotationsOf(workload), io.clock.now());
-  const paused = now !== null ? pauseMessage(now) : row === null ? null : whyPaused(row);
+  const paused = now !== null ? pauseMessage(now) : (row?.pause?.message ?? null);
   return paused === null
     ? null
     : `${nameScaler(context, scaler)} is paused: ${paused}. End the pause first: ${promscalerFor(`resume ${source.namespace}/${scaler.name}`, context)}`;

@@ -13,7 +13,6 @@ import {
 } from './adoption.js';
 
 import { isFailing } from '../../decision/failing.js';
-import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import type { ScalerName } from '../reach/service-pages.js';
 
 /** Maximum wait: the service sees the new generation and the deleted HPA, and decides within a sync period. */
@@ -112,7 +111,7 @@ function doubtOf({ row, isLed }: ServiceView, { after, isForced }: Confirmation)
   if (held?.startsWith('ConflictingScaler') === true) return open(held);
   // If a bound changed the replicas without any metric, the next decision shows whether each metric has a value.
   const lacking = isForced && row.outcome.kind !== 'patched' ? whyLacking(row) : whyNoValue(row);
-  const why = whyPaused(row) ?? held ?? whyUnable(row) ?? lacking ?? whyFailed(row);
+  const why = row.pause?.message ?? held ?? whyUnable(row) ?? lacking ?? whyFailed(row);
   return why === null ? null : { why, decidedAt: at };
 }
 
@@ -139,55 +138,40 @@ export async function readView(client: ServiceClient, { namespace, name }: Scale
   return { row: rows.find((row) => row.name === name) ?? null, isLed: leader };
 }
 
-/** Returns the message about a pause by the document or by annotations; null: there is no pause. */
-export function whyPaused(row: JsonObject): string | null {
-  const pause = objectIn(row, 'pause');
-  return pause === null ? null : (textIn(pause, 'message') ?? 'the scaler is paused');
-}
-
 /**
  * Returns the condition that prevents the scaler from scaling; null: it can scale. It cannot while a person has set the
  * target to 0 replicas, which is no failure.
  */
-export function whyUnable(row: JsonObject): string | null {
-  const found = objectsIn(row, 'conditions').find((condition) => {
-    const [type, status] = [textIn(condition, 'type') ?? '', textIn(condition, 'status') ?? ''];
-    const isAbout = type === 'AbleToScale' || type === 'ScalingActive';
-    const reason = textIn(condition, 'reason') ?? '';
-    return isAbout && (reason === 'ScalingDisabled' || isFailing({ type, status, reason }));
+export function whyUnable({ conditions }: Pick<ScalerView, 'conditions'>): string | null {
+  const found = conditions.find((condition) => {
+    const isAbout = condition.type === 'AbleToScale' || condition.type === 'ScalingActive';
+    return isAbout && (condition.reason === 'ScalingDisabled' || isFailing(condition));
   });
-  return found === undefined ? null : `${textIn(found, 'reason') ?? ''}: ${textIn(found, 'message') ?? ''}`;
+  return found === undefined ? null : `${found.reason}: ${found.message}`;
 }
 
 /** Returns why a metric had no complete value in the last decision, or why no metric was used; null: neither. */
-export function whyNoValue(row: JsonObject): string | null {
-  const isUnused = objectsIn(row, 'metrics').some((metric) => metric['proposal'] === null);
-  const unused = isUnused ? `no metric was used: ${textIn(row, 'reason') ?? ''}` : null;
-  return whyLacking(row) ?? unused;
+export function whyNoValue(row: Pick<ScalerView, 'metrics' | 'reason'>): string | null {
+  const isUnused = row.metrics.some(({ proposal }) => proposal === null);
+  return whyLacking(row) ?? (isUnused ? `no metric was used: ${row.reason ?? ''}` : null);
 }
 
 /** Returns a warning about a metric without a value that the document reads as 0, as KEDA does; null: there is none. */
-export function whyZero(row: JsonObject): string | null {
-  for (const metric of objectsIn(row, 'metrics')) {
-    const zero = textIn(metric, 'readAsZero');
-    if (zero === null) continue;
-    const name = `${textIn(metric, 'type') ?? ''} metric ${textIn(metric, 'metric') ?? ''}`;
-    return `${name} has no value: ${zero}, read as 0, as the document specifies. If its query is wrong, the workload does not scale up`;
-  }
-  return null;
+export function whyZero({ metrics }: Pick<ScalerView, 'metrics'>): string | null {
+  const zero = metrics.find(({ readAsZero }) => readAsZero !== undefined);
+  return zero === undefined
+    ? null
+    : `${zero.type} metric ${zero.metric} has no value: ${zero.readAsZero ?? ''}, read as 0, as the document specifies. If its query is wrong, the workload does not scale up`;
 }
 
 /**
  * Returns why a metric had no value or only a partial one in the last decision; null: all values were complete. Even a
  * switch with `--force` requires complete values, because a partial value prevents scale-downs.
  */
-export function whyLacking(row: JsonObject): string | null {
-  for (const metric of objectsIn(row, 'metrics')) {
-    const name = `${textIn(metric, 'type') ?? ''} metric ${textIn(metric, 'metric') ?? ''}`;
-    const error = textIn(metric, 'error');
-    if (error !== null) return `${name} has no value: ${error}`;
-    const partial = textIn(metric, 'partial');
-    if (partial !== null) return `${name} has a partial value: ${partial}`;
+export function whyLacking({ metrics }: Pick<ScalerView, 'metrics'>): string | null {
+  for (const { type, metric, error, partial } of metrics) {
+    if (error !== null) return `${type} metric ${metric} has no value: ${error}`;
+    if (partial !== null) return `${type} metric ${metric} has a partial value: ${partial}`;
   }
   return null;
 }

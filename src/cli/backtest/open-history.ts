@@ -4,8 +4,7 @@ import { readHistory, type RecordedHistory } from '../../backtest/history/read-h
 import { longestWindowSeconds, lookbackSeconds } from '../../backtest/history/warm-up.js';
 import type { Variant } from '../../backtest/compare/variant.js';
 import { learnsPodStart, POD_START_OF } from '../../control/memory/pod-starts.js';
-import type { ServiceConfig } from '../../config/resolve-service-config.js';
-import { resolveServiceConfig } from '../../config/resolve-service-config.js';
+import { type ServiceConfig, resolveServiceConfig } from '../../config/resolve-service-config.js';
 import { parseQuantity, milliToNumber } from '../../units/quantity.js';
 import { formatInstant, type Instant } from '../../units/time.js';
 import { withPrometheusUrl } from '../input/service-config.js';

@@ -8,11 +8,11 @@ import {
   type PodStart,
   positiveNumber,
   type QueueSettings,
+  quote,
 } from '../../backtest/simulation/settings.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import { CommandError } from '../output/io.js';
 import { DURATION_FORM, type Instant, parseDuration, parseInstant } from '../../units/time.js';
-import { quote } from '../../backtest/simulation/settings.js';
 import { listSome } from '../../units/format.js';
 
 export interface HistoryOptions {

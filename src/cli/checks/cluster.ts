@@ -7,7 +7,7 @@ import { createDiscovery } from '../../kubernetes/discovery.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { SILENT_LOG } from '../../units/log.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';
-import { connectionSettings, pluginRunner } from '../reach/cluster-options.js';
+import { connectionSettings, connectionAccess } from '../reach/cluster-options.js';
 import { ownObjects } from '../../service/own-objects.js';
 import { VERSION } from '../output/version.js';
 
@@ -68,23 +68,15 @@ function fixFor({ kind, message }: KubernetesError): string {
  * no request. If there is no connection, returns the failed result of the check `cluster`.
  */
 export async function openCluster(
-  context: DoctorContext & {
-    readonly env: Readonly<Record<string, string | undefined>>;
-    readonly home: string | null;
-  },
+  context: DoctorContext,
 ): Promise<{ readonly context: ClusterContext; readonly close: () => void } | CheckResult> {
-  const { clock, config, env, home } = context;
+  const { clock, config, env } = context;
   try {
-    const settings = connectionSettings(config);
-    const runPlugin = pluginRunner(context);
     const connection = await findConnection({
-      settings,
+      settings: connectionSettings(config),
       prefersKubeconfig: true,
-      env,
-      home,
-      clock,
       log: SILENT_LOG,
-      runPlugin,
+      ...connectionAccess(context),
     });
     let seen: ReturnType<ClusterContext['serverDate']> = null;
     const transport = createTransport({

@@ -15,7 +15,7 @@ export interface DoctorContext {
   /** Aborted when the time limit of the whole command has passed. */
   readonly signal: AbortSignal;
   /** Environment variables, which may contain cloud credentials for data sources. */
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
   readonly config: ServiceConfig;
   readonly isDryRun?: boolean;
   readonly scalers: readonly Scaler[];

@@ -23,10 +23,7 @@ import { openCluster } from './cluster.js';
 
 const DEADLINE_MS = 10_000;
 
-type ListContext = Omit<DoctorContext, 'scalers'> & {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly home: string | null;
-};
+type ListContext = Omit<DoctorContext, 'scalers'>;
 
 /**
  * Lists the Scaler objects; null: `scalers.customResources` is off. Skips a namespace that cannot be listed, which the

@@ -1,5 +1,4 @@
-import { createReceiver } from '../../notifications/post.js';
-import type { PostFailure } from '../../notifications/post.js';
+import { createReceiver, type PostFailure } from '../../notifications/post.js';
 import type { ReceiverConfig } from '../../notifications/notification.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { type DoctorContext, REQUEST_MS } from './context.js';

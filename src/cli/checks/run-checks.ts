@@ -85,12 +85,9 @@ const SCALER_CHECKS: readonly Check<ScalerFacts>[] = [
   ['spikes', checkSpikes],
 ];
 
-interface ChecksInput extends Omit<DoctorContext, 'signal'> {
-  readonly signal: AbortSignal;
+interface ChecksInput extends DoctorContext {
   /** All documents, needed to find shared targets. Only those in `scalers` are checked. */
   readonly allScalers: readonly Scaler[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly home: string | null;
   readonly includesServiceChecks: boolean;
   /** What the service reports, by key of the scaler; unset: the service is not read. */
   readonly reported?: Promise<ReadonlyMap<string, ReportedState>>;

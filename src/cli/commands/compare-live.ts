@@ -18,7 +18,7 @@ import { readOptionsOf, requireServiceConfig, withPrometheusUrl } from '../input
 import { openCluster } from '../checks/cluster.js';
 import { createRecognizedClient, openDataSource } from '../checks/open-data-source.js';
 import { readClusterFacts } from '../checks/scaler-facts.js';
-import { type ClusterOptions, homeDirectory, withCluster } from '../reach/cluster-options.js';
+import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
 import type { CommandIo } from '../output/io.js';
 import { countOf } from '../../units/format.js';
 
@@ -44,12 +44,13 @@ export async function compareLive(
   const documents = objects.map((object) => ({ object, read: readDocument(object, config) }));
   const scalers = documents.flatMap(({ read }) => (typeof read === 'string' ? [] : [read]));
   const { clock, signal, env } = io;
-  const opened = await openCluster({ clock, signal, env, home: homeDirectory(io), config, scalers });
+  const context = { clock, signal, env, config, scalers };
+  const opened = await openCluster(context);
   if ('status' in opened) return documents.map(({ object }) => notCompared(object, opened.message));
   const sources = new Map(
     await Promise.all(
       Object.entries(config.prometheus).map(async ([name, source]) => {
-        const { recognized } = openDataSource({ clock, signal, env, config, scalers }, source);
+        const { recognized } = openDataSource(context, source);
         return [name, await recognized()] as const;
       }),
     ),
@@ -64,12 +65,11 @@ export async function compareLive(
     scalers,
     signal,
   );
-  const { context } = opened;
   try {
     return await mapAtOnce(documents, CONCURRENT, async ({ object, read }) =>
       typeof read === 'string'
         ? notCompared(object, read)
-        : compareOne(object, read, { context, sources, answers }),
+        : compareOne(object, read, { context: opened.context, sources, answers }),
     );
   } finally {
     opened.close();

@@ -5,8 +5,7 @@ import { SnapshotError, parseSnapshot } from '../../decision/snapshot/parse-snap
 import { decisionToJson } from '../../decision/result/write-json.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 import { periodicYield } from '../../units/clock.js';
-import type { CommandIo, ExitCode } from '../output/io.js';
-import { CommandError } from '../output/io.js';
+import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
 import { EMPTY_SNAPSHOT, notJson, whyNoSnapshot } from '../input/read-record.js';
 import { errorMessage } from '../../units/failure.js';
 

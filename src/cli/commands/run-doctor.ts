@@ -8,18 +8,12 @@ import { remediesOf } from '../../decision/remedies.js';
 import { remedyText } from '../../decision/snippet.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';
-import {
-  type ClusterOptions,
-  connectionSettings,
-  homeDirectory,
-  withCluster,
-} from '../reach/cluster-options.js';
+import { type ClusterOptions, connectionSettings, withCluster } from '../reach/cluster-options.js';
 import { keysHint } from '../input/nearest-keys.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { withService } from '../reach/service-client.js';
-import type { CommandIo, ExitCode } from '../output/io.js';
-import { CommandError } from '../output/io.js';
+import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { type CheckResult, resultsOf } from '../checks/check-result.js';
@@ -57,11 +51,11 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
   if (read === null)
     return print(checkConfig({ configFile: options.config, documents: 0, problems }), format, io);
   const config = withCluster(withPrometheusUrl(read, options.prometheus), options);
-  const home = homeDirectory(io);
-  const objects = await listScalerObjects({ clock: io.clock, signal: io.signal, env: io.env, home, config });
+  const { clock, signal, env } = io;
+  const objects = await listScalerObjects({ clock, signal, env, config });
   const files = createScalerFiles({
     paths: config.scalers.paths,
-    clock: io.clock,
+    clock,
     read: readOptionsOf(config),
     ...(objects === null ? {} : { objects }),
   });
@@ -72,10 +66,9 @@ export async function runDoctor(options: DoctorOptions, io: CommandIo): Promise<
   const rejected = key === undefined ? rejectedKeys(loaded) : selected === null ? [key] : [];
   const inEffect = await mapAtOnce(rejected, REQUESTS_AT_ONCE, (each) => readInEffect(each, config, io));
   const results = await runChecks({
-    clock: io.clock,
-    signal: io.signal,
-    env: io.env,
-    home,
+    clock,
+    signal,
+    env,
     config,
     scalers: [...(selected ?? []), ...inEffect.flatMap(({ scalers }) => scalers)],
     allScalers: loaded.scalers,

@@ -5,7 +5,7 @@ import { PAUSE_ANNOTATIONS, type TargetRef } from '../../scaler/spec.js';
 import { APPS_ROOT, nameTarget, watchedPlural } from '../../kubernetes/targets.js';
 import { countOf, formatSeconds } from '../../units/format.js';
 import { formatInstant, type Instant, instantOrNull, secondsBetween } from '../../units/time.js';
-import { writeOptions } from '../output/lines.js';
+import { writeOptions, localTimes } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
 import { readScalerName } from '../reach/scaler-name.js';
@@ -16,7 +16,6 @@ import {
   readPauseOptions,
   type ResumeOptions,
 } from './pause-options.js';
-import { localTimes } from '../output/lines.js';
 import { type JsonObject, objectIn, textsIn } from '../../kubernetes/api/json.js';
 import { readWorkload, workloadPath } from '../../kubernetes/scale.js';
 import { createTransport } from '../../kubernetes/requests/transport.js';

@@ -32,9 +32,8 @@ import { quoteForShell } from '../../units/clean-text.js';
 import {
   type ClusterOptions,
   connectionSettings,
-  homeDirectory,
   withCluster,
-  pluginRunner,
+  connectionAccess,
 } from '../reach/cluster-options.js';
 import { type CommandIo, type ExitCode, type FaultListener, CommandError } from '../output/io.js';
 import { allowHeapGrowth } from './heap-growth.js';
@@ -183,11 +182,8 @@ async function connect(
   try {
     return await findConnection({
       settings: connectionSettings(config),
-      env: io.env,
-      home: homeDirectory(io),
-      clock: io.clock,
       log,
-      runPlugin: pluginRunner(io),
+      ...connectionAccess(io),
     });
   } catch (error) {
     if (error instanceof ConnectionError) throw new CommandError(error.message);

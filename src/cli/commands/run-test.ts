@@ -3,8 +3,7 @@ import type { DocumentTest, TestResult } from '../../document-tests/document-tes
 import { readTestFile } from '../../document-tests/read-tests.js';
 import { runDocumentTest } from '../../document-tests/run-document-test.js';
 import { countErrors, type Problem } from '../../scaler/problems/problem.js';
-import { readDocuments, refuseDuplicates } from '../../scaler/read/read-scalers.js';
-import type { ReadOptions } from '../../scaler/read/read-scalers.js';
+import { readDocuments, refuseDuplicates, type ReadOptions } from '../../scaler/read/read-scalers.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { periodicYield } from '../../units/clock.js';
 import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';

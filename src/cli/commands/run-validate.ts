@@ -20,7 +20,7 @@ import { checkConfig } from '../checks/config.js';
 import { type GivenDocument, readOtherScalers } from '../checks/list-scaler-objects.js';
 import { type DoctorReport, makeReport, writeCounts, writeResults } from '../checks/report.js';
 import { runChecks } from '../checks/run-checks.js';
-import { type ClusterOptions, homeDirectory, withCluster } from '../reach/cluster-options.js';
+import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
 import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';
 import {
   readOptionsOf,
@@ -120,7 +120,7 @@ async function checkLive(
   const config = withCluster(base, input.cluster);
   const { documents } = input;
   const scalers = documents.map(({ scaler }) => scaler);
-  const context = { clock, signal, env, home: homeDirectory(io), config };
+  const context = { clock, signal, env, config };
   const paths = input.config?.scalers.paths ?? [];
   const { others, results: ofOthers } = await readOtherScalers(documents, context, paths);
   const results = await runChecks({

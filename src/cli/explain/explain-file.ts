@@ -6,7 +6,7 @@ import { localTimes } from '../output/lines.js';
 import { writeStructured } from '../output/output-format.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { VERSION } from '../output/version.js';
-import { decideJson, readStatus } from './read-status.js';
+import { decideJson, readStatus, readPastStatus } from './read-status.js';
 import { explainLines } from '../explanation/explain-lines.js';
 import { parsePastTime } from './explain-past.js';
 import { listSome } from '../../units/format.js';
@@ -37,19 +37,8 @@ export async function explainFile(request: FileRequest, io: CommandIo): Promise<
       snapshot: line.snapshot,
       status: line.status,
     });
-  const status = readStatus({ ...line.status, decision: line.decision });
-  const conditions = status.conditions.map(({ type, status, reason, message }) => ({
-    type,
-    status,
-    reason,
-    message,
-  }));
-  const explained = explainLines({
-    snapshot,
-    decision,
-    status: { ...status, conditions },
-    now: snapshot.now,
-  });
+  const status = readPastStatus({ ...line.status, decision: line.decision });
+  const explained = explainLines({ snapshot, decision, status, now: snapshot.now });
   return localTimes(cleanText(`${[...explained, ...notes(line, decision.desiredReplicas)].join('\n')}\n`));
 }
 

@@ -5,7 +5,7 @@ import { type CommandIo, CommandError } from '../output/io.js';
 import { writeStructured } from '../output/output-format.js';
 import { readPastTime } from '../input/read-time.js';
 import type { PastScaler, ScalerName } from '../reach/service-pages.js';
-import { decideJson, readStatus } from './read-status.js';
+import { decideJson, readPastStatus } from './read-status.js';
 import { explainLines } from '../explanation/explain-lines.js';
 import { alignColumns, localTimes } from '../output/lines.js';
 import { headlineOf } from '../../decision/headline.js';
@@ -42,14 +42,7 @@ function snapshotLines(
   { lastScaleUp, lastScaleDown }: PastScaler,
 ): readonly string[] {
   const { snapshot, decision } = decideJson(json, true);
-  const reported = readStatus(entry);
-  const conditions = reported.conditions.map(({ type, status, reason, message }) => ({
-    type,
-    status,
-    reason,
-    message,
-  }));
-  const status = { ...reported, conditions, lastScaleUp, lastScaleDown };
+  const status = { ...readPastStatus(entry), lastScaleUp, lastScaleDown };
   return explainLines({ snapshot, decision, status, now: snapshot.now });
 }
 

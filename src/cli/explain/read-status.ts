@@ -48,6 +48,20 @@ export function readStatus(detail: JsonObject): ExplainedStatus {
   };
 }
 
+/** Reads the status of a past decision. The times of its conditions are not shown: they are older than the decision. */
+export function readPastStatus(detail: JsonObject): ExplainedStatus {
+  const status = readStatus(detail);
+  return {
+    ...status,
+    conditions: status.conditions.map(({ type, status, reason, message }) => ({
+      type,
+      status,
+      reason,
+      message,
+    })),
+  };
+}
+
 function stateIn(detail: JsonObject): ReportedState | null {
   const state = objectIn(detail, 'state');
   const name = textIn(state, 'name');

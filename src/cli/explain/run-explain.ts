@@ -9,9 +9,8 @@ import { EMPTY_SNAPSHOT, notJson, whyNoSnapshot } from '../input/read-record.js'
 import { explainPast } from './explain-past.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { readInput } from '../input/read-files.js';
-import type { CommandIo, ExitCode } from '../output/io.js';
+import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
 import { localTimes, nameProgram } from '../output/lines.js';
-import { CommandError } from '../output/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import type { ReadScaler, ScalerName } from '../reach/service-pages.js';

@@ -17,7 +17,7 @@ import { writeDocument } from './write-document.js';
 import { type Connection, findConnection } from '../../kubernetes/access/connection.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { SILENT_LOG } from '../../units/log.js';
-import { type ClusterOptions, homeDirectory, pluginRunner } from '../reach/cluster-options.js';
+import { type ClusterOptions, connectionAccess } from '../reach/cluster-options.js';
 
 /**
  * Runs `new`: prints a valid scaler document for a workload. If there is a connection to the cluster, checks the
@@ -176,15 +176,12 @@ async function findAccess(
   { kubeconfig, context, url, offline = false }: ClusterOptions & { readonly offline?: boolean },
 ): Promise<ClusterAccess> {
   try {
-    const { env, clock } = io;
-    const runPlugin = pluginRunner(io);
+    const { runPlugin, ...access } = connectionAccess(io);
     const connection = await findConnection({
       settings: { kubeconfig, context, url },
       prefersKubeconfig: true,
-      env,
-      home: homeDirectory(io),
-      clock,
       log: SILENT_LOG,
+      ...access,
       ...(offline
         ? {}
         : { runPlugin: (run) => runPlugin({ ...run, timeoutMs: Math.min(run.timeoutMs, PLUGIN_MS) }) }),

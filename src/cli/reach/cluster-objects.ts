@@ -1,6 +1,5 @@
 import type { JsonObject } from '../../kubernetes/api/json.js';
-import { createTransport } from '../../kubernetes/requests/transport.js';
-import { type KubernetesRequest } from '../../kubernetes/requests/transport.js';
+import { createTransport, type KubernetesRequest } from '../../kubernetes/requests/transport.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { CommandError, type CommandIo } from '../output/io.js';

@@ -80,6 +80,16 @@ function usualPaths(io: Pick<CommandIo, 'env'>): readonly string[] {
   return usualKubeconfigs({ env: io.env, home: homeDirectory(io) });
 }
 
+interface ConnectionAccess extends Pick<CommandIo, 'env' | 'clock'> {
+  readonly home: string | null;
+  readonly runPlugin: RunPlugin;
+}
+
+/** Returns what `findConnection` needs of the process. */
+export function connectionAccess(io: Pick<CommandIo, 'env' | 'clock'>): ConnectionAccess {
+  return { env: io.env, home: homeDirectory(io), clock: io.clock, runPlugin: pluginRunner(io) };
+}
+
 /** Returns null if HOME is unset and the user is not in /etc/passwd, as in some containers. */
 export function homeDirectory({ env }: Pick<CommandIo, 'env'>): string | null {
   const { HOME: home = '' } = env;

@@ -7,7 +7,7 @@ import { KubernetesError } from '../../kubernetes/api/types.js';
 import { createTransport, type Transport } from '../../kubernetes/requests/transport.js';
 import { TOKEN_HEADER } from '../../server/access/access-control.js';
 import { SILENT_LOG } from '../../units/log.js';
-import { type connectionSettings, homeDirectory, pluginRunner } from './cluster-options.js';
+import { type connectionSettings, connectionAccess } from './cluster-options.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { VERSION } from '../output/version.js';
 
@@ -83,11 +83,8 @@ function findCluster(
   return findConnection({
     settings: cluster ?? { kubeconfig, context },
     prefersKubeconfig: true,
-    env: io.env,
-    home: homeDirectory(io),
-    clock: io.clock,
     log: { ...SILENT_LOG, warn: (message) => io.stderr.write(`promscaler: ${message}\n`) },
-    runPlugin: pluginRunner(io),
+    ...connectionAccess(io),
   });
 }
 

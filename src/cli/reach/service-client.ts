@@ -7,10 +7,16 @@ import { remedyLines } from '../explanation/explain-lines.js';
 import { keysHint, scalersHint } from '../input/nearest-keys.js';
 import { workloadHint } from './scaler-name.js';
 import { cleanText } from '../../units/clean-text.js';
-import type { CommandIo } from '../output/io.js';
-import { CommandError } from '../output/io.js';
-import { isMissing, NO_SUCH_PAGE, readOneCycle, readPast } from './service-pages.js';
-import type { PastScaler, ReadScaler, ScalerName } from './service-pages.js';
+import { type CommandIo, CommandError } from '../output/io.js';
+import {
+  isMissing,
+  NO_SUCH_PAGE,
+  readOneCycle,
+  readPast,
+  type PastScaler,
+  type ReadScaler,
+  type ScalerName,
+} from './service-pages.js';
 import { VERSION } from '../output/version.js';
 import type { Instant } from '../../units/time.js';
 
@@ -43,7 +49,7 @@ export interface ListedScalers extends Pick<ScalerList, 'version' | 'leader' | '
   readonly unreachable: number;
 }
 
-export async function createServiceClient(options: ReachOptions, io: CommandIo): Promise<ServiceClient> {
+async function createServiceClient(options: ReachOptions, io: CommandIo): Promise<ServiceClient> {
   const service = await reachService(options, io);
   const get: Get = (page, query) =>
     service.transport.request({

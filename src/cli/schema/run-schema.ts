@@ -1,6 +1,5 @@
 import { openApiDocument } from '../../server/openapi.js';
-import type { CommandIo, ExitCode } from '../output/io.js';
-import { CommandError } from '../output/io.js';
+import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
 import { customResourceDefinitionYaml } from './definition.js';
 import { documentJsonSchema, serviceJsonSchema } from './json-schema.js';
 import { VERSION } from '../output/version.js';

@@ -5,7 +5,7 @@ import { lineLimit, localTimes, nameProgram } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import type { ReachOptions } from '../reach/find-service.js';
-import { createServiceClient, type ServiceClient } from '../reach/service-client.js';
+import { type ServiceClient, withService } from '../reach/service-client.js';
 import { recommendationItems, recommendationLines } from './recommendations.js';
 import {
   explainMissing,
@@ -54,8 +54,7 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
     );
   const selection = await readSelection(options, io);
   const { namespace } = selection;
-  const client = await createServiceClient(options, io);
-  try {
+  return withService(options, io, async (client): Promise<ExitCode> => {
     const list = await listSorted(client, selection);
     const { command } = io;
     const isTable = format === 'text' || format === 'wide';
@@ -101,9 +100,7 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
       if (watch) await follow({ client, selection, print, notes: failingSources(list.dataSources) }, io);
     }
     return 0;
-  } finally {
-    client.close();
-  }
+  });
 }
 
 function printNote(io: CommandIo, note: string): void {

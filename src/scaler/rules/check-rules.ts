@@ -12,7 +12,7 @@ import { checkMetricForm } from './metric-form-rules.js';
 import { checkMetricQuery, checkSideQuery } from './query-rules.js';
 import { PRESETS, BUILT_IN } from '../schema/presets.js';
 import { identityOf, resolveReference } from '../resolve/resolve-metric.js';
-import { toleranceNumber } from '../../units/quantity.js';
+import { toleranceNumber, parseQuantity } from '../../units/quantity.js';
 import { checkActivation, checkWakeUp } from './activation-rules.js';
 import { checkForecast } from './forecast-rules.js';
 import { checkMetricTypes, checkSaturation } from './metric-type-rules.js';
@@ -20,7 +20,6 @@ import { checkSchedules } from './schedule-rules.js';
 import { type ServiceFacts, isMetricsql } from './admission-rules.js';
 import type { DocumentInput, Loose, MetricInput, SpecInput } from '../schema/document-schema.js';
 import { checkPodLabel } from './query-result-rules.js';
-import { parseQuantity } from '../../units/quantity.js';
 
 type LooseSpec = Loose<SpecInput>;
 

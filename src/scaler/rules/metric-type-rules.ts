@@ -1,8 +1,7 @@
 import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { type Measure, measureOf, rateOfGauge } from '../../promql/measures.js';
-import { milliToNumber, parseQuantity } from '../../units/quantity.js';
+import { milliToNumber, parseQuantity, toleranceNumber } from '../../units/quantity.js';
 import { type Finding, finding, formatPath, type IsBroken, type Path } from '../problems/finding.js';
-import { toleranceNumber } from '../../units/quantity.js';
 import { BUILT_IN } from '../schema/presets.js';
 import type { Loose, MetricInput, SpecInput } from '../schema/document-schema.js';
 import { checkAmountQuery } from './query-rules.js';

@@ -1,7 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { admit, ANYBODY, SEES_ALL } from './viewer.js';
-import type { Identity, Viewer } from './viewer.js';
+import { admit, ANYBODY, SEES_ALL, type Identity, type Viewer } from './viewer.js';
 
 export type Verdict =
   | { readonly kind: 'admitted'; readonly viewer: Viewer; readonly identity: Identity }

@@ -1,9 +1,7 @@
 import { createSemaphore } from '../../units/semaphore.js';
 import type { Clock } from '../../units/clock.js';
-import { digest } from './access-control.js';
-import type { AccessControl, Verdict } from './access-control.js';
-import { SEES_ALL } from './viewer.js';
-import type { Identity, Viewer } from './viewer.js';
+import { digest, type AccessControl, type Verdict } from './access-control.js';
+import { SEES_ALL, type Identity, type Viewer } from './viewer.js';
 
 /** TokenReviews and SubjectAccessReviews. `userOf` and `mayRead` reject if the API server does not answer. */
 interface Reviews<User> {

@@ -1,6 +1,5 @@
 import type { EventFeed } from '../../telemetry/event-feed.js';
-import { sleep } from '../../units/clock.js';
-import type { Clock } from '../../units/clock.js';
+import { sleep, type Clock } from '../../units/clock.js';
 import type { Identity } from '../access/viewer.js';
 import type { Fleet } from '../fleet/peer-check.js';
 import { type EventSource, type StreamedEvent, readPositions, writePositions } from './channel.js';

@@ -1,12 +1,16 @@
-import { request } from 'node:http';
-import type { IncomingMessage } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { withDeadline, type Clock } from '../../units/clock.js';
 import { onAbort } from '../../units/abort.js';
 import { createSemaphore } from '../../units/semaphore.js';
 import type { Identity } from '../access/viewer.js';
 import { type Fleet, type Peer, PEER_HEADER } from './peer-check.js';
-import { createAnswerReader, encryptRequest } from './sealed.js';
-import type { AnswerHead, AnswerReader, PeerMessage } from './sealed.js';
+import {
+  createAnswerReader,
+  encryptRequest,
+  type AnswerHead,
+  type AnswerReader,
+  type PeerMessage,
+} from './sealed.js';
 
 export interface PeerAnswer {
   readonly status: number;

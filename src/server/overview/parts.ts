@@ -1,8 +1,7 @@
 import type { Answer } from '../../api/answers.js';
 import { overviewRowSchema, overviewSchema } from '../../api/dashboard-schemas.js';
 import { readAnswerOrNull } from '../../api/read-answer.js';
-import { periodicYield } from '../../units/clock.js';
-import type { Clock } from '../../units/clock.js';
+import { periodicYield, type Clock } from '../../units/clock.js';
 import { SLICE_MS } from '../pacing/paced.js';
 import type { Viewer } from '../access/viewer.js';
 import { parseJson } from '../fleet/ask-peer.js';

@@ -9,8 +9,7 @@ import {
   type CycleRecord,
   type Agreement,
 } from '../../telemetry/cycle-record.js';
-import { COUNT_COLUMNS } from '../../telemetry/chart-points.js';
-import type { ScalerPoints } from '../../telemetry/chart-points.js';
+import { COUNT_COLUMNS, type ScalerPoints } from '../../telemetry/chart-points.js';
 import type { HistoryEntry } from '../../telemetry/history.js';
 import type { Ledger, LedgerEntry } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';

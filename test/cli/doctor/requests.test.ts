@@ -4,6 +4,7 @@ import type { ScalerFacts } from '../../../src/cli/checks/scaler-facts.js';
 import type { ClusterPod } from '../../../src/kubernetes/api/types.js';
 import { aPod, scalerOf } from '../../support/builders.js';
 import { cluster, diagnoseHealthy, document, shop } from './fixture.js';
+import { resultsOf, type Checked } from '../../../src/cli/checks/check-result.js';
 
 describe('requests', () => {
   it('that are missing fail, with the kubectl command that sets them', async () => {
@@ -109,8 +110,11 @@ describe('requests', () => {
         ofPod('web-1', { requests: new Map([['app', new Map()]]), ...fields }),
       ];
       const target = { ref: scaler.spec.scaleTargetRef, namespace: 'shop' };
+      const make = resultsOf('requests', 'shop/web');
       // Only what the check reads.
-      return checkRequests({ scaler, cluster: { target, pods } } as unknown as ScalerFacts);
+      return [
+        checkRequests({ scaler, cluster: { target, pods }, make } as unknown as Checked<ScalerFacts>),
+      ].flat();
     };
 
     expect(check({ phase: 'Failed' })).toMatchObject([
