@@ -17,10 +17,8 @@ import {
 } from './support/browser.js';
 import type { Viewer, Watched } from './support/browser.js';
 import { until } from '../support/until.js';
-import { FakeFailure, startFakeService } from './support/fake-service.js';
-import type { FakeAnswers, FakeService } from './support/fake-service.js';
-import { tellStory } from './support/scaler-story.js';
-import type { Story } from './support/scaler-story.js';
+import { type FakeAnswers, FakeFailure, type FakeService, startFakeService } from './support/fake-service.js';
+import { type Story, tellStory } from './support/scaler-story.js';
 import {
   AT_MAXIMUM,
   BLIND,

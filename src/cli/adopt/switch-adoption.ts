@@ -50,14 +50,15 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   const view = await fetchView(context, scaler);
   mustBeAllowed(whyNotInForce(context, scaler, view));
   const warnings: string[] = [];
-  let isCompared = false;
+  const reports: AgreementReport[] = [];
   const onCompared = (report: AgreementReport): void => {
-    isCompared = report.now !== null;
+    reports.push(report);
     io.stdout.write(localTimes(nameProgram(agreementText(report), io)));
     const short = whyShort(report);
     if (short !== null && options.force !== true) warnings.push(short);
   };
   mustBeAllowed(await whyRefused(context, scaler, { object, view, onCompared }));
+  const isCompared = reports.some(({ now }) => now !== null);
   if (object === null || !isCompared) warnings.push(whyNotCompared(context, view, object !== null));
   const zero = view.row === null ? null : whyZero(view.row);
   if (zero !== null) warnings.push(zero);
