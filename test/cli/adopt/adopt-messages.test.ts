@@ -40,11 +40,17 @@ describe('adopt --report says why no decision was compared, and what to do:', ()
     ]);
   });
 
-  it('the controller of the HPA has not calculated', async () => {
+  it('the controller of the HPA has not calculated; a forced switch warns that the count may change', async () => {
     const fixture = await startWithoutCount([]);
 
-    expect((await fixture.run('--report')).stderr).toBe(
+    const report = await fixture.run('--report');
+    const switched = await fixture.run('--switch', '--force');
+
+    expect(report.stderr).toBe(
       `${why}HPA shop/web has no desired replicas: the HPA controller has not set them yet. Wait until the HPA has desired replicas, or see kubectl describe hpa web -n shop\n`,
+    );
+    expect(switched.stderr).toContain(
+      'warning: the last decision was not compared with HPA shop/web. The first decision may change the replica count',
     );
   });
 
