@@ -14,7 +14,7 @@ PromscalerCeilingUnknown: { severity: info, for: 10m }
 PromscalerCapacityChanged: { severity: info, for: 5m }
 PromscalerStateDegraded: { severity: warning, for: 5m }
 PromscalerTargetNotReached: { severity: warning, for: 15m }
-PromscalerConfigProblems: { severity: info, for: 5m }
+PromscalerConfigProblems: { severity: warning, for: 5m }
 PromscalerLate: { severity: warning, for: 10m, threshold: 5 }
 PromscalerRecordFailing: { severity: warning, for: 10m }
 PromscalerNotificationsFailing: { severity: warning, for: 5m }
