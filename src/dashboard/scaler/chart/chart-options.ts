@@ -1,4 +1,5 @@
 import uPlot from 'uplot';
+import { formatClock, formatDay } from '../../../units/short-time.js';
 import type { SeriesStyle, TimeChartProps } from './chart-props.js';
 import type { Change } from '../model/changes.js';
 
@@ -132,25 +133,16 @@ function tokensOf(element: HTMLElement): (name: string) => string {
   };
 }
 
-const CLOCK = new Intl.DateTimeFormat('en-US', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
-const SECONDS = new Intl.DateTimeFormat('en-US', {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-});
-const DAY = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'numeric' });
-
 /**
  * Returns the axis labels for times in Unix seconds, in the time zone of the viewer: a date at midnight, otherwise the
  * time.
  */
 function axisTimes(seconds: readonly number[], stepSeconds: number): string[] {
   return seconds.map((second) => {
-    const at = new Date(second * 1000);
-    if (stepSeconds < 60) return SECONDS.format(at);
-    const isMidnight = at.getHours() === 0 && at.getMinutes() === 0;
-    return isMidnight || stepSeconds >= 86_400 ? DAY.format(at) : CLOCK.format(at);
+    const ms = second * 1000;
+    const clock = formatClock(ms);
+    if (stepSeconds < 60) return clock;
+    return clock.startsWith('00:00') || stepSeconds >= 86_400 ? formatDay(ms) : clock.slice(0, -3);
   });
 }
 
