@@ -147,11 +147,11 @@ function ReplicasCell({ row }: CellProps): VNode {
   );
 }
 
-function MetricCell({ row: { metric, metrics, state } }: CellProps): VNode {
+function MetricCell({ row: { kind, metric, metrics, state } }: CellProps): VNode {
   if (metric === null)
     return (
       <div role="cell" class="cell-metric muted">
-        {metrics === 0 ? 'No metric' : 'No value'}
+        {metrics === 0 && kind !== null ? 'No metric' : 'No value'}
       </div>
     );
   const percent = percentOf(metric);
