@@ -98,8 +98,8 @@ interface Entry {
  */
 const MOST_AFTER_EARLY_MS = 15_000;
 
-/** Creates the control loop. Only tests replace `run`. */
-export function createController(ports: ControllerPorts, run: typeof runCycle = runCycle): Controller {
+/** Creates the control loop. Only tests replace `cycle`. */
+export function createController(ports: ControllerPorts, cycle: typeof runCycle = runCycle): Controller {
   const entries = new Map<string, Entry>();
   const loops = new Map<number, { readonly stop: () => void; readonly ended: Promise<void> }>();
   const inFlight = createInFlight();
@@ -227,7 +227,7 @@ export function createController(ports: ControllerPorts, run: typeof runCycle = 
           entry.scaler === scaler &&
           shared.get(entry.key)?.name === sharesTargetWith?.name,
       };
-      const output = await ports.shards.track(bucket, () => run(input, ports.cycle));
+      const output = await ports.shards.track(bucket, () => cycle(input, ports.cycle));
       entry.memory = output.memory;
       // The scaler was removed during this cycle, which then has recorded it again: its removal is repeated.
       if (!entries.has(entry.key)) ports.onRemoved(entry.key);

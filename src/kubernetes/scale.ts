@@ -31,9 +31,9 @@ export async function getScale(workload: WorkloadAccess): Promise<ScaleWithSelec
 
 /**
  * Sends one merge-patch of `/scale` and returns the response. Throws `KubernetesError`: `conflict` if uid or
- * resourceVersion differ. Never retries, because after `UNKNOWN_OUTCOME` the write may have been made. Throws `Error`
- * without a request if `replicas` is not an integer from 0 to 2^31-1. `isDryRun`: the server only checks the patch.
- * Source: reliability.md, W1 and W6.
+ * resourceVersion differ. Is repeated only with a renewed token after a 401, because after `UNKNOWN_OUTCOME` the write
+ * may have been made. Throws `Error` without a request if `replicas` is not an integer from 0 to 2^31-1. `isDryRun`:
+ * the server only checks the patch. Source: reliability.md, W1 and W6.
  */
 export async function sendScalePatch(
   workload: WorkloadAccess,

@@ -211,7 +211,7 @@ const STATUS_WRITE_MS = 10_000;
 
 /**
  * Sends one merge-patch of the status of a Scaler object and returns the response. Throws `KubernetesError`: `conflict`
- * if the object has changed or was recreated. Never retries.
+ * if the object has changed or was recreated. Is repeated only after a lost connection.
  */
 export async function patchScalerStatus(
   transport: Transport,

@@ -119,13 +119,13 @@ export function createOutages(
   const windowOf = (state: SystemState, sentAtMs: number | null): NonNullable<SystemState['window']> =>
     (state.window ??= {
       since: clock.now(),
-      cancel: clock.after(DECIDED_AFTER_MS, () => decide(state)),
+      cancel: clock.after(DECIDED_AFTER_MS, () => closeWindow(state)),
       waiting: [],
       isAnswered: state.answeredAtMs >= Math.min(roundStartMs, sentAtMs ?? Number.POSITIVE_INFINITY),
       error: null,
     });
 
-  const decide = (state: SystemState): void => {
+  const closeWindow = (state: SystemState): void => {
     if (state.window === null) return;
     const { system } = state;
     const { since, cancel, waiting, isAnswered, error } = state.window;
@@ -210,7 +210,7 @@ export function createOutages(
     forget: (scaler) => void attributed.delete(scaler),
     stop: () => {
       for (const state of states.values()) {
-        decide(state);
+        closeWindow(state);
         state.awaySince = null;
       }
     },
