@@ -111,9 +111,9 @@ describe('recognize', () => {
     const server = await serveBuild(body, { headers });
     const client = clientOf({ urls: [server.url] });
 
-    await expect(client.recognize?.({ timeoutMs: 10_000 })).resolves.toBe(true);
+    await expect(client.recognize({ timeoutMs: 10_000 })).resolves.toBe(true);
 
-    expect(client.fittingConfig?.().flavor).toBe(flavor);
+    expect(client.fittingConfig().flavor).toBe(flavor);
     await client.query('x', { timeoutMs: 10_000 });
     expect(server.requests.at(-1)?.form.get('nocache')).toBe(flavor === 'victoriametrics' ? '1' : null);
   });
@@ -122,17 +122,17 @@ describe('recognize', () => {
     const server = await serveBuild('', { status: 503 });
     const client = clientOf({ urls: [server.url] });
 
-    await expect(client.recognize?.({ timeoutMs: 10_000 })).resolves.toBe(false);
+    await expect(client.recognize({ timeoutMs: 10_000 })).resolves.toBe(false);
   });
 
   it('uses a configured flavor, without any request', async () => {
     const server = await serveBuild(BUILD({}), { headers: HOST, query: QUERY_OF_VM });
     const client = clientOf({ urls: [server.url], ifVictoriaMetrics: null });
 
-    await expect(client.recognize?.({ timeoutMs: 10_000 })).resolves.toBe(true);
+    await expect(client.recognize({ timeoutMs: 10_000 })).resolves.toBe(true);
     await client.query('x', { timeoutMs: 10_000 });
 
-    expect(client.fittingConfig?.().flavor).toBe('prometheus');
+    expect(client.fittingConfig().flavor).toBe('prometheus');
     expect(server.requests.map(({ url }) => url)).toEqual(['/api/v1/query']);
   });
 
@@ -155,7 +155,7 @@ describe('recognize', () => {
 
     await client.query('x', { timeoutMs: 10_000 });
 
-    expect(client.fittingConfig?.().flavor).toBe(flavor);
+    expect(client.fittingConfig().flavor).toBe(flavor);
   });
 });
 

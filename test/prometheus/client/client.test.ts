@@ -47,7 +47,7 @@ describe('a query', () => {
 
     while (bodies.length > 0) await client.query('x', { timeoutMs: 2000, mayRetry: false });
 
-    expect(client.series?.()).toEqual({ known: 3, read: 5 });
+    expect(client.series()).toEqual({ known: 3, read: 5 });
   });
 
   it.each([405, 501])('falls back to GET after %d, permanently', async (status) => {
