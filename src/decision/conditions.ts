@@ -235,7 +235,7 @@ function tooLow(context: LimitContext, stabilized: number, limited: LimitedCount
  */
 function describeCount({ recommended }: LimitContext, stabilized: number, { steps }: LimitedCount): string {
   const by = steps.findLast(({ limit }) => limit === 'stabilization' || isHold({ limit }))?.limit;
-  return by === undefined
+  return by === undefined || stabilized === recommended
     ? `${stabilized} recommended`
     : `${stabilized} by ${by} (${recommended} recommended)`;
 }

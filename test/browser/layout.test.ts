@@ -88,7 +88,7 @@ describe('the page of a scaler', () => {
     const changed = page.locator('.what-if-decision').nth(1);
     await changed.waitFor();
 
-    expect(await changed.locator('p').first().innerText()).toMatch(/: 5\u00a0\u2192\u00a010$/);
+    expect(await changed.locator('h3').innerText()).toMatch(/: 5\u00a0\u2192\u00a010$/);
     expect(await page.locator('.what-if').innerText()).not.toContain('->');
   });
 

@@ -11,6 +11,7 @@ import { createChartPoints } from '../../src/telemetry/chart-points.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import type { LedgerEntry } from '../../src/telemetry/ledger.js';
 import { createRecords } from '../../src/telemetry/records.js';
+import { shortTimes } from '../../src/cli/output/lines.js';
 import { SCALER_SERIES } from '../../src/telemetry/scaler-series.js';
 import { rejectionsOf } from '../../src/telemetry/rejections.js';
 import { formatInstant, type Instant } from '../../src/units/time.js';
@@ -86,7 +87,7 @@ describe(`the state of ${NAMED.length} scalers`, () => {
     expect(overview.rows.find((row) => row.name === name)?.state).toEqual(detail.state);
     expect({ state: written.state, cause: written.cause ?? null }).toEqual({ state, cause });
     expect(table.get(name)?.slice(4, 5)).toEqual([state]);
-    expect(table.get(name)?.[6] ?? '').toContain(cause ?? '');
+    expect(table.get(name)?.[6] ?? '').toContain(shortTimes(cause ?? '', T0));
     expect(verdictOf(detail.state, detail.decision, detail.outcome, null).name).toBe(state);
     expect(isSeverity(detail.state.severity)).toBe(true);
     expect(exposed.filter((line) => line.includes(`scaler="${name}"`))).toEqual([

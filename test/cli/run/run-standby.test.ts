@@ -70,7 +70,10 @@ describe('a standby', () => {
     expect((await read(standby, '/api/v1/overview')).body).toMatchObject({
       leader: true,
       unreachable: [],
-      rows: [{ name: 'web', state: { severity: 'cannot-follow' } }],
+      rows: [
+        { name: 'broken', state: { name: 'Invalid' } },
+        { name: 'web', state: { severity: 'cannot-follow' } },
+      ],
     });
     expect((await read(standby, '/api/v1/service')).body).toMatchObject({
       replicas: [{ scalers: 0 }, { scalers: 1, isReachable: true }],

@@ -157,7 +157,7 @@ function Result({ title, decision }: ResultProps): VNode {
 }
 
 function countText({ currentReplicas: from, desiredReplicas: to }: PastDecision): string {
-  return from === to ? `stays at ${formatCount(to)}` : `${formatCount(from)} → ${formatCount(to)}`;
+  return from === to ? `stays at ${formatCount(to)}` : `${formatCount(from)}\u00a0→\u00a0${formatCount(to)}`;
 }
 
 /** Loads the YAML parser only when the section is opened. */
