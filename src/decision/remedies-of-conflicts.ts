@@ -81,7 +81,8 @@ function deleteScaler(text: string, scaler: Named & Pick<OtherScaler, 'file' | '
 }
 
 /**
- * Returns how to end a dry run. Remedies for missing values come first: without values, a dry run has nothing to compare, and a scaler cannot scale.
+ * Returns how to end a dry run. Remedies for missing values come first: without values, a dry run has nothing to
+ * compare, and a scaler cannot scale.
  */
 export function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   const { otherScaler: other, metrics, currentReplicas } = scaler;

@@ -124,9 +124,9 @@ interface Rule {
 
 /**
  * The rules in order of precedence. A pause precedes problems of metrics, because the user who paused a scaler does not
- * expect it to follow its load. What keeps promscaler from scaling precedes a conflict with another client, next to which
- * it scales. The conflict precedes the maximum, because only it ends by itself. Missing pods precede missing metrics, because pods that do not run have no metrics. A
- * missing target precedes the dry run, because without a target there is nothing to decide.
+ * expect it to follow its load. What keeps promscaler from scaling precedes a conflict with another client, during which
+ * it continues to scale. Missing pods precede missing metrics, because pods that do not run have no metrics. A missing
+ * target precedes the dry run, because without a target there is nothing to decide.
  */
 const RULES: readonly Rule[] = [
   {

@@ -22,8 +22,8 @@ interface CycleLogPorts {
 
 /**
  * Logs what a cycle has changed: one line per change of replicas, per metric that begins or stops failing, and per
- * condition that degrades or recovers, except `ScalingActive` because of such a metric. If nothing has changed, nothing is logged at info or above. Failures and
- * recoveries that an outage of a shared system explains are not logged either.
+ * condition that degrades or recovers, except `ScalingActive` because of such a metric. If nothing has changed, nothing
+ * is logged at info or above. Failures and recoveries that an outage of a shared system explains are not logged either.
  */
 export function logCycle(ports: CycleLogPorts, before: LedgerEntry | null, after: LedgerEntry): void {
   const { log } = ports;

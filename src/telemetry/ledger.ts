@@ -63,8 +63,9 @@ export interface LedgerEntry {
 }
 
 /**
- * Returns whether a cycle has nothing for the event feed or for Kubernetes Events, as most cycles have: no change, and no new condition, error or writer.
- * Lists are compared by identity, because the ledger keeps a list until its content changes.
+ * Returns whether a cycle has nothing for the event feed or for Kubernetes Events, as most cycles have: no change, and
+ * no new condition, error or writer. Lists are compared by identity, because the ledger keeps a list until its content
+ * changes.
  */
 export function isQuiet(before: LedgerEntry | null, after: LedgerEntry): boolean {
   return (

@@ -89,8 +89,8 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
 }
 
 /**
- * Returns the warning for a switch without an autoscaler or a count of it: without a comparison, the first decision may change the
- * count.
+ * Returns the warning for a switch without an autoscaler or a count of it: without a comparison, the first decision may
+ * change the count.
  */
 function whyNotCompared({ source }: AdoptContext, { row }: ServiceView, exists: boolean): string {
   const wanted = row === null ? null : row.desiredReplicas;

@@ -127,8 +127,8 @@ async function readScrapeTimes(
 }
 
 /**
- * Reads the scrapes of the matching series in the last `seconds`. `intervalSeconds` is rounded to a usual interval; null:
- * there are fewer than two scrapes. Returns null if the timestamps cannot be read.
+ * Reads the scrapes of the matching series in the last `seconds`. `intervalSeconds` is rounded to a usual interval;
+ * null: there are fewer than two scrapes. Returns null if the timestamps cannot be read.
  */
 export async function measureScrapes(
   context: SourceContext,
