@@ -34,8 +34,9 @@ async function open(): Promise<void> {
   await page.locator('.what-if').waitFor();
 }
 
-function summary(): Promise<string> {
-  return page.locator('.what-if-summary').innerText();
+/** Returns the summary, in which an arrow and its counts stay in one line. */
+async function summary(): Promise<string> {
+  return (await page.locator('.what-if-summary').innerText()).replaceAll('\u00a0', ' ');
 }
 
 test('the unchanged document gives the decision of the service', async () => {
