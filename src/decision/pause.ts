@@ -70,8 +70,8 @@ export function describeOther(other: OtherAutoscaler): string {
 }
 
 /**
- * Returns what a conflict with another autoscaler of the target is: `scales`, or that nothing scales the target, because
- * the HPA has no desired replicas.
+ * Returns what a conflict with another autoscaler of the target is: `scales`, or that nothing scales the target,
+ * because the HPA has no desired replicas.
  */
 export function conflictWith(
   other: OtherAutoscaler,

@@ -54,7 +54,10 @@ function withIgnored(scaler: TroubledScaler, ofState: readonly Remedy[]): readon
     : [...ofState, ...removals];
 }
 
-/** `clause`: a result of `ignoredAnnotations`, such as `annotation promscaler.dev/pause of deployment shop/web has no effect`. */
+/**
+ * `clause`: a result of `ignoredAnnotations`, such as `annotation promscaler.dev/pause of deployment shop/web has no
+ * effect`.
+ */
 function removeAnnotations(scaler: TroubledScaler, clause: string): Remedy {
   const { namespace, name, target, generation, file } = scaler;
   const isOfDocument = / of Scaler /.test(clause);
@@ -274,7 +277,7 @@ function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: n
   };
 }
 
-/** Returns how to end a stabilization window whose recommendation comes from a value that was more likely wrong than right. */
+/** Returns how to end a stabilization window whose recommendation is so large that its value was probably wrong. */
 function forgetWrongValue(scaler: TroubledScaler): readonly Remedy[] {
   const { decision, maxReplicas, recommendedReplicas: replicas } = scaler;
   const isFar =

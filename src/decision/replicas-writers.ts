@@ -4,6 +4,9 @@ import { kubectl, type Pausable, type Remedy, targetOf, type TroubledScaler } fr
 /** Removing the field from a manifest may reset a running workload once. */
 const MAY_RESET = '. See docs/guides/gitops.md before: the next run may set the count to 1';
 
+/** `before-first-apply`: the fields of an object before `kubectl apply` was first used on it. */
+const CLIENT_SIDE_APPLY = /^kubectl-client-side-apply$|^before-first-apply$/;
+
 /** Field managers of deployment tools that set `spec.replicas`, and how to make each tool ignore the field. */
 const TOOLS: readonly (readonly [RegExp, string])[] = [
   [
@@ -24,7 +27,7 @@ const TOOLS: readonly (readonly [RegExp, string])[] = [
   ],
   [/^pulumi/i, 'add ignoreChanges: ["spec.replicas"] to the Pulumi resource'],
   [
-    /^kubectl-client-side-apply$|^before-first-apply$/,
+    CLIENT_SIDE_APPLY,
     'remove spec.replicas with kubectl apply edit-last-applied TARGET, then from the manifest. Without the first step, the next apply sets the count to 1',
   ],
   [/apply/i, `remove spec.replicas from the manifest that is applied${MAY_RESET}`],
@@ -44,10 +47,12 @@ export function fixOfTool(
 
 /** Returns the name of a deployment tool: that of its field manager, except for client-side apply. */
 export function nameTool(manager: string): string {
-  return CLIENT_SIDE_APPLY.test(manager) ? 'kubectl apply' : manager;
+  return isClientSideApply(manager) ? 'kubectl apply' : manager;
 }
 
-const CLIENT_SIDE_APPLY = /^kubectl-client-side-apply$|^before-first-apply$/;
+export function isClientSideApply(manager: string): boolean {
+  return CLIENT_SIDE_APPLY.test(manager);
+}
 
 /**
  * Returns how to stop clients that keep changing the replicas. `kubectl` may be a person with `kubectl scale` or a

@@ -124,9 +124,9 @@ interface Rule {
 
 /**
  * The rules in order of precedence. A pause precedes problems of metrics, because the user who paused a scaler does not
- * expect it to follow its load. What keeps promscaler from scaling precedes a conflict with another client, during which
- * it continues to scale. Missing pods precede missing metrics, because pods that do not run have no metrics. A missing
- * target precedes the dry run, because without a target there is nothing to decide.
+ * expect it to follow its load. What keeps promscaler from scaling precedes a conflict with another client, during
+ * which it continues to scale. Missing pods precede missing metrics, because pods that do not run have no metrics. A
+ * missing target precedes the dry run, because without a target there is nothing to decide.
  */
 const RULES: readonly Rule[] = [
   {
@@ -254,7 +254,7 @@ function conflict(facts: StateFacts): Reason | null {
   return held === null || current == null ? held : { cause: `${held.cause}; ${pauseMessage(current)}` };
 }
 
-/** Returns the conflict with a client during which promscaler scales, so that a state that prevents this comes first. */
+/** During this conflict promscaler continues to scale, so that a state that prevents this comes first. */
 function writerConflict({ conflictingWriter: writer }: StateFacts): Reason | null {
   if (writer === undefined) return null;
   const { managers, count, last, until } = writer;

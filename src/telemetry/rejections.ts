@@ -1,17 +1,24 @@
 import { rejectionOf, type RejectedVersion, type Rejecting } from '../decision/rejection.js';
 import { stateOf } from '../decision/state.js';
+import { groupBy } from '../units/group-by.js';
 import type { InvalidScaler } from './scaler-series.js';
 
 /** Returns the rejections by `NAMESPACE/NAME`. */
 export function rejectionsOf(problems: readonly Rejecting[]): ReadonlyMap<string, RejectedVersion> {
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  const keys = new Set(errors.flatMap(({ scaler }) => scaler ?? []));
   return new Map(
-    [...keys].flatMap((key) => {
-      const rejection = rejectionOf(errors.filter(({ scaler }) => scaler === key));
+    [...errorsByScaler(problems)].flatMap(([key, errors]) => {
+      const rejection = rejectionOf(errors);
       return rejection === null ? [] : [[key, rejection] as const];
     }),
   );
+}
+
+/** Returns the errors of documents with a name, by `NAMESPACE/NAME`. */
+export function errorsByScaler<P extends Rejecting>(
+  problems: readonly P[],
+): ReadonlyMap<string, readonly P[]> {
+  const errors = problems.filter(({ severity, scaler }) => severity === 'error' && scaler != null);
+  return groupBy(errors, ({ scaler }) => scaler ?? '');
 }
 
 /** Returns the scalers with a rejection that are not `inEffect` (`NAMESPACE/NAME`) with an earlier version. */

@@ -20,3 +20,10 @@ export function splitTimes(sentence: string): readonly TextPiece[] {
   if (end < sentence.length) pieces.push({ text: sentence.slice(end), isTime: false });
   return pieces;
 }
+
+/** Returns a sentence in which `format` has replaced each time (Unix time in ms). */
+export function replaceTimes(sentence: string, format: (ms: number) => string): string {
+  return splitTimes(sentence)
+    .map(({ text, isTime }) => (isTime ? format(Date.parse(text)) : text))
+    .join('');
+}

@@ -1,6 +1,6 @@
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
-import { labelOf } from '../../prometheus/answers/columns.js';
+import { labelOf, type Series } from '../../prometheus/answers/columns.js';
 
 /**
  * The checks in the order of the report. docs/guides/troubleshooting.md describes each, `checks/NAME.ts` implements it.
@@ -80,10 +80,14 @@ export function labelValues(answer: Answer, label: string): readonly string[] {
   return [...new Set(values)].sort();
 }
 
-/** Returns the sorted names of the labels of the series, without `__name__`. */
-export function labelNames(answer: Answer): readonly string[] {
-  const names = 'series' in answer ? answer.series.flatMap(({ labels }) => Object.keys(labels)) : [];
-  return [...new Set(names)].filter((name) => name !== '__name__').sort();
+/** Returns the sorted names of the labels of an answer, without `__name__`. */
+export function answeredLabels(answer: Answer): readonly string[] {
+  return labelNames('series' in answer ? answer.series : []).filter((name) => name !== '__name__');
+}
+
+/** Returns the sorted names of all labels of the series. */
+export function labelNames(series: readonly Series[]): readonly string[] {
+  return [...new Set(series.flatMap(({ labels }) => Object.keys(labels)))].sort();
 }
 
 /** Returns the result of `request`, or the `KubernetesError` that it throws. Rethrows other errors. */

@@ -1,7 +1,7 @@
 import { metricText } from '../../promql/vector-selectors.js';
 import type { SourceContext } from './context.js';
 import { findLabelScheme, resourceQueryFor } from './resource-labels.js';
-import { labelNames } from './check-result.js';
+import { answeredLabels } from './check-result.js';
 
 /** An exporter of container usage other than the kubelet's cAdvisor. */
 export interface OtherExporter {
@@ -131,5 +131,5 @@ function windowsQuery({ metric, isCounter = false }: Candidate): string {
 
 async function labelsOf(runQuery: RunQuery, metric: string): Promise<readonly string[] | null> {
   const answer = await runQuery(`topk(20, ${metricText(metric)})`);
-  return 'series' in answer && answer.series.length > 0 ? labelNames(answer) : null;
+  return 'series' in answer && answer.series.length > 0 ? answeredLabels(answer) : null;
 }

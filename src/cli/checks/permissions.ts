@@ -7,6 +7,7 @@ import { type Permission, permissionsBy } from '../../service/permissions.js';
 import { type CheckResult, orNull, orError, type CheckResults, type Checked } from './check-result.js';
 import type { ClusterContext } from './context.js';
 import { listSome } from '../../units/format.js';
+import { groupBy } from '../../units/group-by.js';
 
 /** Default of the chart value `targets`. */
 const CHART_TARGETS = ['deployments', 'statefulsets', 'replicasets'];
@@ -74,14 +75,12 @@ function judgeDenied(
   const isPodsDenied = denied.some(
     ({ permission }) => permission.resource === 'pods' && permission.isRequired,
   );
-  const groups = new Map<string, DeniedPermission[]>();
-  for (const one of denied) {
-    // If pods are forbidden, the whole Role is missing, or exists only in other namespaces. One fix then covers
-    // everything.
-    const fix = isPodsDenied ? roleFix(isClusterWide, one.namespaces) : fixFor(one);
-    groups.set(fix, [...(groups.get(fix) ?? []), one]);
-  }
-  return [...groups].map(([fix, ones]) => {
+  // If pods are forbidden, the whole Role is missing, or exists only in other namespaces. One fix then covers
+  // everything.
+  const byFix = groupBy(denied, (one) =>
+    isPodsDenied ? roleFix(isClusterWide, one.namespaces) : fixFor(one),
+  );
+  return [...byFix].map(([fix, ones]) => {
     const what = ones.map(({ question, namespaces }) =>
       nameAccess({ ...question, namespace: namespaces[0] ?? null }),
     );

@@ -9,6 +9,7 @@ import { newerLiterals } from '../../promql/ranges.js';
 import { stringLiteral } from '../../promql/quoting.js';
 import { labelText } from '../../promql/vector-selectors.js';
 import { listSome } from '../../units/format.js';
+import { labelNames } from './check-result.js';
 import { namesOf } from './resource-labels.js';
 
 /** Matches errors about a limit that a query exceeds, of Prometheus, VictoriaMetrics, Mimir, Cortex and Thanos. */
@@ -162,11 +163,6 @@ export function fixForSelector(query: string, series: readonly Series[], selecto
   if (dropped.length > 0)
     return `keep the label ${listSome(dropped)} in the result of the query, as in by (${dropped.join(', ')})`;
   return `use ${absent.length > 0 ? 'labels of the series' : 'existing values'} in metric.selector; the series have ${describeNames(names)}`;
-}
-
-/** Returns the names of all labels of the series, sorted. */
-export function labelNames(series: readonly Series[]): readonly string[] {
-  return [...new Set(series.flatMap(({ labels }) => Object.keys(labels)))].sort();
 }
 
 /** Returns for example `the labels code, pod`. */

@@ -11,7 +11,7 @@ import { excerpt } from '../../promql/types.js';
 import { toCeiling, toSample } from '../../prometheus/samples.js';
 import { checkPatterns } from '../../scaler/rules/query-result-rules.js';
 import { isOfResource, type MetricSpec, scalerKey } from '../../scaler/spec.js';
-import { type CheckResult, type ResultBuilder, resultsOf, labelValues } from './check-result.js';
+import { type CheckResult, type ResultBuilder, resultsOf, labelNames, labelValues } from './check-result.js';
 import type { SourceContext } from './context.js';
 import {
   describeNames,
@@ -21,7 +21,6 @@ import {
   fixForQuery,
   fixForSelector,
   fixForSeveral,
-  labelNames,
 } from './query-fixes.js';
 import { checkGuards } from './query-guards.js';
 import type { ScalerFacts } from './scaler-facts.js';

@@ -1,4 +1,4 @@
-import { fixOfTool, nameTool } from '../../decision/replicas-writers.js';
+import { fixOfTool, isClientSideApply, nameTool } from '../../decision/replicas-writers.js';
 import { type JsonObject, objectIn, objectsIn, textsIn } from '../../kubernetes/api/json.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
@@ -8,6 +8,7 @@ import { listSome } from '../../units/format.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { CLUSTER_SUBJECT } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
+import { groupBy } from '../../units/group-by.js';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -19,8 +20,8 @@ interface ToolWarning extends CheckResult {
 }
 
 /**
- * Fails if the service reports a client that has changed `spec.replicas` again and again. Warns if a deployment tool has
- * set the field, because its next run would reset it. In a dry run, the warning comes before the run that does.
+ * Fails if the service reports a client that has changed `spec.replicas` again and again. Warns if a deployment tool
+ * has set the field, because its next run would reset it. In a dry run, the warning comes before the run that does.
  */
 export function checkReplicasWriter({
   scaler,
@@ -84,10 +85,6 @@ export function describeReset(manager: string, workloads: readonly string[], isD
 
 const CLIENT_SIDE_APPLY = 'kubectl-client-side-apply';
 
-function isClientSideApply(manager: string): boolean {
-  return manager === CLIENT_SIDE_APPLY || manager === 'before-first-apply';
-}
-
 /**
  * Returns whether the manifest that kubectl has last applied sets `spec.replicas`; true if the manifest is unknown.
  * Otherwise, client-side apply owns the field only because the server has set a default, and does not reset it.
@@ -103,18 +100,13 @@ export function combineReplicasWriters(
   results: readonly (CheckResult | ToolWarning)[],
 ): readonly CheckResult[] {
   const { warning } = resultsOf('replicas-writer', CLUSTER_SUBJECT);
-  const groups = new Map<string, ToolWarning[]>();
-  for (const result of results) {
-    if (!('tool' in result)) continue;
-    const key = groupOf(result);
-    groups.set(key, [...(groups.get(key) ?? []), result]);
-  }
+  const warnings = results.filter((result) => 'tool' in result);
+  const groups = groupBy(warnings, groupOf);
   const combined = [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined || group.length === 1) return [];
     const workloads = group.map(({ workload }) => workload);
-    const isOfEach = first.fix?.includes('edit-last-applied') === true;
-    const fix = `${isOfEach ? `for each of these workloads, as here for ${first.workload}: ` : ''}${first.fix ?? ''}`;
+    const fix = `${isClientSideApply(first.tool) ? `for each of these workloads, as here for ${first.workload}: ` : ''}${first.fix ?? ''}`;
     return [warning(describeReset(first.tool, workloads, first.isDryRun), fix)];
   });
   return [

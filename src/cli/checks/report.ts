@@ -3,6 +3,7 @@ import { nameProgram } from '../output/lines.js';
 import type { Paint } from '../output/paint.js';
 import type { CheckResult, CheckStatus } from './check-result.js';
 import { countOf } from '../../units/format.js';
+import { groupBy } from '../../units/group-by.js';
 
 export interface DoctorReport {
   readonly status: 'ok' | 'failed';
@@ -102,14 +103,11 @@ function writeProblem(
 const INDENT = ' '.repeat(12);
 
 function writeSkipped(results: readonly CheckResult[], title: string, paint: Paint): readonly string[] {
-  const byReason = new Map<string, string[]>();
-  for (const { status, check, message } of results) {
-    if (status !== 'skipped') continue;
-    byReason.set(message, [...(byReason.get(message) ?? []), check]);
-  }
-  return [...byReason].map(
-    ([why, checks]) => `${label('skipped', paint)} ${title}: ${[...new Set(checks)].join(', ')}: ${why}`,
-  );
+  const skipped = results.filter(({ status }) => status === 'skipped');
+  return [...groupBy(skipped, ({ message }) => message)].map(([why, same]) => {
+    const checks = new Set(same.map(({ check }) => check));
+    return `${label('skipped', paint)} ${title}: ${[...checks].join(', ')}: ${why}`;
+  });
 }
 
 function label(status: CheckStatus, paint: Paint): string {

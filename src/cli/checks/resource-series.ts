@@ -12,7 +12,7 @@ import {
   onlyValue,
   type CheckResults,
   type Checked,
-  labelNames,
+  answeredLabels,
 } from './check-result.js';
 import type { SourceContext } from './context.js';
 import { type OtherExporter, findOtherExporter } from './other-exporters.js';
@@ -102,10 +102,10 @@ async function explainNoSeries(queried: QueriedResource): Promise<CheckResult> {
       `the labels of ${metric} differ between namespaces (${schemes.map(describeScheme).join('; ')})`,
       `${key}: '${queryForSchemes(metric, schemes, options)}'`,
     );
-  const labels = scheme ?? findLabelScheme(new Set(labelNames(some)));
+  const labels = scheme ?? findLabelScheme(new Set(answeredLabels(some)));
   if (labels === null)
     return make.failed(
-      `${metric} has no labels for namespace and pod; its labels are ${listSome(labelNames(some), 12)}`,
+      `${metric} has no labels for namespace and pod; its labels are ${listSome(answeredLabels(some), 12)}`,
       'scrape /metrics/cadvisor of the kubelets rather than a standalone cAdvisor; remove labeldrop rules from the scrape config',
     );
   if (

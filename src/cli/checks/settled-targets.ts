@@ -1,6 +1,10 @@
 import type { Answer } from '../../prometheus/answers/answer.js';
-import type { Labels } from '../../prometheus/answers/columns.js';
-import { type CheckedSelector, newestQuery, type ReadTarget } from '../../prometheus/queries/target-ages.js';
+import {
+  type CheckedSelector,
+  newestQuery,
+  type ReadTarget,
+  scrapedKey,
+} from '../../prometheus/queries/target-ages.js';
 import { lateAfterSeconds } from '../../prometheus/source/judge-ages.js';
 import { quoteRegex, stringLiteral } from '../../promql/quoting.js';
 import { vectorSelectors } from '../../promql/vector-selectors.js';
@@ -67,7 +71,7 @@ interface Reading {
   readonly matcher: string;
 }
 
-/** Returns a function that tells whether the pods of a target have ended. False if the server does not answer. */
+/** Returns a function that returns whether the pods of a target have ended. False if the server does not answer. */
 async function readEnded(
   suspects: readonly ReadTarget[],
   { selector, runQuery, matcher }: Reading,
@@ -96,9 +100,9 @@ async function readEnded(
   if (found.includes(null)) return () => false;
   const [newestOfJob, scraped, known, succeeded, newest] = found;
   return ({ labels, ageSeconds, intervalSeconds }) => {
-    const key = keyOf(labels);
+    const key = scrapedKey(labels);
     const at = scraped?.get(key);
-    const last = newestOfJob?.get(keyOf({ job: labels['job'] ?? '' }));
+    const last = newestOfJob?.get(scrapedKey({ job: labels['job'] ?? '' }));
     if (last === undefined) return false;
     if (at === undefined) return known?.has(key) === true;
     const behindSeconds = last.value - at.value;
@@ -121,11 +125,7 @@ function valuesOf(answer: Answer): ReadonlyMap<string, Value> | null {
   if (answer.class === 'missing') return new Map();
   if (answer.class !== 'value' && answer.class !== 'partial') return null;
   const at = answer.evaluatedAt / 1000;
-  return new Map(answer.series.map(({ labels, value }) => [keyOf(labels), { value, at }]));
-}
-
-function keyOf(labels: Labels): string {
-  return `${labels['job'] ?? ''}\n${labels['instance'] ?? ''}`;
+  return new Map(answer.series.map(({ labels, value }) => [scrapedKey(labels), { value, at }]));
 }
 
 function matcherFor(label: string, values: readonly string[]): string {

@@ -11,7 +11,7 @@ import { variablesOf } from '../../prometheus/queries/compile-queries.js';
 import { nearest } from '../../scaler/problems/nearest.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import type { SourceContext } from './context.js';
-import { labelValues, onlyValue, labelNames } from './check-result.js';
+import { labelValues, onlyValue, answeredLabels } from './check-result.js';
 import { namesOf } from './resource-labels.js';
 import { listSome } from '../../units/format.js';
 
@@ -248,7 +248,7 @@ async function explainMissingMetric(runQuery: RunQuery, metric: string): Promise
 }
 
 async function readLabelNames(runQuery: RunQuery, selector: string): Promise<readonly string[]> {
-  return labelNames(await runQuery(`topk(20, ${selector})`));
+  return answeredLabels(await runQuery(`topk(20, ${selector})`));
 }
 
 async function hasSeries(runQuery: RunQuery, expression: string): Promise<boolean> {

@@ -41,6 +41,7 @@ import { ownObjects } from '../../service/own-objects.js';
 import { createService, type Service, type ServiceOptions } from '../../service/service.js';
 import { writeProblems } from '../output/lines.js';
 import { VERSION } from '../output/version.js';
+import { groupBy } from '../../units/group-by.js';
 
 interface RunOptions {
   /** Path of the service config; null: every field has its default. */
@@ -303,11 +304,10 @@ function sharingOf(
 ): readonly { readonly target: string; readonly scalers: string }[] {
   const shared = findSharedTargets(scalers);
   if (shared.size === 0) return [];
-  const byTarget = new Map<string, string[]>();
-  for (const { key, namespace, spec } of scalers) {
-    if (!shared.has(key) || spec.dryRun) continue;
-    const target = nameTarget(namespace, spec.scaleTargetRef);
-    byTarget.set(target, [...(byTarget.get(target) ?? []), key]);
-  }
-  return [...byTarget].map(([target, keys]) => ({ target, scalers: keys.join(', ') }));
+  const sharing = scalers.filter(({ key, spec }) => shared.has(key) && !spec.dryRun);
+  const byTarget = groupBy(sharing, ({ namespace, spec }) => nameTarget(namespace, spec.scaleTargetRef));
+  return Array.from(byTarget, ([target, same]) => ({
+    target,
+    scalers: same.map(({ key }) => key).join(', '),
+  }));
 }

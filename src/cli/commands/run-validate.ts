@@ -32,6 +32,7 @@ import { localTimes, nameProgramIn } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
+import { groupBy } from '../../units/group-by.js';
 
 export interface ValidateOptions extends ClusterOptions {
   /** Files and directories; `-`: standard input. */
@@ -263,13 +264,10 @@ function inNamespace(document: LocatedDocument, namespace: string | undefined): 
 }
 
 function groupByTarget(scalers: readonly Scaler[]): ReadonlyMap<string, readonly Scaler[]> {
-  const byTarget = new Map<string, Scaler[]>();
-  for (const scaler of scalers.filter(({ spec }) => !spec.dryRun)) {
-    const same = byTarget.get(targetOf(scaler));
-    if (same === undefined) byTarget.set(targetOf(scaler), [scaler]);
-    else same.push(scaler);
-  }
-  return byTarget;
+  return groupBy(
+    scalers.filter(({ spec }) => !spec.dryRun),
+    targetOf,
+  );
 }
 
 function targetOf({ namespace, spec }: Scaler): string {

@@ -38,7 +38,7 @@ export function explainLines(explanation: Explanation): readonly string[] {
   ];
 }
 
-/** Returns the lines for what the user can do. They come last, directly above the prompt. Empty: there are no remedies. */
+/** Returns the lines for what the user can do, which come last, directly above the prompt. Empty: there are none. */
 export function remedyLines(remedies: readonly Remedy[]): readonly string[] {
   if (remedies.length === 0) return [];
   const lines = remedies.flatMap(({ text, snippet }) => {

@@ -1,5 +1,5 @@
 import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
-import { splitTimes } from '../../units/split-times.js';
+import { replaceTimes } from '../../units/split-times.js';
 import { formatLocal } from '../../units/short-time.js';
 import { formatWithOffset } from '../../units/offset-time.js';
 import type { CommandIo } from './io.js';
@@ -24,16 +24,12 @@ export function nameProgram(text: string, { command }: Pick<CommandIo, 'command'
  * options for times accept, too. If the time zone is UTC, the text is unchanged. Output for programs stays in UTC.
  */
 export function localTimes(text: string): string {
-  return splitTimes(text)
-    .map((piece) => (piece.isTime ? formatWithOffset(Date.parse(piece.text)) : piece.text))
-    .join('');
+  return replaceTimes(text, formatWithOffset);
 }
 
 /** Returns a string for a table, with its times short and in the time zone of the process, as in the dashboard. */
 export function shortTimes(text: string, nowMs: number): string {
-  return splitTimes(text)
-    .map((piece) => (piece.isTime ? formatLocal(Date.parse(piece.text), nowMs) : piece.text))
-    .join('');
+  return replaceTimes(text, (ms) => formatLocal(ms, nowMs));
 }
 
 /** Prints problems on standard error. */

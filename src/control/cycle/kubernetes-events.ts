@@ -137,8 +137,8 @@ function endOfFallback(old: Condition | undefined, { type, reason }: Condition):
 }
 
 /**
- * Returns the Event for the start or the end of a pause. An end next to `ConflictingScaler`, or without a target, has no
- * Event, because it is unknown whether the pause continues.
+ * Returns the Event for the start or the end of a pause. An end next to `ConflictingScaler`, or without a target, has
+ * no Event, because it is unknown whether the pause continues.
  */
 function pauseEvents(old: Condition | undefined, condition: Condition): readonly TargetEvent[] {
   const { type, reason, message } = condition;

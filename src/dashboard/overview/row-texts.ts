@@ -1,5 +1,5 @@
 import type { OverviewRow } from '../../api/answers.js';
-import { splitTimes } from '../../units/split-times.js';
+import { replaceTimes } from '../../units/split-times.js';
 import { formatCount } from '../ui/numbers.js';
 import { formatExact } from '../ui/times.js';
 
@@ -25,7 +25,5 @@ export function shorten(value: number | null): number | null {
 
 /** Returns a sentence for a tooltip: each of its times in the time zone of the viewer and in UTC. */
 export function exactTimes(text: string): string {
-  return splitTimes(text)
-    .map((piece) => (piece.isTime ? formatExact(Date.parse(piece.text)) : piece.text))
-    .join('');
+  return replaceTimes(text, formatExact);
 }

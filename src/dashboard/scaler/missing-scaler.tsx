@@ -21,7 +21,7 @@ interface MissingScalerProps {
 
 const EVERY_MS = 15_000;
 
-/** Shows a scaler without decisions: its row in the list if its document is invalid, otherwise that it does not exist. */
+/** Shows why the document of a scaler without decisions is invalid, or else that the scaler does not exist. */
 export function MissingScaler({ api, namespace, name, error, onRetry }: MissingScalerProps): VNode {
   const { value } = useAnswer(api, overviewRequest(null, namespace), { everyMs: EVERY_MS });
   const row = value?.rows.find((one) => one.name === name);

@@ -11,7 +11,7 @@ import {
 } from './context.js';
 import { ceilCount, isWithinTolerance, MilliSum } from './arithmetic.js';
 import { groupPods, readyPodsCountFrom, type ReadinessRule } from './group-pods.js';
-import { describeZero, podRequests } from './pod-requests.js';
+import { describeZeroRequests, podRequests } from './pod-requests.js';
 import { hasSettled } from './settled-pods.js';
 import type { MetricSpec, MetricTarget } from '../../scaler/spec.js';
 
@@ -43,7 +43,7 @@ function proposeFromUsage(metric: PodMetric, pass: FirstPass, context: ProposalC
   const { groups, reasons } = pass;
   const first = usageRatio(metric.target, pass.usage);
   if ('error' in first) {
-    const error = first.error ?? describeZero(context.pods, metric.name, containerOf(metric));
+    const error = first.error ?? describeZeroRequests(context.pods, metric.name, containerOf(metric));
     return noProposal(error, { pods: groups, podReasons: reasons });
   }
   const isOnePass = groups.missing.length === 0 && (groups.unready.length === 0 || first.ratio <= 1);

@@ -14,8 +14,7 @@ export function podRequests(pods: readonly Pod[], resource: string, container: s
   const requests = new Map<string, Milli>();
   const missing: UnusableRequest[] = [];
   for (const pod of pods) {
-    const answer =
-      container === null ? requestOfPod(pod, resource) : requestOfContainer(pod, resource, container);
+    const answer = requestOf(pod, resource, container);
     if (typeof answer === 'bigint') requests.set(pod.name, answer);
     else missing.push(answer);
   }
@@ -24,14 +23,16 @@ export function podRequests(pods: readonly Pod[], resource: string, container: s
 }
 
 /**
- * Returns the error for pods whose requests add up to 0, in the form of the error about missing requests: `container app
- * requests 0 cpu (pod web-0 and 2 more)`.
+ * Returns the error for pods whose requests add up to 0, in the form of the error about missing requests: `container
+ * app requests 0 cpu (pod web-0 and 2 more)`.
  */
-export function describeZero(pods: readonly Pod[], resource: string, container: string | null): string {
+export function describeZeroRequests(
+  pods: readonly Pod[],
+  resource: string,
+  container: string | null,
+): string {
   const zero = pods.flatMap((pod): readonly UnusableRequest[] => {
-    const request =
-      container === null ? requestOfPod(pod, resource) : requestOfContainer(pod, resource, container);
-    if (request !== 0n) return [];
+    if (requestOf(pod, resource, container) !== 0n) return [];
     const containers = containersOfZero(pod, resource, container);
     return [{ pod: pod.name, kind: 'zero', containers }];
   });
@@ -52,6 +53,10 @@ interface UnusableRequest {
   readonly kind: 'no request' | 'no container' | 'zero';
   /** The containers with this request; empty: unknown, or the request is that of the pod. */
   readonly containers: readonly string[];
+}
+
+function requestOf(pod: Pod, resource: string, container: string | null): Milli | UnusableRequest {
+  return container === null ? requestOfPod(pod, resource) : requestOfContainer(pod, resource, container);
 }
 
 function requestOfPod(pod: Pod, resource: string): Milli | UnusableRequest {

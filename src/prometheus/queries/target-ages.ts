@@ -327,7 +327,8 @@ function readAll(answer: Answer, selector: LabelSelector = []): readonly Read[] 
   }
 }
 
-function scrapedKey(labels: Labels): string {
+/** Identifies the target that was scraped, which may expose series of several pods. */
+export function scrapedKey(labels: Labels): string {
   return `${labels['job'] ?? ''}\n${labels['instance'] ?? ''}`;
 }
 

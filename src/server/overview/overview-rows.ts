@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import type { OverviewRow } from '../../api/answers.js';
 import type { RecentRange } from '../../telemetry/chart-points.js';
 import { boundsOf, desiredReplicasOf } from '../../telemetry/cycle-record.js';
+import type { Problem } from '../../scaler/problems/problem.js';
 import type { LedgerEntry } from '../../telemetry/ledger.js';
 import { currentValue, type InvalidScaler, targetValue } from '../../telemetry/scaler-series.js';
+import { errorsByScaler } from '../../telemetry/rejections.js';
 import { cleanText } from '../../units/clean-text.js';
 import { type Clock, periodicYield } from '../../units/clock.js';
 import { type Instant, instantOrNull } from '../../units/time.js';
@@ -58,7 +60,7 @@ export function createOverviewRows(
     readonly clock: Clock;
   },
 ): OverviewRows {
-  const { ledger, chartPoints, grouping, invalid, clock } = parts;
+  const { ledger, chartPoints, grouping, invalid, problems, clock } = parts;
   // The random digits distinguish two processes that start in the same millisecond.
   const run = `${clock.now().toString(36)}${Math.floor(clock.random() * 36 ** 4).toString(36)}`;
   const rows = new Map<string, KnownRow>();
@@ -99,14 +101,16 @@ export function createOverviewRows(
       await yieldIfDue();
     }
     const withoutVersion = new Set<string>();
-    for (const one of invalid()) {
+    const unserved = invalid();
+    const errors = errorsByScaler(unserved.length === 0 ? [] : problems());
+    for (const one of unserved) {
       const { namespace, name, state } = one;
       const key = `${namespace}/${name}`;
       // The version that was in effect until now is shown until its removal.
       if (ledger.get(key) !== null) continue;
       withoutVersion.add(key);
       const known = rows.get(key);
-      const json = cleanText(JSON.stringify(viewInvalid(one, parts)));
+      const json = cleanText(JSON.stringify(viewInvalid(one, errors.get(key) ?? [], ledger)));
       if (known?.json === json) continue;
       revision = next;
       const stateSince = ledger.rejectedSince(key) ?? clock.now();
@@ -251,12 +255,10 @@ export function viewRow(
 /** Returns the row of a document without a valid version. Only its name, its state and its problems are known. */
 function viewInvalid(
   { namespace, name, state }: InvalidScaler,
-  { ledger, problems }: Pick<ScalerPageParts, 'ledger' | 'problems'>,
+  errors: readonly Problem[],
+  { rejectedSince }: ScalerPageParts['ledger'],
 ): OverviewRow {
-  const key = `${namespace}/${name}`;
-  const { rejectedSince } = ledger;
-  const since = rejectedSince(key);
-  const own = problems().filter(({ scaler, severity }) => scaler === key && severity === 'error');
+  const since = rejectedSince(`${namespace}/${name}`);
   return {
     namespace,
     name,
@@ -271,7 +273,7 @@ function viewInvalid(
     metrics: 0,
     changedAt: null,
     replicas: [],
-    rejections: viewProblems(own, rejectedSince),
+    rejections: viewProblems(errors, rejectedSince),
   };
 }
 

@@ -39,7 +39,7 @@ const LAST_FAILED: Scraped = {
   samples: [...every(2420, 80), [20, null]],
 };
 
-/** The third target beside two live ones, unless the case has others. */
+/** The third target next to two live ones, unless the case has others. */
 const STARTED_OR_ENDED: Readonly<Record<string, Scraped>> = {
   'has started, and its first scrapes failed': {
     up: [...every(303, 123, 0), ...every(63, 3)],
