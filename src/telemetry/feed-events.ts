@@ -7,8 +7,8 @@ import { describeFailure } from '../units/failure.js';
 import { isQuiet, type LedgerEntry } from './ledger.js';
 
 /**
- * Returns the events of a cycle for the event feed of the HTTP API: a change of replicas, a held change, and the start or
- * the end of a failure.
+ * Returns the events of a cycle for the event feed of the HTTP API: a change of replicas, a held change, and the start
+ * or the end of a failure.
  */
 export function eventsOfCycle(before: LedgerEntry | null, after: LedgerEntry): readonly ServiceEvent[] {
   const { scaler, record } = after;
