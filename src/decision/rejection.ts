@@ -33,11 +33,11 @@ export function rejectionOf(problems: readonly Rejecting[]): RejectedVersion | n
   return { cause: `${problemLine(first)}${more}`, isUnusedObject: others.length === 0 };
 }
 
-/** Returns a few words about the rejection, to be added to a state that takes precedence over `Rejected`. */
-export function inShort({ isUnusedObject }: RejectedVersion): string {
+/** Returns what is added to the cause of a state that takes precedence over `Rejected`. */
+export function describeRejection({ cause, isUnusedObject }: RejectedVersion): string {
   return isUnusedObject
     ? 'the Scaler object with this name is not used'
-    : 'the newest version of the document is rejected';
+    : `the newest version of the document is rejected: ${cause}`;
 }
 
 /**

@@ -2,7 +2,7 @@ import { type Instant, parseInstant } from '../units/time.js';
 import { asleep, atMaximum, atMinimum, fixed, limitCause, noSeries, type Reason } from './bound-states.js';
 import { besideDryRun, nameOtherScaler, pauseCause, pauseMessage } from './pause.js';
 import type { OtherAutoscaler, Pause } from './pause.js';
-import { type RejectedVersion, inShort } from './rejection.js';
+import { describeRejection, type RejectedVersion } from './rejection.js';
 import { activeHold, type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
 import { isFailing, missingMetrics, NOT_CALCULATED, readAsZero } from './failing.js';
 import type { PastDecision } from './result/decision.js';
@@ -98,7 +98,7 @@ export function stateOf(facts: StateFacts | null, rejection: RejectedVersion | n
     const reason = find(facts, rejection);
     if (reason === null) continue;
     // If another state takes precedence, its cause mentions the rejection, too.
-    const hidden = rejection !== null && state !== 'Rejected' ? [inShort(rejection)] : [];
+    const hidden = rejection !== null && state !== 'Rejected' ? [describeRejection(rejection)] : [];
     const zero = STATES[state] === 'cannot-follow' || state === 'Paused' ? [] : zeros;
     return found(state, { ...reason, cause: [reason.cause, ...zero, ...hidden, ...ignored].join('; ') });
   }

@@ -48,6 +48,13 @@ export const DRY_RUN_CASES: readonly StateCase[] = [
     decided({ record: { dryRun: true, otherScaler: OTHER } }),
   ],
   [
+    'a dry run with a rejected version',
+    'DryRun',
+    'would keep 4 replicas; the newest version of the document is rejected: spec.metric: unknown field',
+    decided({ record: { dryRun: true } }),
+    { rejection: 'unknown field' },
+  ],
+  [
     'a dry run that outlived the HPA that it was made from',
     'NoAutoscaler',
     'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web no longer scales it',

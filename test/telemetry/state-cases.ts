@@ -272,7 +272,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'a rejected version, without data',
     'NoData',
-    'cpu: no series; the newest version of the document is rejected',
+    'cpu: no series; the newest version of the document is rejected: spec.metric: unknown field',
     decided({ snapshot: NO_SERIES }),
     { rejection: 'unknown field' },
   ],

@@ -230,18 +230,17 @@ const REASONS: readonly (readonly [code: string, reason: AcceptedReason])[] = [
 ];
 
 /**
- * Returns the condition `Accepted`: whether the document of an object is in effect. The message has one problem per
- * line.
+ * Returns the condition `Accepted`: whether the document of an object is in effect. The message is one line, because
+ * `kubectl describe` does not indent further lines.
  */
 function accepted({ problems, scaler }: ObjectVerdict): NewCondition {
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) {
-    const message = ['the document is in effect', ...problems.map(problemLine)].join('\n');
-    return acceptedBecause('Accepted', message);
+    const warnings = problems.map((problem) => `warning: ${problemLine(problem)}`);
+    return acceptedBecause('Accepted', ['the document is in effect', ...warnings].join('; '));
   }
   const fallback = scaler === null ? [] : ['the last valid version stays in effect'];
-  const message = [...errors.map(problemLine), ...fallback].join('\n');
-  return acceptedBecause(rejectedBecause(errors), message);
+  return acceptedBecause(rejectedBecause(errors), [...errors.map(problemLine), ...fallback].join('; '));
 }
 
 function rejectedBecause(errors: readonly Problem[]): AcceptedReason {

@@ -101,7 +101,7 @@ describe('run, with scalers of the cluster', () => {
     ]);
     const message = fixture.condition('web', 'Accepted')?.message;
     expect(message).toMatch(/^spec\.metrics\[0\]\.external\.query/);
-    expect(message).toMatch(/\nthe last valid version stays in effect$/);
+    expect(message).toMatch(/; the last valid version stays in effect$/);
     expect(fixture.condition('web', 'Ready')).toMatchObject({ status: 'False', reason: 'Invalid' });
     expect(service.written.stderr).toContain('scalers.promscaler.dev/shop/web');
     await fixture.edit('web', { minReplicas: 8, metrics: [loadMetric('sum(load)')] });

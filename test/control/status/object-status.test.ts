@@ -150,18 +150,18 @@ describe('Accepted', () => {
 
     expect(shown(found, 'Accepted')).toMatchObject({
       status: 'True',
-      message: 'the document is in effect\nspec.x does nothing',
+      message: 'the document is in effect; warning: spec.x does nothing',
     });
     expect(brief(found, 'Ready')).toBe('True Ready');
   });
 
-  it('has the path of each problem first, one per line, and says that the last valid version stays in effect', () => {
+  it('has the path of each problem first, on one line, and says that the last valid version stays in effect', () => {
     const problems = [problem(), problem({ message: 'a field is missing', path: 'spec.metrics[0]' })];
 
     const found = status({ verdict: verdict({ problems }) });
 
     expect(shown(found, 'Accepted')?.message).toBe(
-      'spec.minReplicas is 5, must be at most spec.maxReplicas (3)\nspec.metrics[0]: a field is missing\nthe last valid version stays in effect',
+      'spec.minReplicas is 5, must be at most spec.maxReplicas (3); spec.metrics[0]: a field is missing; the last valid version stays in effect',
     );
     expect(found.currentReplicas).toBe(3);
     expect(brief(found, 'AbleToScale')).toBe('True ReadyForNewScale');
