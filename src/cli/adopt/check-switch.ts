@@ -1,7 +1,9 @@
 import type { ScalerView } from '../../api/answers.js';
 import { readPause } from '../../control/cycle/pause.js';
-import { pauseMessage } from '../../decision/pause.js';
-import { readWatchedTarget, targetKey } from '../../kubernetes/targets.js';
+import { findOtherScaler } from '../../control/cycle/shared-targets.js';
+import { describeOther, nameOtherScaler, pauseMessage } from '../../decision/pause.js';
+import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
+import { readWatchedTarget } from '../../kubernetes/targets.js';
 import { type JsonObject, countIn, objectIn, textIn } from '../../kubernetes/api/json.js';
 import { describeReset, findReset } from '../checks/replicas-writer.js';
 import {
@@ -21,7 +23,7 @@ import { type AgreementReport, isOfScaledObject, readAgreement, whyDisagreeing }
 import { managerOf, whatChanged, whyOwned, whyScalesWhenDeleted } from './check-source.js';
 import { annotationsOf } from './saved-manifest.js';
 import { type ServiceView, whyLacking, whyNoValue, whyUnable } from './confirm-service.js';
-import { HPA, targetOf } from '../reach/source-kinds.js';
+import { HPA } from '../reach/source-kinds.js';
 import { scalerKey } from '../../scaler/spec.js';
 
 export interface Refusal {
@@ -145,33 +147,32 @@ function whyNotServed(
   const other = row?.otherScaler ?? null;
   // Without dry run, promscaler patches nothing if two scalers have the same target.
   return other?.kind === 'Scaler'
-    ? `scaler ${scalerKey(other)} also scales ${nameWorkload(context, scaler)}: delete this autoscaler first`
+    ? `scaler ${scalerKey(other)} also scales ${nameWorkload(context, scaler)}. Delete this autoscaler first`
     : null;
 }
 
-/** Returns an error about another HPA with the same target, which would keep scaling after the switch; null: none. */
-async function whyOthers(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
-  const [other] = await otherHpas(context, scaler);
-  if (other === undefined) return null;
-  return `HPA ${context.source.namespace}/${other} also scales ${nameWorkload(context, scaler)}: delete this autoscaler first`;
-}
-
 /**
- * Returns the names of the other HPAs of the target. The adopted HPA, or that of the adopted ScaledObject, is excluded.
+ * Returns an error about another HPA with the same target, which would keep scaling after the switch; null: none. The
+ * adopted HPA, or that of the adopted ScaledObject, is excluded.
  */
-async function otherHpas(
-  { source, objects }: AdoptContext,
-  { target }: ScalerObject,
-): Promise<readonly string[]> {
-  const { namespace } = source;
+async function whyOthers(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
+  const { source, objects } = context;
   const hpas = await objects.list(HPA);
-  return hpas.flatMap((hpa) => {
-    const metadata = objectIn(hpa, 'metadata');
-    const name = textIn(metadata, 'name') ?? '';
-    const isOwn = source.kind === HPA ? name === source.name : isOfScaledObject(hpa, source);
-    const isSame = targetKey(namespace, targetOf(hpa)) === targetKey(namespace, target);
-    return isSame && !isOwn ? [name] : [];
+  const others = hpas.flatMap((hpa) => {
+    const isOwn =
+      source.kind === HPA
+        ? textIn(objectIn(hpa, 'metadata'), 'name') === source.name
+        : isOfScaledObject(hpa, source);
+    return isOwn ? [] : (readHorizontalPodAutoscaler(hpa) ?? []);
   });
+  const found = findOtherScaler(source.namespace, scaler.target, others);
+  if (found === null) return null;
+  const other = { ...found, kind: found.kind === HPA.kind ? HPA.word : found.kind };
+  const what =
+    other.whyNoCount === undefined
+      ? `${nameOtherScaler(other)} also scales ${nameWorkload(context, scaler)}`
+      : describeOther(other);
+  return `${what}. Delete this autoscaler first`;
 }
 
 /** Returns why the switch would change the count, or why the document may be outdated; null: no reason. */

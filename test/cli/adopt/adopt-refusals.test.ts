@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
+import type { KubeObject } from '../../../src/simulator/objects/kube-object.js';
 import { eventually } from '../../support/manual-clock.js';
 import { until } from '../../support/until.js';
 import { send } from '../../simulator/cluster.js';
@@ -47,6 +48,12 @@ describe('adopt', () => {
   ];
   const NOT_STARTED = [false, false, false];
   const IN_DRY_RUN = [false, true, true];
+
+  async function createSecondHpa(): Promise<void> {
+    await send(fixture.cluster.simulator, 'POST', HPA_PATH, {
+      body: { ...HPA, metadata: { name: 'second', namespace: 'shop' } },
+    });
+  }
 
   it('does not convert half of an HPA, and takes the completed document instead', async () => {
     const half = await fixture.run();
@@ -114,7 +121,7 @@ describe('adopt', () => {
     const refused = await fixture.run('--switch');
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).toContain(
-      'scaler shop/by-file also scales deployment shop/web: delete this autoscaler first',
+      'scaler shop/by-file also scales deployment shop/web. Delete this autoscaler first',
     );
     expect(changed()).toEqual(IN_DRY_RUN);
   });
@@ -205,11 +212,20 @@ describe('adopt', () => {
     [
       'another HPA on the target',
       async () => {
-        await send(fixture.cluster.simulator, 'POST', HPA_PATH, {
-          body: { ...HPA, metadata: { name: 'second', namespace: 'shop' } },
-        });
+        await createSecondHpa();
+        const second = (): KubeObject | null =>
+          fixture.cluster.simulator.getObject('autoscaling/horizontalpodautoscalers', 'shop', 'second');
+        await eventually(() => second()?.['status'] !== undefined, 'the HPA to have desired replicas');
       },
-      'HPA shop/second also scales deployment shop/web: delete this autoscaler first. Nothing was changed',
+      'HPA shop/second also scales deployment shop/web. Delete this autoscaler first. Nothing was changed',
+    ],
+    [
+      'another HPA on the target that scales nothing yet',
+      async () => {
+        await fixture.controller.stop();
+        await createSecondHpa();
+      },
+      'HPA shop/second has the same target, but no desired replicas: the HPA controller has not set them yet. Delete this autoscaler first. Nothing was changed',
     ],
     [
       'another scaler on the target',
@@ -222,7 +238,7 @@ describe('adopt', () => {
           return items.some(({ name, otherScaler }) => name === 'web' && otherScaler?.['name'] === 'second');
         }, 'the service to see both');
       },
-      'scaler shop/second also scales deployment shop/web: delete this autoscaler first. Nothing was changed',
+      'scaler shop/second also scales deployment shop/web. Delete this autoscaler first. Nothing was changed',
     ],
     [
       'a change of the HPA since it was imported',
