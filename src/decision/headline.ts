@@ -1,22 +1,16 @@
 import type { Instant } from '../units/time.js';
-import type { PastDecision } from './result/decision.js';
+import type { LimitStep, PastDecision } from './result/decision.js';
 import type { LimitName } from './result/limit-names.js';
 
 /** A limit of a decision. In answers of the API, `until` is a string. */
-interface Step {
-  readonly limit: LimitName;
-  readonly from: number;
-  readonly to: number;
-  readonly reason: string;
+interface Step extends Omit<LimitStep, 'until'> {
   readonly until: Instant | string | null;
 }
 
-interface Decided {
-  readonly currentReplicas: number;
-  readonly desiredReplicas: number;
-  readonly recommendedReplicas: number | null;
-  readonly minReplicas: number;
-  readonly maxReplicas: number;
+interface Decided extends Pick<
+  PastDecision,
+  'currentReplicas' | 'desiredReplicas' | 'recommendedReplicas' | 'minReplicas' | 'maxReplicas'
+> {
   readonly limits: readonly Step[];
   readonly cooldown?: { readonly cause: string } | undefined;
 }

@@ -2,6 +2,7 @@ import { OBJECTS_PATH } from '../scaler/problems/problem.js';
 import { PAUSE_ANNOTATIONS, WATCHED_KINDS } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 import type { TargetFailure } from './failing.js';
+import type { OtherAutoscaler } from './pause.js';
 import { isUnusedObject } from './rejection.js';
 import type { StateName } from './state.js';
 import { countOf } from '../units/format.js';
@@ -59,17 +60,14 @@ export interface TroubledScaler extends Pausable {
   readonly pause: { readonly by: 'annotation' | 'document' | 'both' } | null;
   readonly dryRun: boolean;
   readonly conflictingWriter: { readonly managers: readonly string[] } | null;
-  readonly otherScaler: {
-    readonly kind: string;
-    readonly namespace: string;
-    readonly name: string;
-    /** Why the HPA has no desired replicas, and so does not scale; unset: it has some, or this is a Scaler. */
-    readonly whyNoCount?: string | undefined;
-    /** File of the other document. Null: it is an object. Unset: unknown. */
-    readonly file?: string | null | undefined;
-    /** Whether the file takes precedence over an object with the same name. */
-    readonly isAlsoObject?: boolean | undefined;
-  } | null;
+  readonly otherScaler:
+    | (OtherAutoscaler & {
+        /** File of the other document. Null: it is an object. Unset: unknown. */
+        readonly file?: string | null | undefined;
+        /** Whether the file takes precedence over an object with the same name. */
+        readonly isAlsoObject?: boolean | undefined;
+      })
+    | null;
   /** Null: the document is a file. */
   readonly generation: number | null;
   /** File of the document. Null: it is an object, or the file is unknown. */

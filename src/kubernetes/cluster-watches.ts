@@ -32,12 +32,13 @@ export interface Watches {
   readonly whyNotListed: (namespace: string) => KubernetesError;
 }
 
-interface WatchesOptions {
+export interface WatchesOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly log: Log;
   /** The namespaces to watch; empty: all. */
   readonly namespaces: readonly string[];
+  /** Called when a watch reports the deletion of an HPA. */
   readonly onHpaRemoved?: (hpa: OtherScaler) => void;
 }
 

@@ -19,7 +19,6 @@ import {
   watchedPlural,
   type WatchedTarget,
 } from './targets.js';
-import type { Transport } from './requests/transport.js';
 import {
   KubernetesError,
   MissingTargetError,
@@ -29,19 +28,12 @@ import {
   type Scale,
   type ScaleTarget,
 } from './api/types.js';
-import { createWatches, problemOfInformer, type Watches } from './cluster-watches.js';
+import { createWatches, problemOfInformer, type Watches, type WatchesOptions } from './cluster-watches.js';
 
-export interface ClusterOptions {
-  /** The transport for all requests. It is closed at the end of `run`. */
-  readonly transport: Transport;
-  /** The namespaces to read and write; empty: all. */
-  readonly namespaces: readonly string[];
-  readonly clock: Clock;
+export interface ClusterOptions extends Omit<WatchesOptions, 'log'> {
   readonly log?: Log;
   /** The name of this pod, for `reportingInstance` of Events. */
   readonly instance?: string;
-  /** Called when a watch reports the deletion of an HPA. */
-  readonly onHpaRemoved?: (hpa: OtherScaler) => void;
 }
 
 const FIRST_LIST_MS = 10_000;
@@ -51,17 +43,10 @@ const FIRST_LIST_MS = 10_000;
  */
 const OUTDATED_SECONDS = 150;
 
-/** Creates a cluster that sends no request before `run` or a read. */
+/** Creates a cluster that sends no request before `run` or a read. The transport is closed at the end of `run`. */
 export function createCluster(options: ClusterOptions): Cluster & { readonly podCosts: PodCosts } {
-  const { transport, clock, namespaces, onHpaRemoved } = options;
-  const log = options.log ?? SILENT_LOG;
-  const watches = createWatches({
-    transport,
-    clock,
-    log,
-    namespaces,
-    ...(onHpaRemoved === undefined ? {} : { onHpaRemoved }),
-  });
+  const { transport, clock, namespaces, log = SILENT_LOG } = options;
+  const watches = createWatches({ ...options, log });
   const discovery = createDiscovery(transport, clock);
   const events = createEventRecorder({ transport, clock, log, instance: options.instance ?? 'promscaler' });
   const writes = createOwnWrites(clock);

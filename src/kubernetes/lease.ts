@@ -39,7 +39,7 @@ export interface LeaseClient {
   readonly update: (seen: SeenLease, spec: LeaseSpec, signal: AbortSignal) => Promise<SeenLease>;
 }
 
-interface LeaseClientOptions {
+export interface LeaseClientOptions {
   readonly transport: Transport;
   readonly namespace: string;
   readonly name: string;

@@ -2,6 +2,7 @@ import { BlockList, isIP } from 'node:net';
 import { objectIn, objectsIn, textIn, textsIn, type JsonObject } from './api/json.js';
 import {
   LEASE_HEAD,
+  type LeaseClientOptions,
   leasesPath,
   type LeaseSpec,
   readLease,
@@ -9,7 +10,7 @@ import {
   sentMetadata,
   withoutNulls,
 } from './lease.js';
-import type { KubernetesRequest, Transport } from './requests/transport.js';
+import type { KubernetesRequest } from './requests/transport.js';
 import { KubernetesError } from './api/types.js';
 import { STATE_BUCKETS } from './state/state-key.js';
 
@@ -45,21 +46,16 @@ export interface MemberLeases {
   readonly remove: (seen: SeenMember, signal: AbortSignal) => Promise<void>;
 }
 
-interface MemberLeasesOptions {
-  readonly transport: Transport;
-  readonly namespace: string;
-  /** The name of the Lease of leader election. */
-  readonly name: string;
-  /** Deadline of a write. That of a list is half as long, so that a slow list leaves time for the next renewal. */
-  readonly deadlineMs: number;
-}
-
 type Request = Pick<
   KubernetesRequest,
   'method' | 'path' | 'verb' | 'doing' | 'body' | 'query' | 'deadlineMs'
 >;
 
-export function createMemberLeases(options: MemberLeasesOptions): MemberLeases {
+/**
+ * `name` is that of the Lease of leader election. The deadline is that of a write. That of a list is half as long, so
+ * that a slow list leaves time for the next renewal.
+ */
+export function createMemberLeases(options: LeaseClientOptions): MemberLeases {
   const { transport, namespace, deadlineMs } = options;
   const collection = leasesPath(namespace);
   const placeOf = (name: string): string => `${collection}/${encodeURIComponent(name)}`;

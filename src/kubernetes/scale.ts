@@ -2,7 +2,7 @@ import { type LabelSelector, type TargetRef, WATCHED_KINDS } from '../scaler/spe
 import { countIn, objectIn, textIn, type JsonObject } from './api/json.js';
 import { parseSelector } from './pods/selectors.js';
 import { APPS_ROOT, nameTarget } from './targets.js';
-import { KubernetesError, type Scale } from './api/types.js';
+import { KubernetesError, type Scale, type ScalePatch } from './api/types.js';
 import { MAX_REPLICAS } from '../units/bounds.js';
 import type { ScalableKind } from './discovery.js';
 import type { Transport } from './requests/transport.js';
@@ -37,7 +37,7 @@ export async function getScale(workload: WorkloadAccess): Promise<ScaleWithSelec
  */
 export async function sendScalePatch(
   workload: WorkloadAccess,
-  change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
+  change: ScalePatch,
   { isDryRun }: { readonly isDryRun: boolean } = { isDryRun: false },
 ): Promise<ScaleWithSelector> {
   const { uid, resourceVersion, replicas } = change;

@@ -39,11 +39,10 @@ function isDecisionEvent(before: Outcome | undefined, outcome: Outcome): boolean
   return kind !== 'none' && kind !== 'failed' && from !== to && !isSameOutcome(before, outcome);
 }
 
-interface FailureEvent {
-  readonly subject: string;
-  readonly failing: boolean;
-  readonly message: string;
-}
+type FailureEvent = Pick<
+  Extract<ServiceEvent, { readonly type: 'failure' }>,
+  'subject' | 'failing' | 'message'
+>;
 
 function conditionFailures(before: LedgerEntry | null, after: LedgerEntry): readonly FailureEvent[] {
   return after.conditions.flatMap((condition) => {

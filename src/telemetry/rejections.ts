@@ -1,6 +1,6 @@
 import { rejectionOf, type RejectedVersion, type Rejecting } from '../decision/rejection.js';
 import { stateOf } from '../decision/state.js';
-import { groupBy } from '../units/group-by.js';
+import { groupBy } from '../units/maps.js';
 import type { InvalidScaler } from './scaler-series.js';
 
 /** Returns the rejections by `NAMESPACE/NAME`. */

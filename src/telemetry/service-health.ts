@@ -13,7 +13,7 @@ export interface LastError {
 /** The health of a data source. Counts start with the process. Null: not known yet. */
 export interface SourceHealth {
   readonly isReachable: boolean | null;
-  /** Since when the data source has not answered; null: it answers. */
+  /** Since when the system has not answered; null: it answers. */
   readonly failingSince: Instant | null;
   readonly lastError: LastError | null;
   readonly queries: number;
@@ -22,12 +22,8 @@ export interface SourceHealth {
   readonly latencySeconds: number | null;
 }
 
-export interface ApiServerHealth {
-  readonly isReachable: boolean | null;
-  readonly failingSince: Instant | null;
-  readonly lastError: LastError | null;
+export interface ApiServerHealth extends Omit<SourceHealth, 'queries' | 'latencySeconds'> {
   readonly requests: number;
-  readonly errors: number;
 }
 
 export interface RoundHealth {

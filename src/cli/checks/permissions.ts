@@ -7,7 +7,7 @@ import { type Permission, permissionsBy } from '../../service/permissions.js';
 import { type CheckResult, orNull, orError, type CheckResults, type Checked } from './check-result.js';
 import type { ClusterContext } from './context.js';
 import { listSome } from '../../units/format.js';
-import { groupBy } from '../../units/group-by.js';
+import { groupBy } from '../../units/maps.js';
 
 /** Default of the chart value `targets`. */
 const CHART_TARGETS = ['deployments', 'statefulsets', 'replicasets'];

@@ -8,7 +8,7 @@ import { listSome } from '../../units/format.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { CLUSTER_SUBJECT } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
-import { groupBy } from '../../units/group-by.js';
+import { groupBy } from '../../units/maps.js';
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 

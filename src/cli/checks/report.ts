@@ -3,7 +3,7 @@ import { nameProgram } from '../output/lines.js';
 import type { Paint } from '../output/paint.js';
 import type { CheckResult, CheckStatus } from './check-result.js';
 import { countOf } from '../../units/format.js';
-import { groupBy } from '../../units/group-by.js';
+import { groupBy } from '../../units/maps.js';
 
 export interface DoctorReport {
   readonly status: 'ok' | 'failed';
@@ -50,12 +50,7 @@ export function writeReport(report: DoctorReport, paint: Paint): string {
 
 /** Returns the lines of `writeReport` without the counts. */
 export function writeResults(report: DoctorReport, paint: Paint): readonly string[] {
-  const bySubject = new Map<string, CheckResult[]>();
-  for (const result of report.results) {
-    const group = bySubject.get(result.subject);
-    if (group === undefined) bySubject.set(result.subject, [result]);
-    else group.push(result);
-  }
+  const bySubject = groupBy(report.results, ({ subject }) => subject);
   const isHealthy = (results: readonly CheckResult[]): boolean =>
     results.every(({ status }) => status === 'ok');
   const healthy = [...bySubject].filter(([subject, results]) => subject.includes('/') && isHealthy(results));

@@ -41,7 +41,7 @@ import { ownObjects } from '../../service/own-objects.js';
 import { createService, type Service, type ServiceOptions } from '../../service/service.js';
 import { writeProblems } from '../output/lines.js';
 import { VERSION } from '../output/version.js';
-import { groupBy } from '../../units/group-by.js';
+import { groupBy } from '../../units/maps.js';
 
 interface RunOptions {
   /** Path of the service config; null: every field has its default. */

@@ -32,7 +32,7 @@ import { localTimes, nameProgramIn } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
-import { groupBy } from '../../units/group-by.js';
+import { groupBy } from '../../units/maps.js';
 
 export interface ValidateOptions extends ClusterOptions {
   /** Files and directories; `-`: standard input. */

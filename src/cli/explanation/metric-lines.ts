@@ -5,6 +5,7 @@ import type { MetricResult } from '../../decision/result/decision.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import { type AutoCapacity, isOfResource, type LabelSelector, type MetricSpec } from '../../scaler/spec.js';
 import { listSome } from '../../units/format.js';
+import { groupBy } from '../../units/maps.js';
 
 export function metricLines(metric: JudgedMetric, snapshot: Snapshot): readonly string[] {
   const { spec, result } = metric;
@@ -103,12 +104,5 @@ function byReason(
   names: readonly string[],
   reasons: Readonly<Record<string, string>>,
 ): ReadonlyMap<string, readonly string[]> {
-  const groups = new Map<string, string[]>();
-  for (const name of names) {
-    const why = reasons[name] ?? 'reason not known';
-    const group = groups.get(why);
-    if (group === undefined) groups.set(why, [name]);
-    else group.push(name);
-  }
-  return groups;
+  return groupBy(names, (name) => reasons[name] ?? 'reason not known');
 }

@@ -1,6 +1,6 @@
 import { widestBounds } from '../../decision/limits/bounds.js';
 import { KubernetesError, UNKNOWN_OUTCOME } from '../../kubernetes/api/types.js';
-import type { Cluster, Scale, ScaleTarget } from '../../kubernetes/api/types.js';
+import type { Cluster, Scale, ScalePatch, ScaleTarget } from '../../kubernetes/api/types.js';
 import { rateLimitMs } from '../../kubernetes/requests/retry.js';
 import type { PutResult } from '../../kubernetes/state/choose-writes.js';
 import { intendedCounts } from '../../kubernetes/state/state-entry.js';
@@ -325,7 +325,7 @@ async function waitForRetry(
 async function tryPatch(
   cluster: Cluster,
   { namespace, ref }: ScaleTarget,
-  change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
+  change: ScalePatch,
   signal: AbortSignal,
 ): Promise<number | KubernetesError | null> {
   try {

@@ -2,14 +2,11 @@ import type { CycleRecord, OutcomeKind } from '../../telemetry/cycle-record.js';
 import { eventsOfCycle } from '../../telemetry/feed-events.js';
 import { driftEvents, kubernetesEvents } from './kubernetes-events.js';
 import type { Log } from '../../units/log.js';
-import type { ChartPoints } from '../../telemetry/chart-points.js';
 import { logCycle } from '../../telemetry/cycle-log.js';
-import type { EventFeed } from '../../telemetry/event-feed.js';
-import { isQuiet, type Ledger } from '../../telemetry/ledger.js';
+import { isQuiet } from '../../telemetry/ledger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import type { Outages } from '../../telemetry/outages.js';
-import type { SentEvents } from '../../telemetry/sent-events.js';
-import type { SnapshotArchive } from '../../telemetry/snapshot-archive.js';
+import type { Records } from '../../telemetry/records.js';
 import type { CycleOutput, CycleReportPorts, Recorder } from './types.js';
 
 /** Outcomes for which a request was sent to the API server. */
@@ -46,18 +43,16 @@ export function reportCycle(
 }
 
 /** Creates the recorder, which passes each record to ledger, chart points, metrics, log and event feed. */
-export function createRecorder(parts: {
-  readonly ledger: Ledger;
-  readonly archive: SnapshotArchive;
-  readonly chartPoints: ChartPoints;
-  readonly feed: EventFeed;
-  readonly sentEvents: Pick<SentEvents, 'remove'>;
-  readonly metrics: Metrics;
-  readonly log: Log;
-  readonly outages: Pick<Outages, 'attribute' | 'isAttributed' | 'takeAttributed' | 'forget'>;
-  /** Called with each record and with the previous one of its scaler. */
-  readonly onRecord?: ((record: CycleRecord, before: CycleRecord | null) => void) | undefined;
-}): Recorder {
+export function createRecorder(
+  parts: Omit<Records, 'sentEvents'> & {
+    readonly sentEvents: Pick<Records['sentEvents'], 'remove'>;
+    readonly metrics: Metrics;
+    readonly log: Log;
+    readonly outages: Pick<Outages, 'attribute' | 'isAttributed' | 'takeAttributed' | 'forget'>;
+    /** Called with each record and with the previous one of its scaler. */
+    readonly onRecord?: ((record: CycleRecord, before: CycleRecord | null) => void) | undefined;
+  },
+): Recorder {
   const { ledger, archive, chartPoints, feed, sentEvents, metrics, log, onRecord, outages } = parts;
   return {
     record: (record) => {

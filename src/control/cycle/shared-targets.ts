@@ -2,22 +2,16 @@ import type { OtherScaler } from '../../kubernetes/api/types.js';
 import { nameOtherScaler } from '../../decision/pause.js';
 import { targetKey } from '../../kubernetes/targets.js';
 import type { Scaler, TargetRef } from '../../scaler/spec.js';
+import { groupBy } from '../../units/maps.js';
 
 /**
  * Returns for each scaler another scaler of the same target whose document does not set `dryRun`. This is a conflict,
  * unless the scaler itself is in dry run.
  */
 export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<string, OtherScaler> {
-  const first = new Map<string, Scaler>();
-  const shared = new Map<string, Scaler[]>();
-  for (const scaler of scalers) {
-    const key = targetKey(scaler.namespace, scaler.spec.scaleTargetRef);
-    const other = first.get(key);
-    if (other === undefined) first.set(key, scaler);
-    else shared.set(key, [...(shared.get(key) ?? [other]), scaler]);
-  }
+  const byTarget = groupBy(scalers, ({ namespace, spec }) => targetKey(namespace, spec.scaleTargetRef));
   const others = new Map<string, OtherScaler>();
-  for (const sharing of shared.values()) {
+  for (const sharing of byTarget.values()) {
     for (const scaler of sharing) {
       const other = sharing.find((entry) => entry !== scaler && !entry.spec.dryRun);
       if (other === undefined) continue;

@@ -1,9 +1,8 @@
 import type { LeaseClient } from '../../kubernetes/lease.js';
-import type { MemberLeases } from '../../kubernetes/member-leases.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
-import { createAlarm, endedWithin, sleep, withDeadline, type Clock } from '../../units/clock.js';
+import { createAlarm, endedWithin, sleep, withDeadline } from '../../units/clock.js';
 import type { Log } from '../../units/log.js';
-import { retryDelayMs, STUCK_SECONDS, type ElectionTimes } from '../election/election-rules.js';
+import { retryDelayMs, STUCK_SECONDS } from '../election/election-rules.js';
 import type { Lead, Shards } from '../election/leadership.js';
 import { untilSteady, watchLoopLag, whyUnsafe, type LoopLag } from '../election/loop-lag.js';
 import { workUntilLost } from '../election/term.js';
@@ -17,20 +16,14 @@ import {
   type ObservedMembers,
 } from './members.js';
 import { createBusyBuckets, createOwnBuckets } from './own-buckets.js';
-import { createOwnLease, withMemberRefusals } from './own-lease.js';
+import { createOwnLease, type OwnLeaseOptions, withMemberRefusals } from './own-lease.js';
 import { createPlanner } from './plan.js';
 import { errorMessage } from '../../units/failure.js';
 
-export interface MembershipOptions {
-  readonly client: MemberLeases;
+export interface MembershipOptions extends OwnLeaseOptions {
   /** The Lease of leader election, which replicas without sharding hold. */
   readonly leaderLease: Pick<LeaseClient, 'read'>;
-  readonly clock: Clock;
   readonly log: Log;
-  readonly times: ElectionTimes;
-  readonly identity: string;
-  /** Returns the URL at which other replicas reach the HTTP server of this process; null: it has none. */
-  readonly address: () => string | null;
   /** Reloads the state of a bucket; never rejects. */
   readonly loadState: (bucket: number) => Promise<void>;
   /** Stores the unsaved state of a bucket; never rejects. */

@@ -40,6 +40,7 @@ export interface OwnLeaseOptions {
   readonly clock: Clock;
   readonly times: ElectionTimes;
   readonly identity: string;
+  /** Returns the URL at which other replicas reach the HTTP server of this process; null: it has none. */
   readonly address: () => string | null;
 }
 

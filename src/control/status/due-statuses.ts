@@ -33,10 +33,11 @@ interface DueStatuses {
   readonly isDelayed: (namespace: string) => boolean;
 }
 
-interface DueStatusesPorts {
+export interface DueStatusesPorts {
   readonly store: Pick<ScalerStore, 'list'>;
   readonly verdictOf: (key: string) => ObjectVerdict | null;
   readonly lastOf: (key: string) => LedgerEntry | null;
+  /** Returns since when the newest version has been rejected; null: unknown. */
   readonly rejectedSince: (key: string) => Instant | null;
   readonly clock: Clock;
 }

@@ -1,4 +1,3 @@
-import type { ObjectVerdict } from '../../config/read-objects.js';
 import type { JsonObject } from '../../kubernetes/api/json.js';
 import {
   type Backoff,
@@ -11,21 +10,15 @@ import type { ScalerObject, ScalerStore } from '../../kubernetes/scaler-objects.
 import { KubernetesError, type TargetEvent } from '../../kubernetes/api/types.js';
 import { rejectionOf } from '../../decision/rejection.js';
 import { scalerKey } from '../../scaler/spec.js';
-import type { LedgerEntry } from '../../telemetry/ledger.js';
 import type { Log } from '../../units/log.js';
 import { sleep, type Clock } from '../../units/clock.js';
-import type { Instant } from '../../units/time.js';
 import { buildEvent, isEventReason } from '../cycle/kubernetes-events.js';
 import type { Leadership } from '../election/leadership.js';
-import { createDueStatuses, type DueStatus } from './due-statuses.js';
+import { createDueStatuses, type DueStatus, type DueStatusesPorts } from './due-statuses.js';
 import { type StatusCondition, statusPatch, storedConditions } from './stored-status.js';
 
-interface StatusWriterPorts {
+interface StatusWriterPorts extends DueStatusesPorts {
   readonly store: Pick<ScalerStore, 'list' | 'remember'>;
-  readonly verdictOf: (key: string) => ObjectVerdict | null;
-  readonly lastOf: (key: string) => LedgerEntry | null;
-  /** Returns since when the newest version has been rejected; null: unknown. */
-  readonly rejectedSince: (key: string) => Instant | null;
   /** Sends one PATCH and returns the object in the response; throws `KubernetesError`. */
   readonly patch: (
     change: { readonly object: ScalerObject; readonly status: JsonObject },
@@ -33,7 +26,6 @@ interface StatusWriterPorts {
   ) => Promise<ScalerObject>;
   readonly recordEvent: (object: ScalerObject, event: TargetEvent) => void;
   readonly leadership: Pick<Leadership, 'mayWrite'>;
-  readonly clock: Clock;
   readonly log: Log;
 }
 

@@ -1,6 +1,7 @@
 import type { OverviewRow, ScalerState } from '../../api/answers.js';
 import { SEVERITIES, SEVERITY_STYLES, isSeverity } from '../ui/severities.js';
 import { keyOf } from './merge-overview.js';
+import { groupBy } from '../../units/maps.js';
 
 type Severity = ScalerState['severity'];
 
@@ -205,14 +206,9 @@ export type Line = { readonly section: SectionLine } | { readonly row: OverviewR
 export function linesOf(rows: readonly OverviewRow[], selection: Selection): readonly Line[] {
   const { group, sort, closed } = selection;
   if (group === null && sort !== 'state') return rows.map((row) => ({ row }));
-  const sections = new Map<string, OverviewRow[]>();
-  for (const row of rows) {
-    const key =
-      group === null ? row.state.severity : group === 'label' ? (row.group ?? NO_LABEL) : row.namespace;
-    const members = sections.get(key);
-    if (members === undefined) sections.set(key, [row]);
-    else members.push(row);
-  }
+  const sections = groupBy(rows, (row) =>
+    group === null ? row.state.severity : group === 'label' ? (row.group ?? NO_LABEL) : row.namespace,
+  );
   return [...sections].flatMap(([key, members]): readonly Line[] => {
     const severity = group === null && isSeverity(key) ? key : null;
     const title = severity === null ? key : SEVERITY_STYLES[severity].text;

@@ -2,6 +2,7 @@ import type { ScalerSpec } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import type { Ceiling } from './ceiling.js';
 import type { Bounds } from './bounds.js';
+import type { LimitStep } from '../result/decision.js';
 import type { Recommendation, State } from '../snapshot/snapshot.js';
 
 export interface LimitContext {
@@ -22,12 +23,7 @@ export interface LimitContext {
   readonly state: State;
 }
 
-export interface Limited {
-  readonly to: number;
-  readonly reason: string;
-  /** When the limit ends; null: the end depends on more than time. */
-  readonly until: Instant | null;
-}
+export type Limited = Omit<LimitStep, 'limit' | 'from'>;
 
 /** Returns the limited count and the reason, or null if the limit does not change `replicas`. Pure. */
 export type Limit = (replicas: number, context: LimitContext) => Limited | null;

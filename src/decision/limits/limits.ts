@@ -128,7 +128,7 @@ function excerpt(query: string): string {
 function limitToMaxReplicas(replicas: number, context: LimitContext): Limited | null {
   const { spec, bounds, current } = context;
   const slowest = current > spec.maxReplicas ? slowestFall(context) : null;
-  const to = Math.max(spec.maxReplicas, slowest?.replicas ?? 0);
+  const to = Math.max(spec.maxReplicas, slowest?.to ?? 0);
   if (replicas <= to) return null;
   const reason = describeBound('maxReplicas', spec.maxReplicas, bounds.ceiling);
   const isSlowed = slowest !== null && to > spec.maxReplicas;
@@ -139,11 +139,11 @@ function limitToMaxReplicas(replicas: number, context: LimitContext): Limited | 
   };
 }
 
-function slowestFall(context: LimitContext): { readonly replicas: number; readonly reason: string } | null {
+function slowestFall(context: LimitContext): Limited | null {
   const policy = policyLimit(context.spec.maxReplicas, context);
   const step = stepLimit(context);
   if (policy === null || step === null) return policy ?? step;
-  return step.replicas > policy.replicas ? step : policy;
+  return step.to > policy.to ? step : policy;
 }
 
 /**

@@ -2,43 +2,36 @@ import type { ScalerSpec, ScalingPolicy, ScalingRules } from '../../scaler/spec.
 import { addSeconds, type Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/bounds.js';
 import { countOf } from '../../units/format.js';
-import type { Limit, LimitContext } from './limit.js';
+import type { Limit, LimitContext, Limited } from './limit.js';
 import { stepWindowSeconds } from './step-limit.js';
-
-interface PolicyLimit {
-  /** The count that the policies allow; at least 0. */
-  readonly replicas: number;
-  readonly reason: string;
-  readonly until: Instant | null;
-}
 
 /** Applies the rate policies of `behavior` for the direction of the change. Without `behavior`, there are none. */
 export const applyPolicies: Limit = (replicas, context) => {
   const limit = policyLimit(replicas, context);
   if (limit === null) return null;
-  const isUp = replicas > context.current;
-  const allowed = isUp ? replicas <= limit.replicas : replicas >= limit.replicas;
-  return allowed ? null : { to: limit.replicas, reason: limit.reason, until: limit.until };
+  const isAllowed = replicas > context.current ? replicas <= limit.to : replicas >= limit.to;
+  return isAllowed ? null : limit;
 };
 
 /**
  * Returns how far the policies let the count move towards `replicas`; null: there is no `behavior` or no change. The
- * result is never on the other side of the current count, because a policy slows a change but does not reverse it.
+ * result is at least 0 and never on the other side of the current count, because a policy slows a change but does not
+ * reverse it.
  * Source: horizontal.go, calculateScaleUpLimitWithScalingRules and its counterpart for scale-down (algorithm.md, points
  * 31-33).
  */
-export function policyLimit(replicas: number, context: LimitContext): PolicyLimit | null {
+export function policyLimit(replicas: number, context: LimitContext): Limited | null {
   const { spec, current } = context;
   if (spec.behavior === null || replicas === current) return null;
   const direction = replicas > current ? 1 : -1;
   const rules = direction === 1 ? spec.behavior.scaleUp : spec.behavior.scaleDown;
   if (rules.selectPolicy === 'Disabled') {
-    return { replicas: current, reason: `selectPolicy is Disabled in ${fieldOf(direction)}`, until: null };
+    return { to: current, reason: `selectPolicy is Disabled in ${fieldOf(direction)}`, until: null };
   }
   const { policy, limit } = select(rules, direction, context);
   const events = recentEvents(policy, direction, context);
   return {
-    replicas: direction === 1 ? Math.max(current, limit) : Math.max(0, Math.min(current, limit)),
+    to: direction === 1 ? Math.max(current, limit) : Math.max(0, Math.min(current, limit)),
     reason: `at most ${amountOf(policy)} in ${policy.periodSeconds} s`,
     until: endOfPeriod(policy, events),
   };

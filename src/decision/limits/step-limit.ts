@@ -1,6 +1,6 @@
 import type { ScalerSpec } from '../../scaler/spec.js';
-import { addSeconds, type Instant } from '../../units/time.js';
-import type { Limit, LimitContext } from './limit.js';
+import { addSeconds } from '../../units/time.js';
+import type { Limit, LimitContext, Limited } from './limit.js';
 
 /** The HPA's default stabilization window, for a document that sets no window. */
 const DEFAULT_WINDOW_SECONDS = 300;
@@ -15,23 +15,14 @@ const LONGEST_WINDOW_SECONDS = 3600;
  */
 export const limitStep: Limit = (replicas, context) => {
   const limit = stepLimit(context);
-  if (limit === null || replicas >= context.current || replicas >= limit.replicas) return null;
-  return { to: limit.replicas, reason: limit.reason, until: limit.until };
+  return limit === null || replicas >= context.current || replicas >= limit.to ? null : limit;
 };
 
-interface StepLimit {
-  /** The lowest count that is allowed: from 0 to the current count. */
-  readonly replicas: number;
-  readonly reason: string;
-  /** When the oldest change leaves the window; null: the window contains no change. */
-  readonly until: Instant | null;
-}
-
 /**
- * Returns the lowest count that is allowed now; null: the document sets no such limit. The share is rounded down: 50 %
- * of 5 is 2.
+ * Returns the lowest count that is allowed now, from 0 to the current count, until the oldest change leaves the window;
+ * null: the document sets no such limit. The share is rounded down: 50 % of 5 is 2.
  */
-export function stepLimit({ now, spec, current, state }: LimitContext): StepLimit | null {
+export function stepLimit({ now, spec, current, state }: LimitContext): Limited | null {
   const percent = spec.maxScaleDownPercentPerWindow;
   if (percent === null) return null;
   const windowSeconds = stepWindowSeconds(spec);
@@ -46,7 +37,7 @@ export function stepLimit({ now, spec, current, state }: LimitContext): StepLimi
   const share = Math.floor((most * percent) / 100);
   const [oldest] = events;
   return {
-    replicas: Math.max(0, Math.min(current, most - Math.max(1, share))),
+    to: Math.max(0, Math.min(current, most - Math.max(1, share))),
     reason: `at most ${percent} % of ${most}${share === 0 ? ', but at least 1,' : ''} in ${windowSeconds} s`,
     until: oldest === undefined ? null : addSeconds(oldest.at, windowSeconds),
   };

@@ -1,16 +1,25 @@
 import type { TargetFailure } from '../../decision/failing.js';
+import type { OtherAutoscaler } from '../../decision/pause.js';
 import type { Pod } from '../../decision/snapshot/snapshot.js';
 import { suggest } from '../../scaler/problems/nearest.js';
 import type { LabelSelector, TargetRef } from '../../scaler/spec.js';
 
-/** A scale target as read from the watch (for kinds of apps/v1) or from its `/scale`. */
-export interface ScaleTarget {
-  readonly ref: TargetRef;
-  readonly namespace: string;
+export interface Scale {
   readonly uid: string;
   readonly resourceVersion: string;
   readonly specReplicas: number;
   readonly statusReplicas: number;
+}
+
+/** A change of `spec.replicas`, with uid and resourceVersion as preconditions. */
+export interface ScalePatch extends Pick<Scale, 'uid' | 'resourceVersion'> {
+  readonly replicas: number;
+}
+
+/** A scale target as read from the watch (for kinds of apps/v1) or from its `/scale`. */
+export interface ScaleTarget extends Scale {
+  readonly ref: TargetRef;
+  readonly namespace: string;
   readonly selector: LabelSelector;
   /** The annotations of `promscaler.dev`; empty for a target that is read from its `/scale`. */
   readonly annotations: Readonly<Record<string, string>>;
@@ -39,13 +48,6 @@ export interface ClusterPod extends Pod {
   readonly trouble?: PodTrouble;
 }
 
-export interface Scale {
-  readonly uid: string;
-  readonly resourceVersion: string;
-  readonly specReplicas: number;
-  readonly statusReplicas: number;
-}
-
 /** An Event about a target. `message` has at most 1 kB. */
 export interface TargetEvent {
   readonly type: 'Normal' | 'Warning';
@@ -53,14 +55,10 @@ export interface TargetEvent {
   readonly message: string;
 }
 
-export interface OtherScaler {
-  readonly kind: string;
-  readonly namespace: string;
-  readonly name: string;
+export interface OtherScaler extends OtherAutoscaler {
   readonly target: TargetRef;
   /** `status.desiredReplicas` of the HPA; absent: it has none now, and `whyNoCount` says why, or this is a Scaler. */
   readonly desiredReplicas?: number;
-  readonly whyNoCount?: string | undefined;
   /**
    * Whether the last known HPAs may be outdated. The control loop sets it from `Cluster.areOtherScalersOutdated`;
    * unset: false.
@@ -97,11 +95,11 @@ export interface Cluster {
    */
   readonly cacheAgeSeconds: (namespace: string) => number;
   readonly readScale: (namespace: string, ref: TargetRef, signal: AbortSignal) => Promise<Scale>;
-  /** Sends one merge-patch of `/scale`, with uid and resourceVersion as preconditions. Returns the response. */
+  /** Sends one merge-patch of `/scale` and returns the response. */
   readonly patchScale: (
     namespace: string,
     ref: TargetRef,
-    change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
+    change: ScalePatch,
     signal: AbortSignal,
   ) => Promise<Scale>;
   /**
@@ -111,7 +109,7 @@ export interface Cluster {
   readonly tryScale: (
     namespace: string,
     ref: TargetRef,
-    change: { readonly uid: string; readonly resourceVersion: string; readonly replicas: number },
+    change: ScalePatch,
     signal: AbortSignal,
   ) => Promise<void>;
   /**

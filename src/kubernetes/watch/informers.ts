@@ -1,13 +1,7 @@
 import { untilAborted } from '../../units/abort.js';
-import type { Clock } from '../../units/clock.js';
-import type { JsonObject } from '../api/json.js';
 import { resourceScope } from './list-pages.js';
-import type { Log } from '../../units/log.js';
 import type { ObjectStore, WatchedObject } from './object-store.js';
-import { createReflector, type Reflector } from './reflector.js';
-import type { JsonFields } from '../requests/prune-json.js';
-import type { Transport } from '../requests/transport.js';
-import type { KubernetesError } from '../api/types.js';
+import { createReflector, type Reflector, type ReflectorOptions } from './reflector.js';
 
 export interface Informer<S> {
   readonly store: S;
@@ -25,20 +19,13 @@ export interface Informers<S> {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> {
-  readonly transport: Transport;
-  readonly clock: Clock;
-  readonly log: Log;
+interface InformersOptions<T extends WatchedObject, S extends ObjectStore<T>> extends Omit<
+  ReflectorOptions<T>,
+  'scope' | 'store'
+> {
   readonly root: string;
   readonly plural: string;
   readonly createStore: () => S;
-  readonly convert: (object: JsonObject) => T | null;
-  /** The fields that are read: see `Listing`. */
-  readonly fields?: JsonFields;
-  /** See `ReflectorOptions`. */
-  readonly fixFor?: (error: KubernetesError) => string | null;
-  /** See `ReflectorOptions`. */
-  readonly listsWithoutWatch?: boolean;
 }
 
 /**

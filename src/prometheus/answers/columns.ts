@@ -1,6 +1,7 @@
 import { isFulfilled } from '../../scaler/label-requirement.js';
 import type { LabelRequirement, LabelSelector } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
+import { groupBy } from '../../units/maps.js';
 
 /** One element of an instant vector. The value may be NaN or infinite; samples.ts decides whether it is usable. */
 export interface Series {
@@ -155,13 +156,15 @@ function indexRows(places: readonly Place[]): Namespaces {
   return namespaces;
 }
 
+type RowsByValue = ReadonlyMap<string | undefined, readonly number[]>;
+
 /** The series of an answer as rows: a value for each row, and labels that answers of the same layout share. */
 export class SeriesColumns {
   readonly layout: SeriesLayout;
   readonly values: readonly number[];
   #labels: readonly Labels[] | null = null;
   #series: readonly Series[] | null = null;
-  #byLabel: Map<string, ReadonlyMap<string, readonly number[]>> | null = null;
+  #byLabel: Map<string, RowsByValue> | null = null;
 
   constructor(layout: SeriesLayout, values: readonly number[]) {
     this.layout = layout;
@@ -177,11 +180,15 @@ export class SeriesColumns {
     return (this.#series ??= this.labels.map((labels, row) => ({ labels, value: values[row] ?? NaN })));
   }
 
-  /** Maps each value of a label to its rows. A row without the label is in no group. */
-  byLabel(name: string): ReadonlyMap<string, readonly number[]> {
+  /** Maps each value of a label to its rows. The key undefined is for rows without the label. */
+  byLabel(name: string): RowsByValue {
     this.#byLabel ??= new Map();
     let rows = this.#byLabel.get(name);
-    if (rows === undefined) this.#byLabel.set(name, (rows = groupByLabel(this.labels, name)));
+    if (rows === undefined) {
+      const { labels } = this;
+      rows = groupBy(labels.keys(), (row) => labelIn(labels[row] ?? {}, name));
+      this.#byLabel.set(name, rows);
+    }
     return rows;
   }
 }
@@ -202,18 +209,6 @@ export function columnsOf(answer: {
     known.set(series, (columns = new SeriesColumns(layout, values)));
   }
   return columns;
-}
-
-function groupByLabel(all: readonly Labels[], name: string): ReadonlyMap<string, readonly number[]> {
-  const groups = new Map<string, number[]>();
-  for (const [row, labels] of all.entries()) {
-    const value = labelIn(labels, name);
-    if (value === undefined) continue;
-    const group = groups.get(value);
-    if (group === undefined) groups.set(value, [row]);
-    else group.push(row);
-  }
-  return groups;
 }
 
 /** Returns the series that meet all requirements, or the same array if there are no requirements. */

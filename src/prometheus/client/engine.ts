@@ -1,5 +1,5 @@
 import { asObject } from '../../scaler/plain-json.js';
-import { parseObject } from '../answers/classify.js';
+import { type HttpAnswer, parseObject } from '../answers/classify.js';
 import type { Flavor, SourceConfig } from '../data-source/source-config.js';
 import type { SendResult } from './request.js';
 
@@ -57,10 +57,7 @@ export function engineOfBuild(page: SendResult): 'victoriametrics' | 'other' | n
   return page.hasServerHostname && names.every((name) => name === 'version') ? 'victoriametrics' : null;
 }
 
-interface SeenPage {
-  readonly status: number;
-  readonly contentType: string | null;
-  readonly body: string;
+interface SeenPage extends HttpAnswer {
   readonly location: string | null;
 }
 

@@ -1,11 +1,12 @@
 import type { Scaler } from '../../scaler/spec.js';
 import type { Clock, ReadyQueue } from '../../units/clock.js';
+import { mustGet } from '../../units/maps.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 import { ageKey, type SourceAge, UNKNOWN_AGE, urlIndexOf } from '../source/age.js';
 import { applyChecks } from './checks.js';
 import { type MetricQuery, ownKey, type ScalerQueries } from './compile-queries.js';
 import { type ArrivedAnswers, createFollowUps, type FollowUpInput, type FollowUps } from './follow-ups.js';
-import { mustGet, type Plan } from './plan-round.js';
+import type { Plan } from './plan-round.js';
 
 export interface Readings {
   /** In the order of `spec.metrics`. */

@@ -2,6 +2,7 @@ import { addsUp, groupedBy } from '../../promql/adds-up.js';
 import { stringLiteral } from '../../promql/quoting.js';
 import { type VectorSelector, vectorSelectors } from '../../promql/vector-selectors.js';
 import { listSome } from '../../units/format.js';
+import { groupBy } from '../../units/maps.js';
 import type { Answer, RunQuery } from '../answers/answer.js';
 import { labelOf, type Series } from '../answers/columns.js';
 
@@ -132,16 +133,15 @@ export async function findQueryDuplicates(
 
 /** Returns how many copies of a series differ only in this label; 1 unless all series have copies with equal values. */
 function timesBy(sample: readonly Series[], name: string): number {
-  const groups = new Map<string, number[]>();
-  for (const { labels, value } of sample) {
-    if (!Object.hasOwn(labels, name)) return 1;
-    const others = Object.entries(labels).filter(([label]) => label !== name);
-    const key = JSON.stringify(others.sort());
-    const values = groups.get(key) ?? [];
-    values.push(value);
-    groups.set(key, values);
-  }
-  const all = [...groups.values()];
+  if (sample.some(({ labels }) => !Object.hasOwn(labels, name))) return 1;
+  const groups = groupBy(sample, ({ labels }) =>
+    JSON.stringify(
+      Object.entries(labels)
+        .filter(([label]) => label !== name)
+        .sort(),
+    ),
+  );
+  const all = Array.from(groups.values(), (copies) => copies.map(({ value }) => value));
   // If the answer reached the limit of the sample, some copies of its last series may be missing.
   const complete = sample.length === SAMPLE_SIZE ? all.slice(0, -1) : all;
   const isTwice = complete.length > 0 && complete.every((values) => values.length > 1 && areSame(values));

@@ -1,12 +1,13 @@
 import type { LoadHistory } from '../../decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
+import { mustGet } from '../../units/maps.js';
 import type { Answer } from '../answers/answer.js';
 import { queryDeadlineSeconds, type SourceConfig } from '../data-source/source-config.js';
 import type { CapacityReading, CapacityWatch } from './capacity-watch.js';
 import { ownKey, type ScalerQueries } from './compile-queries.js';
 import type { OpenSource } from './open-source.js';
-import { mustGet, type Plan } from './plan-round.js';
+import type { Plan } from './plan-round.js';
 import { type TotalLoad, totalLoad, windowOfMetric } from './total-load.js';
 
 /** Queries that are sent only if the decision needs them, and facts that the data sources know. */

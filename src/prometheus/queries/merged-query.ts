@@ -1,4 +1,5 @@
 import type { FailureReason } from '../../units/failure.js';
+import { groupBy } from '../../units/maps.js';
 import { type Answer, INTERNAL_ERROR, withFields } from '../answers/answer.js';
 import type { TimedAnswer } from '../source/queue.js';
 
@@ -60,6 +61,8 @@ interface Outlier {
   aloneAt: number;
 }
 
+type Group = Outlier['kind'] | Outlier['set'];
+
 interface Found {
   readonly of: (member: string) => Answer;
   readonly isClean: boolean;
@@ -90,8 +93,7 @@ export function createMergedQuery(parts: {
   /** The last two rounds in which a query failed although both of its halves were clean. */
   let unexplained: readonly [number, number] = [-Infinity, -Infinity];
   let last: { readonly members: unknown; readonly packKey: unknown; readonly version: number } | null = null;
-  let lists: readonly { readonly members: readonly string[]; readonly kind: Outlier['kind'] | 'clean' }[] =
-    [];
+  let lists: readonly { readonly members: readonly string[]; readonly kind: Outlier['kind'] }[] = [];
 
   const note = (set: readonly string[], kind: Outlier['kind'], own: Answer | null): void => {
     version += 1;
@@ -233,6 +235,13 @@ export function createMergedQuery(parts: {
     return examine(set, timed, round);
   };
 
+  /** Members with the same group share a query. */
+  const groupOf = (member: string): Group => {
+    const outlier = outliers.get(member);
+    if (outlier === undefined) return 'clean';
+    return outlier.kind === 'apart' ? outlier.set : outlier.kind;
+  };
+
   const divide = (
     members: ReadonlyMap<string, unknown>,
     { pack, packKey }: MergedRound,
@@ -240,21 +249,13 @@ export function createMergedQuery(parts: {
   ): typeof lists => {
     if (due.size === 0 && last?.members === members && last.packKey === packKey && last.version === version)
       return lists;
-    const groups = new Map<
-      unknown,
-      { readonly kind: Outlier['kind'] | 'clean'; readonly members: string[] }
-    >();
-    groups.set('clean', { kind: 'clean', members: [] });
-    for (const member of members.keys()) {
-      if (due.has(member)) continue;
-      const { kind = 'clean', set } = outliers.get(member) ?? {};
-      const key = kind === 'apart' ? set : kind;
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, { kind, members: [member] });
-      else group.members.push(member);
-    }
-    lists = Array.from(groups.values()).flatMap((group) =>
-      pack(group.members, group.kind === 'clean').map((list) => ({ members: list, kind: group.kind })),
+    const others = [...members.keys()].filter((member) => !due.has(member));
+    const groups = new Map<Group, readonly string[]>([['clean', []], ...groupBy(others, groupOf)]);
+    lists = [...groups].flatMap(([group, all]) =>
+      pack(all, group === 'clean').map((list) => ({
+        members: list,
+        kind: typeof group === 'string' ? group : 'apart',
+      })),
     );
     last = due.size === 0 ? { members, packKey, version } : null;
     return lists;

@@ -1,6 +1,7 @@
 import type { PodsPattern } from '../../promql/pods-pattern.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { type Clock, periodicYield } from '../../units/clock.js';
+import { groupBy } from '../../units/maps.js';
 import { INTERNAL_ERROR } from '../answers/answer.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { QueryOwner } from '../source/fair-slots.js';
@@ -90,17 +91,14 @@ export function createRoundPlanner(clock: Clock, onFault: (error: unknown) => vo
     const known = current === sources ? compiled : new Map<Scaler, ScalerQueries>();
     sources = current;
     const next = new Map<Scaler, ScalerQueries>();
-    const byPeriod = new Map<number, ScalerQueries[]>();
     const yieldIfDue = periodicYield(clock);
     for (const scaler of scalers) {
-      const queries = known.get(scaler) ?? compileOne(scaler);
-      next.set(scaler, queries);
-      addTo(byPeriod, scaler.spec.syncPeriodSeconds, queries);
+      next.set(scaler, known.get(scaler) ?? compileOne(scaler));
       await yieldIfDue();
     }
     compiled = next;
     plans = new Map(
-      Array.from(byPeriod, ([period, queries]) => [
+      Array.from(groupBy(next.values(), periodOf), ([period, queries]) => [
         period,
         planQueries(queries, { memory, sources: current }),
       ]),
@@ -120,6 +118,10 @@ export function createRoundPlanner(clock: Clock, onFault: (error: unknown) => vo
       );
     },
   };
+}
+
+function periodOf({ scaler }: ScalerQueries): number {
+  return scaler.spec.syncPeriodSeconds;
 }
 
 /** The merged queries by `mergedKey`. They remember earlier rounds. */
@@ -146,14 +148,16 @@ function planQueries(
   for (const [index, { scaler, awaited }] of scalers.entries())
     for (const query of awaited) {
       addQuery(queries, query, { scaler, memory });
-      addTo(waiting, query.key, index);
+      const indexes = waiting.get(query.key);
+      if (indexes === undefined) waiting.set(query.key, [index]);
+      else indexes.push(index);
     }
   const rankings = new Map<string, PlannedQuery>();
   for (const { scaler, ranking } of scalers)
     if (ranking !== null && ranking.kind !== 'refused' && !waiting.has(ranking.key))
       addQuery(rankings, ranking, { scaler, memory });
   return {
-    periodSeconds: scalers[0]?.scaler.spec.syncPeriodSeconds ?? 0,
+    periodSeconds: scalers[0] === undefined ? 0 : periodOf(scalers[0]),
     sources,
     scalers,
     queriesOf: new Map(scalers.map((one) => [one.scaler, one])),
@@ -220,17 +224,4 @@ function candidatesBySource(
         add(metric.source.name, candidate);
     }
   return new Map(Array.from(bySource, ([source, candidates]) => [source, [...candidates.values()]]));
-}
-
-function addTo<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [value]);
-  else list.push(value);
-}
-
-/** Throws `Error` if the map does not have the key. */
-export function mustGet<K, V>(map: ReadonlyMap<K, V>, key: K, name = String(key)): V {
-  const value = map.get(key);
-  if (value === undefined) throw new Error(`${name} is not part of this round`);
-  return value;
 }

@@ -1,4 +1,5 @@
 import { periodicYield } from '../../units/clock.js';
+import { mustGet } from '../../units/maps.js';
 import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
 import { queryDeadlineSeconds } from '../data-source/source-config.js';
 import { queryTimed, type SendOptions } from '../source/queue.js';
@@ -6,7 +7,7 @@ import { createCollector, type RoundInput } from './collect-answers.js';
 import { resourceCandidate } from './duplicate-watch.js';
 import { type SplitBudget, SPLITS_PER_NAMESPACE, SPLITS_PER_SOURCE } from './merged-query.js';
 import type { OpenSource } from './open-source.js';
-import { mustGet, type Plan, type PlannedQuery, type PlannedQueryOf } from './plan-round.js';
+import type { Plan, PlannedQuery, PlannedQueryOf } from './plan-round.js';
 
 const RECOGNIZE_SECONDS = 2;
 const DUPLICATES_SECONDS = 10;

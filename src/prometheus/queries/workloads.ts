@@ -1,5 +1,6 @@
 import { joinPatterns, type PodsPattern } from '../../promql/pods-pattern.js';
 import { substitute } from '../../promql/variables.js';
+import { mustGet } from '../../units/maps.js';
 import type { Answer } from '../answers/answer.js';
 import { createBatchSize, createLanes } from './batch-size.js';
 import { createMergedQuery, type MergedRound } from './merged-query.js';
@@ -44,7 +45,7 @@ export function createWorkloadQueries(written: string, onFault: (error: unknown)
   const textFor = (patternTexts: readonly string[], patterns: ReadonlyMap<string, PodsPattern>): string => {
     let text = texts.get(patternTexts);
     if (text === undefined) {
-      const pods = joinPatterns(patternTexts.map((patternText) => mustFind(patterns, patternText)));
+      const pods = joinPatterns(patternTexts.map((patternText) => mustGet(patterns, patternText)));
       texts.set(patternTexts, (text = substitute(written, { pods })));
     }
     return text;
@@ -114,10 +115,4 @@ function inLists(
     length += patternText.length + 1;
   }
   return packs;
-}
-
-function mustFind<T>(map: ReadonlyMap<string, T>, patternText: string): T {
-  const found = map.get(patternText);
-  if (found === undefined) throw new Error(`the pods ${patternText} are not part of any query`);
-  return found;
 }

@@ -4,6 +4,7 @@ import { readBody } from '../../http/read-body.js';
 import { CredentialError } from '../../http/credentials.js';
 import { createTlsAgent, type TlsFiles } from '../../http/tls.js';
 import type { Clock } from '../../units/clock.js';
+import type { HttpAnswer } from '../answers/classify.js';
 
 export interface TokenRequest {
   readonly method: 'GET' | 'POST';
@@ -14,17 +15,11 @@ export interface TokenRequest {
   readonly signal: AbortSignal;
 }
 
-interface TokenAnswer {
-  readonly status: number;
-  readonly contentType: string | null;
-  readonly body: string;
-}
-
 /**
  * Sends the requests of authentication libraries as promscaler sends its own requests: without redirects and without a
  * proxy. Throws a `CredentialError`, or the reason of the signal.
  */
-export type TokenHttp = (request: TokenRequest) => Promise<TokenAnswer>;
+export type TokenHttp = (request: TokenRequest) => Promise<HttpAnswer>;
 
 const MAX_BYTES = 1024 * 1024;
 
@@ -37,7 +32,7 @@ export function createTokenHttp(options: {
   const httpAgent = new Agent({ keepAlive: false });
   const httpsAgent = createTlsAgent(options.tls, options.clock, 'oauth2.tls');
 
-  const exchange = async ({ method, url, headers, body, signal }: TokenRequest): Promise<TokenAnswer> => {
+  const exchange = async ({ method, url, headers, body, signal }: TokenRequest): Promise<HttpAnswer> => {
     const agents = { httpAgent, httpsAgent: await httpsAgent() };
     const form = method === 'POST' ? { 'Content-Type': 'application/x-www-form-urlencoded' } : {};
     const response = await sendHttp({

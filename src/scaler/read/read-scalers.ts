@@ -15,6 +15,7 @@ import { type ServiceFacts, checkAdmission } from '../rules/admission-rules.js';
 import { type Scaler, scalerKey } from '../spec.js';
 import { listSome } from '../../units/format.js';
 import type { Instant } from '../../units/time.js';
+import { groupBy } from '../../units/maps.js';
 
 export interface ReadOptions {
   /**
@@ -143,16 +144,10 @@ function keyOf(value: unknown): string | null {
  * gets the problem, which names the others.
  */
 export function refuseDuplicates(documents: readonly ReadDocument[]): readonly ReadDocument[] {
-  const byKey = new Map<string, ReadDocument[]>();
-  for (const document of documents) {
-    if (document.key === null) continue;
-    const same = byKey.get(document.key);
-    if (same === undefined) byKey.set(document.key, [document]);
-    else same.push(document);
-  }
+  const byKey = groupBy(documents, ({ key }) => key);
   return documents.map((document) => {
-    const [first, ...others] = byKey.get(document.key ?? '') ?? [];
-    if (first === undefined || others.length === 0) return document;
+    const [first, ...others] = byKey.get(document.key) ?? [];
+    if (document.key === null || first === undefined || others.length === 0) return document;
     const problems = document === first ? [duplicateOf(first, others)] : [];
     return { ...document, scaler: null, problems: inLineOrder([...document.problems, ...problems]) };
   });

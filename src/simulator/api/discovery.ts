@@ -2,6 +2,7 @@ import type { JsonObject } from '../kinds/json.js';
 import { type Catalog, type Resource, apiVersionOf } from '../objects/resources.js';
 import { knownType } from '../kinds/known.js';
 import type { ObjectType, Type } from '../kinds/type.js';
+import { groupBy } from '../../units/maps.js';
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
@@ -111,12 +112,10 @@ function subresourceEntry(resource: Resource, name: 'status' | 'scale'): JsonObj
  * are for `kubectl explain`; schemas of built-in kinds have no descriptions.
  */
 export function describeOpenApi(catalog: Catalog, path: string): JsonObject | null {
-  const groupVersions = new Map<string, Resource[]>();
-  for (const resource of catalog.resources) {
+  const groupVersions = groupBy(catalog.resources, (resource) => {
     const root = resource.group === '' ? 'api' : 'apis';
-    const key = `${root}/${apiVersionOf(resource)}`;
-    groupVersions.set(key, [...(groupVersions.get(key) ?? []), resource]);
-  }
+    return `${root}/${apiVersionOf(resource)}`;
+  });
   if (path === '/openapi/v3') {
     const index: Record<string, JsonObject> = {};
     for (const key of groupVersions.keys()) index[key] = { serverRelativeURL: `/openapi/v3/${key}` };

@@ -20,7 +20,7 @@ function limitOf(replicas: number, event: ScaleEvent): number | undefined {
     queriedMax: null,
     recommendations: [],
     state: { ...EMPTY_STATE, scaleEvents: [event] },
-  })?.replicas;
+  })?.to;
 }
 
 describe('a policy of 10 pods per 60 s and a change whose time is not exactly known', () => {

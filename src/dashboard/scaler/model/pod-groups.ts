@@ -1,4 +1,5 @@
 import type { MetricResult } from './answers.js';
+import { groupBy } from '../../../units/maps.js';
 
 const POD_GROUPS = ['ready', 'unready', 'missing', 'ignored'] as const;
 
@@ -19,14 +20,8 @@ export function groupPods({ pods, podReasons }: MetricResult): readonly PodGroup
 }
 
 function byReason(names: readonly string[], reasons: MetricResult['podReasons']): PodGroup['parts'] {
-  const groups = new Map<string, string[]>();
-  for (const name of names) {
-    const reason = (Object.hasOwn(reasons, name) ? reasons[name] : undefined) ?? 'reason not known';
-    const group = groups.get(reason);
-    if (group === undefined) groups.set(reason, [name]);
-    else group.push(name);
-  }
-  return [...groups]
-    .map(([reason, pods]) => ({ reason, pods }))
-    .sort((a, b) => b.pods.length - a.pods.length);
+  const reasonOf = (name: string): string =>
+    (Object.hasOwn(reasons, name) ? reasons[name] : undefined) ?? 'reason not known';
+  const groups = Array.from(groupBy(names, reasonOf), ([reason, pods]) => ({ reason, pods }));
+  return groups.sort((a, b) => b.pods.length - a.pods.length);
 }

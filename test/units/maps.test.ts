@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { groupBy } from '../../src/units/group-by.js';
+import { groupBy } from '../../src/units/maps.js';
 
 test('groups keep the order of their first items, and the items their order', () => {
   const groups = groupBy(['b1', 'a1', 'b2', 'c1', 'a2'], ([letter]) => letter);

@@ -9,3 +9,10 @@ export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Readon
   }
   return groups;
 }
+
+/** Throws `Error` if the map does not have the key. */
+export function mustGet<K, V>(map: ReadonlyMap<K, V>, key: K, name = String(key)): V {
+  const value = map.get(key);
+  if (value === undefined) throw new Error(`${name} is not in the map`);
+  return value;
+}
