@@ -1,4 +1,4 @@
-import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
+import { type CommandIo, type ExitCode, usageError } from '../output/io.js';
 import type { AdoptContext } from './adoption.js';
 import { type AdoptOptions, type AdoptStep, readSource, readStep } from './adopt-options.js';
 import { openObjects } from '../reach/cluster-objects.js';
@@ -19,7 +19,7 @@ const STEPS: Readonly<Record<AdoptStep, (context: AdoptContext) => Promise<ExitC
  */
 export async function runAdopt(options: AdoptOptions, io: CommandIo): Promise<ExitCode> {
   const step = readStep(options);
-  if (step !== 'report' && options.output !== 'text') throw new CommandError('-o needs --report', 2);
+  if (step !== 'report' && options.output !== 'text') throw usageError('-o needs --report');
   const source = await readSource(options, io);
   const objects = await openObjects(source.namespace, options, io);
   try {

@@ -10,7 +10,7 @@ import { formatInstant, type Instant } from '../../units/time.js';
 import { withPrometheusUrl } from '../input/service-config.js';
 import { formatSeconds } from '../../units/format.js';
 import { openOutputFile } from '../output/output-file.js';
-import { CommandError, type CommandIo } from '../output/io.js';
+import { type CommandIo, usageError } from '../output/io.js';
 import {
   describeAssumptions,
   hasCeiling,
@@ -219,9 +219,6 @@ function warmUpLine(
 function parseRequest(text: string): number {
   const milli = parseQuantity(text);
   if (milli === null || milli <= 0n)
-    throw new CommandError(
-      `--request is ${JSON.stringify(text)}, must be a quantity above 0, such as 500m`,
-      2,
-    );
+    throw usageError(`--request is ${JSON.stringify(text)}, must be a quantity above 0, such as 500m`);
   return milliToNumber(milli);
 }

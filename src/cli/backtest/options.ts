@@ -11,7 +11,8 @@ import {
   quote,
 } from '../../backtest/simulation/settings.js';
 import type { MetricSpec } from '../../scaler/spec.js';
-import { CommandError } from '../output/io.js';
+import type { CommandError } from '../output/io.js';
+import { usageError } from '../output/io.js';
 import { DURATION_FORM, type Instant, parseDuration, parseInstant } from '../../units/time.js';
 import { listSome } from '../../units/format.js';
 
@@ -97,7 +98,7 @@ export function checkOptions(options: BacktestOptions): void {
     if (options[option] === undefined) continue;
     const found = others.filter((other) => options[other] !== undefined);
     if (found.length > 0)
-      throw new CommandError(`${flagOf(option)} ${why}: remove ${found.map(flagOf).join(', ')}`, 2);
+      throw usageError(`${flagOf(option)} ${why}: remove ${found.map(flagOf).join(', ')}`);
   }
 }
 
@@ -116,10 +117,7 @@ export function checkFiles(options: BacktestOptions, cwd: string): void {
     const path = resolve(cwd, file);
     const other = known.get(path);
     if (other !== undefined)
-      throw new CommandError(
-        `${flag}: ${file} is also ${other}, and would be overwritten: pass another file`,
-        2,
-      );
+      throw usageError(`${flag}: ${file} is also ${other}, and would be overwritten: pass another file`);
     known.set(path, 'the file of --html');
   }
 }
@@ -136,13 +134,13 @@ export function parseSeconds(option: string, text: string): number {
 
 export function parsePodStartOption(text: string): PodStart {
   const start = parsePodStart(text);
-  if (typeof start === 'string') throw new CommandError(`--pod-start ${start}`, 2);
+  if (typeof start === 'string') throw usageError(`--pod-start ${start}`);
   return start;
 }
 
 export function parseQueueOption(text: string): QueueSettings {
   const queue = parseQueue(text);
-  if (typeof queue === 'string') throw new CommandError(`--queue ${queue}`, 2);
+  if (typeof queue === 'string') throw usageError(`--queue ${queue}`);
   return queue;
 }
 
@@ -163,13 +161,13 @@ export function parseMetrics(
         known.size === 0
           ? 'but no document has a metric with a query'
           : `must begin with the name of a metric (${names}), followed by =`;
-      throw new CommandError(`--metric ${quote(text)}: ${rule}`, 2);
+      throw usageError(`--metric ${quote(text)}: ${rule}`);
     }
     const expression = text.slice(name.length + 1);
     const measure = parseMeasure(expression);
-    if (typeof measure === 'string') throw new CommandError(`--metric ${quote(text)}: ${name} ${measure}`, 2);
+    if (typeof measure === 'string') throw usageError(`--metric ${quote(text)}: ${name} ${measure}`);
     if (parsed.has(name))
-      throw new CommandError(`--metric ${quote(text)}: ${name} already has a value from another --metric`, 2);
+      throw usageError(`--metric ${quote(text)}: ${name} already has a value from another --metric`);
     parsed.set(name, expression);
   }
   return parsed;
@@ -195,7 +193,7 @@ export function parseTime(option: string, text: string): Instant {
 export function parseSweeps(texts: readonly string[]): readonly Sweep[] {
   return texts.map((text) => {
     const sweep = parseSweep(text);
-    if (typeof sweep === 'string') throw new CommandError(`--sweep ${quote(text)}: ${sweep}`, 2);
+    if (typeof sweep === 'string') throw usageError(`--sweep ${quote(text)}: ${sweep}`);
     return sweep;
   });
 }
@@ -206,11 +204,11 @@ export function parseThresholds(
 ): readonly Threshold[] {
   return texts.map((text) => {
     const threshold = parseThreshold(text, { allowsDocument: option === '--recommend' });
-    if (typeof threshold === 'string') throw new CommandError(`${option} ${quote(text)}: ${threshold}`, 2);
+    if (typeof threshold === 'string') throw usageError(`${option} ${quote(text)}: ${threshold}`);
     return threshold;
   });
 }
 
 function invalid(option: string, text: string, rule: string): CommandError {
-  return new CommandError(`${option} is ${quote(text)}, must be ${rule}`, 2);
+  return usageError(`${option} is ${quote(text)}, must be ${rule}`);
 }

@@ -4,7 +4,7 @@ import type { Scaler } from '../../scaler/spec.js';
 import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import { formatSeconds } from '../../units/format.js';
 import { readPastTime } from '../input/read-time.js';
-import { CommandError } from '../output/io.js';
+import { usageError } from '../output/io.js';
 import { parseSeconds } from './options.js';
 
 const FEWEST_POINTS = 10;
@@ -21,13 +21,13 @@ export function readRange(
   },
 ): Range {
   const { now, scrapeIntervalSeconds, scalers } = given;
-  if (options.from === undefined) throw new CommandError('--prometheus needs --from, such as --from 7d', 2);
+  if (options.from === undefined) throw usageError('--prometheus needs --from, such as --from 7d');
   const end = options.to === undefined ? now : readPastTime('--to', options.to, now);
   const start = readPastTime('--from', options.from, end);
   const stepSeconds =
     options.step === undefined ? scrapeIntervalSeconds : parseSeconds('--step', options.step);
   const problem = whyNot({ start, end, stepSeconds }, now);
-  if (problem !== null) throw new CommandError(problem, 2);
+  if (problem !== null) throw usageError(problem);
   return { start, end, stepSeconds, warmUpSeconds: warmUpOf(scalers, stepSeconds) };
 }
 

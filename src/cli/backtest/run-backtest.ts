@@ -23,7 +23,7 @@ import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { isDeepStrictEqual } from 'node:util';
 import { readOptionsOf, requireServiceConfig } from '../input/service-config.js';
-import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
+import { CommandError, type CommandIo, type ExitCode, usageError } from '../output/io.js';
 import { readOutputFormat } from '../output/output-format.js';
 import { createProgress } from '../output/progress.js';
 import { type OutputFile, openOutputFile } from '../output/output-file.js';
@@ -77,15 +77,12 @@ async function run(options: BacktestOptions, io: CommandIo): Promise<ExitCode> {
   const failIf = parseThresholds('--fail-if', options.failIf ?? []);
   const conditions = parseThresholds('--recommend', options.recommend ?? []);
   if (options.price === undefined && [...failIf, ...conditions].some(({ figure }) => figure === 'cost'))
-    throw new CommandError(`${failIf.length > 0 ? '--fail-if' : '--recommend'} cost needs --price`, 2);
+    throw usageError(`${failIf.length > 0 ? '--fail-if' : '--recommend'} cost needs --price`);
   const ofQueue = [...failIf, ...conditions].find(({ figure }) => QUEUE_FIGURE_NAMES.includes(figure));
   if (options.queue === undefined && ofQueue !== undefined)
-    throw new CommandError(
-      `${failIf.length > 0 ? '--fail-if' : '--recommend'} ${ofQueue.figure} needs --queue`,
-      2,
-    );
+    throw usageError(`${failIf.length > 0 ? '--fail-if' : '--recommend'} ${ofQueue.figure} needs --queue`);
   if (options.queue === undefined && options.metric !== undefined)
-    throw new CommandError('--metric needs --queue: without a queue, each metric measures the load', 2);
+    throw usageError('--metric needs --queue: without a queue, each metric measures the load');
   checkFiles(options, io.cwd);
   const html = options.html === undefined ? null : await openOutputFile('--html', options.html, io.cwd);
   const config = await requireServiceConfig(options.config, io);
@@ -178,7 +175,7 @@ async function printRecommendation(
   io: CommandIo,
 ): Promise<ExitCode> {
   const [variant] = variants;
-  if (variant === undefined) throw new CommandError('backtest needs --scaler or --replay', 2);
+  if (variant === undefined) throw usageError('backtest needs --scaler or --replay');
   const { change, reason, saving, scoring, results, baselines } = await recommend(variant, conditions, {
     ...input,
     runJobs,
@@ -206,8 +203,8 @@ async function openInput(
   if ((options.prometheus ?? options.from ?? options.history) !== undefined)
     return openHistory(options, variants, { config, assumptions }, io);
   const { capacity } = assumptions;
-  if (options.trace === undefined) throw new CommandError('--trace, --prometheus or --history is missing', 2);
-  if (capacity === null) throw new CommandError('--trace needs --capacity: the load that one pod carries', 2);
+  if (options.trace === undefined) throw usageError('--trace, --prometheus or --history is missing');
+  if (capacity === null) throw usageError('--trace needs --capacity: the load that one pod carries');
   const podStart = assumptions.podStart ?? podStartOf(DEFAULT_POD_START_SECONDS);
   const known = { ...assumptions, capacity, podStart };
   const start = options.start === undefined ? null : parseTime('--start', options.start);
@@ -261,8 +258,7 @@ function readCeiling(
   variants: readonly Variant[],
 ): number | null {
   if (text === undefined) return null;
-  if (!variants.some(hasCeiling))
-    throw new CommandError('--max-replicas-from: no document has maxReplicasFrom', 2);
+  if (!variants.some(hasCeiling)) throw usageError('--max-replicas-from: no document has maxReplicasFrom');
   return parseCount('--max-replicas-from', text);
 }
 
@@ -274,7 +270,7 @@ async function readVariants(
   const sweeps = parseSweeps(options.sweep ?? []);
   const read = (option: string, file: string): Promise<Scaler> =>
     readVariant(option, file, readOptionsOf(config), io);
-  if (options.scaler === undefined) throw new CommandError('backtest needs --scaler or --replay', 2);
+  if (options.scaler === undefined) throw usageError('backtest needs --scaler or --replay');
   const scaler = await read('--scaler', options.scaler);
   const variants: Variant[] = [{ name: options.scaler, scaler }];
   for (const file of options.against ?? [])

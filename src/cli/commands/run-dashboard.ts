@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { platform } from 'node:os';
 import { untilAborted } from '../../units/abort.js';
 import { errorCode } from '../../units/failure.js';
-import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
+import { type CommandIo, type ExitCode, CommandError, usageError } from '../output/io.js';
 import { type ReachOptions, reachService } from '../reach/find-service.js';
 import { startForwarder } from './forwarder.js';
 
@@ -42,7 +42,7 @@ export async function runDashboard(options: DashboardOptions, io: CommandIo): Pr
 function readPort(text: string | undefined): number {
   const port = /^\d{1,5}$/.test(text ?? '0') ? Number(text ?? '0') : Number.NaN;
   if (port <= 65_535) return port;
-  throw new CommandError(`--port ${text ?? ''} is not a port number: use a number from 0 to 65535`, 2);
+  throw usageError(`--port ${text ?? ''} is not a port number: use a number from 0 to 65535`);
 }
 
 async function listen<T>(start: () => Promise<T>, port: number): Promise<T> {

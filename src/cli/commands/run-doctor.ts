@@ -13,7 +13,7 @@ import { keysHint } from '../input/nearest-keys.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { withService } from '../reach/service-client.js';
-import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
+import { type CommandIo, type ExitCode, CommandError, usageError } from '../output/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { type CheckResult, resultsOf } from '../checks/check-result.js';
@@ -239,8 +239,8 @@ function selectScalers(
   // A rejected document without a readable name may be that of the scaler.
   if (problemsOf(loaded, key).some(({ severity }) => severity === 'error')) return null;
   if (scalers.length === 0)
-    throw new CommandError(`no valid scaler document in ${paths.join(', ')}: ${DOCUMENTS_FIX}`, 2);
-  throw new CommandError(`there is no document of scaler ${key}${keysHint(key, scalers.map(scalerKey))}`, 2);
+    throw usageError(`no valid scaler document in ${paths.join(', ')}: ${DOCUMENTS_FIX}`);
+  throw usageError(`there is no document of scaler ${key}${keysHint(key, scalers.map(scalerKey))}`);
 }
 
 function print(results: readonly CheckResult[], format: 'text' | 'json' | 'yaml', io: CommandIo): ExitCode {

@@ -11,8 +11,9 @@ import { isPlainObject } from '../../scaler/plain-json.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { readAdapterFile } from '../input/read-adapter-file.js';
 import { type InputFiles, readInputFiles } from '../input/read-files.js';
-import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
+import type { CommandIo, ExitCode } from '../output/io.js';
 import { nameProgram, writeProblems } from '../output/lines.js';
+import { rejectWithoutLive } from '../input/service-config.js';
 import { contextNamespace } from '../reach/cluster-options.js';
 import { type LiveOptions, compareLive } from './compare-live.js';
 
@@ -37,8 +38,8 @@ type Known = Omit<ImportContext, 'sources'>;
  * printed.
  */
 export async function runImport(options: ImportOptions, io: CommandIo): Promise<ExitCode> {
-  const { strict: isStrict = false, live: isLive = false } = options;
-  rejectWithoutLive(options);
+  const { strict: isStrict = false, live: isLive = false, config, prometheus, url } = options;
+  if (!isLive) rejectWithoutLive({ config, prometheus, url });
   const context = await readContext(options, io);
   const input = await readInputFiles(options.paths, io, IMPORT_BOUNDS.bytes);
   const { imported, problems } = importFiles(input, context);
@@ -53,11 +54,6 @@ export async function runImport(options: ImportOptions, io: CommandIo): Promise<
     io.stderr.write(`promscaler: ${nothingFound(imported)}\n`);
   const isComplete = written.length > 0 && written.length === imported.objects.length;
   return isComplete && problems.every(({ severity }) => severity === 'warning') ? 0 : 1;
-}
-
-function rejectWithoutLive({ live = false, config, prometheus, url }: ImportOptions): void {
-  const [unused] = Object.entries({ config, prometheus, url }).find(([, value]) => value !== undefined) ?? [];
-  if (!live && unused !== undefined) throw new CommandError(`--${unused} needs --live`, 2);
 }
 
 async function readContext(options: ImportOptions, io: CommandIo): Promise<Known> {

@@ -25,13 +25,14 @@ import { type InputFile, readInputFiles, unreadable } from '../input/read-files.
 import {
   readOptionsOf,
   readServiceInput,
+  rejectWithoutLive,
   type ServiceInput,
   withPrometheusUrl,
 } from '../input/service-config.js';
 import { localTimes, nameProgramIn } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
-import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
+import { type CommandIo, type ExitCode, usageError } from '../output/io.js';
 import { groupBy } from '../../units/maps.js';
 
 export interface ValidateOptions extends ClusterOptions {
@@ -83,10 +84,10 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
     now: io.clock.now(),
   });
   const offline = { ...found, problems: found.problems.map((problem) => nameProgramIn(problem, io)) };
-  const { live: isLive = false, prometheus } = options;
-  rejectWithoutLive(options);
+  const { live: isLive = false, prometheus, kubeconfig, context, url } = options;
+  if (!isLive) rejectWithoutLive({ prometheus, kubeconfig, context, url });
   if (isLive && config === null && offline.serviceConfigs > 1)
-    throw new CommandError('--live: the paths contain several service configs. Select one with --config', 2);
+    throw usageError('--live: the paths contain several service configs. Select one with --config');
   // If the service config is invalid, the data sources are unknown, so nothing can be checked.
   const isConfigValid = config !== null || offline.serviceConfigs === 0;
   const report =
@@ -98,12 +99,6 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
       : offline;
   io.stdout.write(format === 'text' ? localTimes(describe(report, io)) : writeStructured(format, report));
   return report.errors > 0 || (report.live?.failed ?? 0) > 0 ? 1 : 0;
-}
-
-function rejectWithoutLive({ live = false, prometheus, kubeconfig, context, url }: ValidateOptions): void {
-  const given = Object.entries({ prometheus, kubeconfig, context, url });
-  const [unused] = given.find(([, value]) => value !== undefined) ?? [];
-  if (!live && unused !== undefined) throw new CommandError(`--${unused} needs --live`, 2);
 }
 
 async function checkLive(

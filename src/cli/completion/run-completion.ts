@@ -1,4 +1,4 @@
-import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
+import { type CommandIo, type ExitCode, usageError } from '../output/io.js';
 
 const FISH_SCRIPT = `# fish completion of promscaler. Try: promscaler completion fish | source
 function __promscaler_complete
@@ -68,10 +68,7 @@ const SCRIPTS: ReadonlyMap<string, string> = new Map([
 export function runCompletion(shell: string, io: CommandIo): ExitCode {
   const script = SCRIPTS.get(shell);
   if (script === undefined)
-    throw new CommandError(
-      `shell ${shell} is not supported; it must be one of ${[...SCRIPTS.keys()].join(', ')}`,
-      2,
-    );
+    throw usageError(`shell ${shell} is not supported; it must be one of ${[...SCRIPTS.keys()].join(', ')}`);
   io.stdout.write(script);
   return 0;
 }

@@ -1,4 +1,4 @@
-import { CommandError } from '../output/io.js';
+import { usageError } from '../output/io.js';
 
 export interface DemoOptions {
   readonly duration?: string | undefined;
@@ -49,5 +49,5 @@ function readNumber(
   const isWhole = range.isInteger !== true || Number.isInteger(value);
   if (value >= range.min && value <= range.max && isWhole) return value;
   const kind = range.isInteger === true ? 'an integer' : 'a number';
-  throw new CommandError(`${name} is ${text}, must be ${kind} from ${range.min} to ${range.max}`, 2);
+  throw usageError(`${name} is ${text}, must be ${kind} from ${range.min} to ${range.max}`);
 }

@@ -1,7 +1,7 @@
 import type { DecisionEntry, HistoryAnswer, SnapshotAnswer } from '../../api/answers.js';
 import { formatInstant, type Instant, parseInstant } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
-import { type CommandIo, CommandError } from '../output/io.js';
+import { type CommandIo, CommandError, usageError } from '../output/io.js';
 import { writeStructured } from '../output/output-format.js';
 import { readPastTime } from '../input/read-time.js';
 import type { PastScaler, ScalerName } from '../reach/service-pages.js';
@@ -129,7 +129,6 @@ function entryLines(
 /** Parses the value of `--at`. Throws `CommandError` for an invalid one and for a time in the future. */
 export function parsePastTime(text: string, now: Instant): Instant {
   const time = readPastTime('--at', text, now);
-  if (time > now)
-    throw new CommandError(`--at ${text} is in the future: the time is ${formatInstant(now)}`, 2);
+  if (time > now) throw usageError(`--at ${text} is in the future: the time is ${formatInstant(now)}`);
   return time;
 }

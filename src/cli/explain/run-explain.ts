@@ -9,7 +9,7 @@ import { EMPTY_SNAPSHOT, notJson, whyNoSnapshot } from '../input/read-record.js'
 import { explainPast } from './explain-past.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { readInput } from '../input/read-files.js';
-import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
+import { type CommandIo, type ExitCode, CommandError, usageError } from '../output/io.js';
 import { localTimes, nameProgram } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
@@ -32,19 +32,16 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
   const { scaler, snapshot: file } = options;
   if (options.file !== undefined) {
-    if (file !== undefined) throw new CommandError('--file cannot be combined with --snapshot', 2);
+    if (file !== undefined) throw usageError('--file cannot be combined with --snapshot');
     const { at, namespace } = options;
     const text = await explainFile({ file: options.file, scaler, namespace, at, format }, io);
     io.stdout.write(format === 'text' ? nameProgram(text, io) : text);
     return 0;
   }
   if (scaler !== undefined && file !== undefined)
-    throw new CommandError('explain takes either NAMESPACE/NAME or --snapshot FILE', 2);
+    throw usageError('explain takes either NAMESPACE/NAME or --snapshot FILE');
   if (file !== undefined && options.at !== undefined)
-    throw new CommandError(
-      '--at cannot be combined with --snapshot, because --at reads from a running service',
-      2,
-    );
+    throw usageError('--at cannot be combined with --snapshot, because --at reads from a running service');
   if (options.at !== undefined) {
     const request = { ...options, name: await readName(options, io), at: options.at, format };
     const text = await explainPast(request, io);
@@ -71,7 +68,7 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
 
 function readName(options: ExplainOptions, io: CommandIo): Promise<ScalerName> {
   if (options.scaler === undefined)
-    throw new CommandError('explain needs a scaler (NAMESPACE/NAME), --snapshot FILE or --file FILE', 2);
+    throw usageError('explain needs a scaler (NAMESPACE/NAME), --snapshot FILE or --file FILE');
   return readScalerName(options.scaler, options, io);
 }
 

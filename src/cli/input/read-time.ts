@@ -6,7 +6,7 @@ import {
   parseDuration,
   parseInstant,
 } from '../../units/time.js';
-import { CommandError } from '../output/io.js';
+import { usageError } from '../output/io.js';
 
 /** How messages describe a time of day. */
 export const TIME_OF_DAY_FORM = 'a time of day such as 10:42:30 (local)';
@@ -39,8 +39,7 @@ export function readPastTime(option: string, text: string, before: Instant): Ins
   if (time !== null) return time;
   const seconds = parseDuration(text);
   if (seconds !== null) return addSeconds(before, -seconds);
-  throw new CommandError(
+  throw usageError(
     `${option} is ${JSON.stringify(text)}, must be a time such as 2026-01-01T10:42:30Z, ${TIME_OF_DAY_FORM}, or ${DURATION_FORM} (ago)`,
-    2,
   );
 }

@@ -2,7 +2,7 @@ import { readServiceConfig, serviceFacts } from '../../config/read-service-confi
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { ReadOptions } from '../../scaler/read/read-scalers.js';
-import { CommandError, type CommandIo } from '../output/io.js';
+import { CommandError, type CommandIo, usageError } from '../output/io.js';
 import { writeProblems } from '../output/lines.js';
 import { readInput } from './read-files.js';
 
@@ -48,24 +48,25 @@ export function readOptionsOf(config: ServiceConfig | null): ReadOptions {
 export function withPrometheusUrl(config: ServiceConfig, url: string | undefined): ServiceConfig {
   if (url === undefined) return config;
   if (!URL.canParse(url) || !/^https?:\/\//i.test(url))
-    throw new CommandError(
-      `--prometheus is ${url}, must be an http or https URL, such as http://localhost:9090`,
-      2,
-    );
+    throw usageError(`--prometheus is ${url}, must be an http or https URL, such as http://localhost:9090`);
   const { username, password } = new URL(url);
   if (username !== '' || password !== '')
-    throw new CommandError(
+    throw usageError(
       '--prometheus contains a user or a password: set basicAuth of the data source in the service config instead',
-      2,
     );
   const sources = Object.keys(config.prometheus);
   const [only] = sources;
   const name = sources.length === 1 ? only : sources.find((one) => one === 'default');
   const source = name === undefined ? undefined : config.prometheus[name];
   if (name === undefined || source === undefined)
-    throw new CommandError(
+    throw usageError(
       `--prometheus is ambiguous: the service config has the data sources ${sources.join(', ')}, but none of them is named default`,
-      2,
     );
   return { ...config, prometheus: { ...config.prometheus, [name]: { ...source, urls: [url] } } };
+}
+
+/** Throws `CommandError` if one of the options is set: they have no effect without `--live`. */
+export function rejectWithoutLive(options: Readonly<Record<string, string | undefined>>): void {
+  const [unused] = Object.entries(options).find(([, value]) => value !== undefined) ?? [];
+  if (unused !== undefined) throw usageError(`--${unused} needs --live`);
 }

@@ -1,7 +1,7 @@
 import { metricNames } from '../../promql/vector-selectors.js';
 import { BUILT_IN } from '../../scaler/schema/presets.js';
 import { MAX_REPLICAS } from '../../units/bounds.js';
-import { CommandError } from '../output/io.js';
+import { usageError } from '../output/io.js';
 import type { ClusterOptions } from '../reach/cluster-options.js';
 
 export interface NewOptions extends ClusterOptions {
@@ -49,8 +49,7 @@ export interface NewRequest {
  * `CommandError`.
  */
 export function readNewOptions(options: NewOptions): NewRequest {
-  if (options.max === undefined)
-    throw new CommandError('--max is required: the maximum number of replicas', 2);
+  if (options.max === undefined) throw usageError('--max is required: the maximum number of replicas');
   return {
     min: readCount('--min', options.min, 0),
     max: readCount('--max', options.max, 1),
@@ -81,12 +80,12 @@ function readQuery({ query, averageValue, value }: NewOptions): NewQuery | null 
   ].flatMap(({ quantity, ...rest }) => (quantity === undefined ? [] : [{ ...rest, quantity }]));
   if (query === undefined) {
     if (target === undefined) return null;
-    throw new CommandError(`${target.option} needs --query, because it is the target value of a query`, 2);
+    throw usageError(`${target.option} needs --query, because it is the target value of a query`);
   }
-  if (query.trim() === '') throw new CommandError('--query is empty, must be a PromQL query', 2);
-  if (second !== undefined) throw new CommandError('--average-value and --value cannot be combined', 2);
+  if (query.trim() === '') throw usageError('--query is empty, must be a PromQL query');
+  if (second !== undefined) throw usageError('--average-value and --value cannot be combined');
   if (target === undefined)
-    throw new CommandError('--query needs --average-value (per pod) or --value (for all pods together)', 2);
+    throw usageError('--query needs --average-value (per pod) or --value (for all pods together)');
   const { member, quantity } = target;
   return {
     type: member === 'averageValue' && isPerPod(query) ? 'Pods' : 'External',
@@ -117,5 +116,5 @@ function isPerPod(query: string): boolean {
 function readCount(option: string, text: string, least: number): number {
   const count = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
   if (count >= least && count <= MAX_REPLICAS) return count;
-  throw new CommandError(`${option} is ${text}, must be a whole number from ${least} to ${MAX_REPLICAS}`, 2);
+  throw usageError(`${option} is ${text}, must be a whole number from ${least} to ${MAX_REPLICAS}`);
 }

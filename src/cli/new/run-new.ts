@@ -7,7 +7,7 @@ import { readScalers } from '../../scaler/read/read-scalers.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
 import { errorCode } from '../../units/failure.js';
-import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
+import { CommandError, type CommandIo, type ExitCode, usageError } from '../output/io.js';
 import { VERSION } from '../output/version.js';
 import { guessTarget, type ParsedTarget, readTarget } from '../reach/target-kind.js';
 import { checkTarget } from './check-target.js';
@@ -147,7 +147,7 @@ function checkText(text: string, nameOption: string): readonly string[] {
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     const sentences = new Set(errors.map(describe));
-    throw new CommandError([...sentences].join('\npromscaler: '), 2);
+    throw usageError([...sentences].join('\npromscaler: '));
   }
   return problems.map(describe);
 }

@@ -1,11 +1,11 @@
 import { stringify } from 'yaml';
-import { CommandError } from './io.js';
+import { usageError } from './io.js';
 
 /** Parses the value of `-o`. Throws `CommandError` with exit code 2 if it is not one of `formats`. */
 export function readOutputFormat<Format extends string>(value: string, formats: readonly Format[]): Format {
   const found = formats.find((format) => format === value);
   if (found !== undefined) return found;
-  throw new CommandError(`-o is ${value}, must be one of ${formats.join(', ')}`, 2);
+  throw usageError(`-o is ${value}, must be one of ${formats.join(', ')}`);
 }
 
 export function writeStructured(format: 'json' | 'yaml', value: unknown): string {

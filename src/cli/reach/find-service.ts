@@ -8,7 +8,7 @@ import { createTransport, type Transport } from '../../kubernetes/requests/trans
 import { TOKEN_HEADER } from '../../server/access/access-control.js';
 import { SILENT_LOG } from '../../units/log.js';
 import { type connectionSettings, connectionAccess } from './cluster-options.js';
-import { CommandError, type CommandIo } from '../output/io.js';
+import { CommandError, type CommandIo, usageError } from '../output/io.js';
 import { VERSION } from '../output/version.js';
 
 export interface ReachOptions {
@@ -68,7 +68,7 @@ async function connect(options: ReachOptions, io: CommandIo): Promise<Connection
     return await findCluster(options, io);
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
-    if (url !== undefined) throw new CommandError(`--url ${url}: ${error.message}`, 2);
+    if (url !== undefined) throw usageError(`--url ${url}: ${error.message}`);
     throw new CommandError(
       `${error.message}. To connect to the service directly, use --url, e.g. http://localhost:8080`,
     );
@@ -181,10 +181,7 @@ async function serviceHeaders(
   if (token === '') return {};
   const origin = tokenFile === undefined ? VARIABLE : `--token-file ${tokenFile}`;
   if (!/^[\w.~+/=-]+$/.test(token))
-    throw new CommandError(
-      `${origin} is not a bearer token: it contains characters that a token cannot contain`,
-      2,
-    );
+    throw usageError(`${origin} is not a bearer token: it contains characters that a token cannot contain`);
   return { [TOKEN_HEADER]: `Bearer ${token}` };
 }
 

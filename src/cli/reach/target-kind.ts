@@ -1,6 +1,7 @@
 import type { TargetRef } from '../../scaler/spec.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
-import { CommandError } from '../output/io.js';
+import type { CommandError } from '../output/io.js';
+import { usageError } from '../output/io.js';
 
 interface UnknownKind {
   /** The kind as the user wrote it: `rollout`, `rollouts`, `Rollout`, or a short name. */
@@ -45,7 +46,7 @@ export function readTarget(text: string): ParsedTarget {
   const kind = second === undefined ? 'deployment' : first;
   const name = second ?? first;
   if (kind === '' || name === '' || more.length > 0)
-    throw new CommandError(`the workload is "${text}", must be KIND/NAME, such as deployment/web`, 2);
+    throw usageError(`the workload is "${text}", must be KIND/NAME, such as deployment/web`);
   const [word = '', ...rest] = kind.split('.');
   const version = VERSION.test(rest[0] ?? '') ? (rest[0] ?? null) : null;
   const group = rest.slice(version === null ? 0 : 1).join('.');
@@ -54,7 +55,7 @@ export function readTarget(text: string): ParsedTarget {
   if (known !== undefined && isThatGroup)
     return { name, ref: { apiVersion: known.apiVersion, kind: known.kind, name }, unknown: null };
   if (DAEMON_SET_WORDS.includes(word.toLowerCase()))
-    throw new CommandError('a DaemonSet runs one pod per node and cannot be scaled', 2);
+    throw usageError('a DaemonSet runs one pod per node and cannot be scaled');
   if (group === '') throw unknownKind(word);
   return { name, ref: null, unknown: { word, group, version } };
 }
@@ -66,7 +67,7 @@ function unknownKind(word: string): CommandError {
     KNOWN_KINDS.flatMap(({ words }) => words),
   );
   const message = `the kind is "${word}", must be one of ${kinds}, or include its API group, such as CloneSet.apps.kruise.io${hint}`;
-  return new CommandError(message, 2);
+  return usageError(message);
 }
 
 /**
@@ -75,8 +76,7 @@ function unknownKind(word: string): CommandError {
  */
 export function guessTarget(name: string, { word, group, version }: UnknownKind, why: string): TargetRef {
   if (/^[A-Z]/.test(word)) return { apiVersion: `${group}/${version ?? 'v1'}`, kind: word, name };
-  throw new CommandError(
+  throw usageError(
     `the kind of "${word}.${group}" is not known: ${why}. Write the kind as in a manifest, such as CloneSet.apps.kruise.io`,
-    2,
   );
 }

@@ -1,5 +1,5 @@
 import { openApiDocument } from '../../server/openapi.js';
-import { type CommandIo, type ExitCode, CommandError } from '../output/io.js';
+import { type CommandIo, type ExitCode, usageError } from '../output/io.js';
 import { customResourceDefinitionYaml } from './definition.js';
 import { documentJsonSchema, serviceJsonSchema } from './json-schema.js';
 import { VERSION } from '../output/version.js';
@@ -20,7 +20,7 @@ export function runSchema(
   io: CommandIo,
 ): ExitCode {
   if ([service, api, crd].filter(Boolean).length > 1)
-    throw new CommandError('schema takes one of --service, --api and --crd', 2);
+    throw usageError('schema takes one of --service, --api and --crd');
   if (crd) {
     io.stdout.write(customResourceDefinitionYaml());
     return 0;

@@ -1,6 +1,6 @@
 import { sleep } from '../../units/clock.js';
 import { formatInstant, type Instant } from '../../units/time.js';
-import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
+import { CommandError, type CommandIo, type ExitCode, usageError } from '../output/io.js';
 import { lineLimit, localTimes, nameProgram } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
@@ -48,10 +48,7 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
   const format = readOutputFormat(options.output, ['text', 'wide', 'json', 'yaml', 'name']);
   const { watch = false, recommendations = false } = options;
   if (recommendations && (watch || format === 'wide' || format === 'name'))
-    throw new CommandError(
-      `--recommendations excludes ${watch ? '--watch' : `-o ${format}`}: remove one of them`,
-      2,
-    );
+    throw usageError(`--recommendations excludes ${watch ? '--watch' : `-o ${format}`}: remove one of them`);
   const selection = await readSelection(options, io);
   const { namespace } = selection;
   return withService(options, io, async (client): Promise<ExitCode> => {
