@@ -156,7 +156,8 @@ function judgeLags(
       ),
     );
   if (results.length > 0) return results;
-  if (freshest === undefined) return [make.skipped(`the data source has no samples of ${sayUsers(lags)}`)];
+  if (freshest === undefined)
+    return [make.skipped(`the data source has no current samples of ${sayUsers(lags)}`)];
   const rest = unchecked === 0 ? '' : `; ${unchecked} more selectors were not checked`;
   return [make.ok(`${sayFresh(freshest)}${rest}`)];
 }

@@ -1,6 +1,7 @@
 import type { Answer } from '../../prometheus/answers/answer.js';
 import {
   type CheckedSelector,
+  duration,
   newestQuery,
   type ReadTarget,
   scrapedKey,
@@ -13,8 +14,10 @@ import type { SourceContext } from './context.js';
 /** Limits the length of the queries. If more targets are suspect, the cause is not that a few pods have ended. */
 const MAX_SUSPECTS = 100;
 
-/** A target that was scraped within this time, and has no current `up`, was removed. */
-const SCRAPED_WITHIN = '10m';
+/** Scrapes of the last ten minutes are read; for the end of a target also those in the range, of at most an hour. */
+const SCRAPED_WITHIN_SECONDS = 600;
+const MAX_RANGE_SECONDS = 3600;
+const STEP_SECONDS = 15;
 
 /**
  * Prometheus marks the series of a removed target as stale after the next two scrapes would have taken place, and 10 %
@@ -26,42 +29,58 @@ const SCRAPE_JITTER = 1.1;
 /** Adds to `MARKED_AFTER_INTERVALS`: the time in which Prometheus writes the mark. */
 const MARGIN_SECONDS = 5;
 
-/** From more failed scrapes within `SCRAPED_WITHIN` on, the target fails now and then, and has not just ended. */
+/** From more failed scrapes within `SCRAPED_WITHIN_SECONDS` on, the target fails now and then, and has not just ended. */
 const MOST_FAILED = 2;
 
 /** cAdvisor sets timestamps, so that the series of a deleted container are visible for five minutes more. */
 const OF_CADVISOR = /^container_/;
+
+const BY = 'by (job, instance)';
 
 /**
  * Returns the targets without those whose samples are late or missing because a pod has just started or ended, which is
  * no problem of the data source:
  *
  * - The first scrapes of a pod have failed, because it did not listen yet: that is no gap.
- * - The target is not scraped anymore, unlike others of its job.
+ * - The target is not scraped anymore, unlike others of the data source.
  * - The last scrape has failed, but not all within two intervals, nor earlier ones: a pod that ends is removed soon.
  * - The target has newer samples of the same metric: its pods of this selector have ended.
  *
- * If no target remains, returns all of them: nothing shows that only pods are the cause.
+ * If scrapes fail for all targets, nothing shows that only pods are the cause, and they are returned.
  */
 export async function settledTargets(
   targets: readonly ReadTarget[],
   selector: CheckedSelector,
   runQuery: SourceContext['runQuery'],
 ): Promise<readonly ReadTarget[]> {
-  const old = targets.map((one) => (one.isNew ? { ...one, hasGap: false } : one));
+  const known = targets.map((one) => (one.isNew ? { ...one, hasGap: false } : one));
+  // With an offset, the marks of the end have been written since.
+  if (selector.offsetSeconds > 0) return known;
+  const old = await namedTargets(known, selector, runQuery);
   const suspects = old.filter(
     ({ ageSeconds, intervalSeconds }) => ageSeconds === null || ageSeconds > SCRAPE_JITTER * intervalSeconds,
   );
   const instances = [...new Set(suspects.flatMap(({ labels }) => labels['instance'] ?? []))];
-  // With an offset, the marks of the end have been written since.
-  if (instances.length === 0 || instances.length > MAX_SUSPECTS || selector.offsetSeconds > 0) return old;
-  const isEnded = await readEnded(suspects, {
+  if (instances.length === 0 || instances.length > MAX_SUSPECTS) return known;
+  const endOf = await readEnds(suspects, {
     selector,
     runQuery,
     matcher: matcherFor('instance', instances),
   });
-  const settled = old.filter((one) => !suspects.includes(one) || !isEnded(one));
-  return settled.length === 0 ? old : settled;
+  const settled = old.filter((one) => !suspects.includes(one) || endOf(one) === null);
+  return settled.length === 0 ? suspects.filter((one) => endOf(one) !== 'removed') : settled;
+}
+
+/** Returns the targets with samples in the range instead of a target without labels, which stands for all of them. */
+async function namedTargets(
+  targets: readonly ReadTarget[],
+  { text, rangeSeconds }: CheckedSelector,
+  runQuery: SourceContext['runQuery'],
+): Promise<readonly ReadTarget[]> {
+  const [first] = targets;
+  if (first === undefined || Object.keys(first.labels).length > 0) return targets;
+  const found = await runQuery(`count ${BY} (count_over_time(${text}[${duration(rangeSeconds)}]))`);
+  return found.class === 'value' ? found.series.map(({ labels }) => ({ ...first, labels })) : targets;
 }
 
 interface Reading {
@@ -71,47 +90,71 @@ interface Reading {
   readonly matcher: string;
 }
 
-/** Returns a function that returns whether the pods of a target have ended. False if the server does not answer. */
-async function readEnded(
+/** How a target ends: it is not scraped anymore, or its last scrape has failed, as when its pod shuts down. */
+type End = 'removed' | 'failing';
+
+/**
+ * Returns a function that returns how a target ends; null: nothing shows that it does, or the server does not answer.
+ */
+async function readEnds(
   suspects: readonly ReadTarget[],
   { selector, runQuery, matcher }: Reading,
-): Promise<(target: ReadTarget) => boolean> {
+): Promise<(target: ReadTarget) => End | null> {
   const { isVictoriaMetrics } = selector;
   const [metric = null] = vectorSelectors(selector.text).map(({ metric }) => metric);
-  const jobs = [...new Set(suspects.map(({ labels }) => labels['job'] ?? ''))];
   const longest = Math.max(...suspects.map(({ intervalSeconds }) => intervalSeconds));
-  const by = 'by (job, instance)';
-  const ofJob = { text: `up{${matcherFor('job', jobs)}}`, by: 'by (job)', isVictoriaMetrics };
   const up = `up{${matcher}}`;
-  const failed = `count_over_time(${up}[${SCRAPED_WITHIN}]) - sum_over_time(${up}[${SCRAPED_WITHIN}])`;
-  const ofTarget = { text: up, by, isVictoriaMetrics };
-  const ofMetric = { text: `${metric ?? ''}{${matcher}}`, by, isVictoriaMetrics };
+  const scrapes = `${up}[${duration(SCRAPED_WITHIN_SECONDS)}]`;
+  const failed = `count_over_time(${scrapes}) - sum_over_time(${scrapes})`;
+  const ofMetric = { text: `${metric ?? ''}{${matcher}}`, by: BY, isVictoriaMetrics };
   const isOfCadvisor = metric !== null && OF_CADVISOR.test(metric);
   const recent = `${Math.ceil(lateAfterSeconds(longest))}s`;
   const found = await Promise.all(
     [
-      newestQuery(ofJob, 0),
-      newestQuery(ofTarget, 0),
-      `max ${by} (last_over_time(${up}[${SCRAPED_WITHIN}]))`,
-      `max ${by} (max_over_time(${up}[${recent}]) == 1 and ${failed} <= ${MOST_FAILED})`,
+      newestQuery({ text: 'up', by: '', isVictoriaMetrics }, 0),
+      newestQuery({ text: up, by: BY, isVictoriaMetrics }, 0),
+      markedQuery(up, selector, longest),
+      `max ${BY} (max_over_time(${up}[${recent}]) == 1 and ${failed} <= ${MOST_FAILED})`,
       ...(isOfCadvisor ? [newestQuery(ofMetric, 0)] : []),
     ].map(async (query) => valuesOf(await runQuery(query))),
   );
-  if (found.includes(null)) return () => false;
-  const [newestOfJob, scraped, known, succeeded, newest] = found;
+  if (found.includes(null)) return () => null;
+  const [newestOfAll, scraped, marked, succeeded, newest] = found;
+  const last = newestOfAll?.get(scrapedKey({}));
   return ({ labels, ageSeconds, intervalSeconds }) => {
     const key = scrapedKey(labels);
     const at = scraped?.get(key);
-    const last = newestOfJob?.get(scrapedKey({ job: labels['job'] ?? '' }));
-    if (last === undefined) return false;
-    if (at === undefined) return known?.has(key) === true;
+    if (last === undefined) return null;
+    if (at === undefined) return marked?.has(key) === true ? 'removed' : null;
     const behindSeconds = last.value - at.value;
     if (behindSeconds > SCRAPE_JITTER * intervalSeconds)
-      return behindSeconds <= MARKED_AFTER_INTERVALS * intervalSeconds + MARGIN_SECONDS;
-    if (ageSeconds === null) return succeeded?.has(key) === true;
+      return behindSeconds <= markedAfterSeconds(intervalSeconds) ? 'removed' : null;
+    if (ageSeconds === null) return succeeded?.has(key) === true ? 'failing' : null;
     const other = newest?.get(key);
-    return other !== undefined && other.at - other.value <= lateAfterSeconds(intervalSeconds);
+    return other !== undefined && other.at - other.value <= lateAfterSeconds(intervalSeconds)
+      ? 'removed'
+      : null;
   };
+}
+
+function markedAfterSeconds(intervalSeconds: number): number {
+  return MARKED_AFTER_INTERVALS * intervalSeconds + MARGIN_SECONDS;
+}
+
+/**
+ * Returns a query for the series that have ended with a mark. Prometheus shows a series without a mark for five minutes
+ * after its last sample, and VictoriaMetrics counts the marks.
+ */
+function markedQuery(
+  up: string,
+  { rangeSeconds, isVictoriaMetrics }: CheckedSelector,
+  longestInterval: number,
+): string {
+  const seconds = Math.min(MAX_RANGE_SECONDS, Math.max(SCRAPED_WITHIN_SECONDS, rangeSeconds));
+  if (isVictoriaMetrics) return `max ${BY} (stale_samples_over_time(${up}[${duration(seconds)}]) > 0)`;
+  const steps = `[${duration(seconds)}:${duration(STEP_SECONDS)}]`;
+  const shown = `max_over_time((time() + 0 * ${up})${steps}) - max_over_time(timestamp(${up})${steps})`;
+  return `max ${BY} (${shown} <= ${markedAfterSeconds(longestInterval) + STEP_SECONDS})`;
 }
 
 interface Value {

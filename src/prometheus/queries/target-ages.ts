@@ -341,6 +341,6 @@ function offset(seconds: number): string {
 }
 
 /** Returns a duration in milliseconds, a unit that every server accepts. */
-function duration(seconds: number): string {
+export function duration(seconds: number): string {
   return `${Math.round(seconds * 1000)}ms`;
 }

@@ -64,13 +64,21 @@ const CONTAINERS: Readonly<Record<string, Scraped>> = {
   'a node has ended': { up: [...every(2410, 130), [70, null]], samples: every(2410, 130) },
 };
 
+/** Of workloads whose only pod has ended, next to the targets of other jobs. */
+const ONLY_PODS: Readonly<Record<string, Scraped>> = {
+  'whose series are not yet marked': STARTED_OR_ENDED['has ended, and its series are not yet marked'] ?? LIVE,
+  'whose series are marked': STARTED_OR_ENDED['has ended, and its series are marked'] ?? LIVE,
+  'of a node': CONTAINERS['the pod of a node has ended'] ?? LIVE,
+};
+
 const PROBLEMS: Readonly<Record<string, readonly Scraped[]>> = {
   'scrapes of one of three targets fail': [
     LIVE,
     LIVE,
     { up: [...every(2403, 243), ...every(183, 3, 0)], samples: [...every(2403, 243), [183, null]] },
   ],
-  'all targets are late': [1, 2, 3].map(() => scraped(2420, 110)),
+  'all targets are late': [1, 2, 3].map(() => scraped(2415, 135)),
+  'the only target of a Prometheus server has not been scraped for 380 s': [scraped(2410, 190)],
   'the targets of one of two Prometheus servers are late': [
     LIVE,
     LIVE,
@@ -100,10 +108,22 @@ const CASES = [
     targets: [LIVE, LIVE, target],
     status: 'ok',
   })),
+  ...Object.entries(ONLY_PODS).map(([name, target]) => ({
+    name: `the only pod has ended, ${name}`,
+    targets: [target],
+    status: 'skipped',
+  })),
   ...Object.entries(PROBLEMS).map(([name, targets]) => ({ name, targets, status: 'failed' })),
+  {
+    name: 'the only pod ended 15 minutes ago',
+    targets: [{ up: [...every(2450, 470), [440, null]], samples: [...every(2450, 470), [440, null]] }],
+    range: '30m',
+    status: 'skipped',
+  } as const,
 ].map((one, index) => ({
+  range: '8m',
   ...one,
-  series: `${one.name in CONTAINERS ? 'container' : 'http'}_${index}_total`,
+  series: `${/\bnode\b/.test(one.name) ? 'container' : 'http'}_${index}_total`,
 }));
 
 describe.each(['Prometheus', 'VictoriaMetrics'] satisfies readonly ServerName[])(
@@ -121,8 +141,8 @@ describe.each(['Prometheus', 'VictoriaMetrics'] satisfies readonly ServerName[])
 
     afterAll(() => server.stop());
 
-    it.each(CASES)('is $status: $name', async ({ series, status }) => {
-      const query = `sum(rate(${series}{namespace="shop"}[8m]))`;
+    it.each(CASES)('is $status: $name', async ({ series, range, status }) => {
+      const query = `sum(rate(${series}{namespace="shop"}[${range}]))`;
       const documents = { web: document('web', metric('external', query)) };
       const { results } = await diagnosed({ prometheus: server.url, kubernetes, documents });
 

@@ -132,7 +132,7 @@ describe('the age of samples', () => {
 
   it('is skipped for metrics without samples, which other checks report', async () => {
     expect(await results(newest([], 15))).toMatchObject([
-      { status: 'skipped', message: 'the data source has no samples of cpu' },
+      { status: 'skipped', message: 'the data source has no current samples of cpu' },
     ]);
   });
 });
