@@ -12,6 +12,7 @@ import type { CycleRecord } from '../../src/telemetry/cycle-record.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
 import type { Records } from '../../src/telemetry/records.js';
 import { aDocument } from '../support/builders.js';
+import { ManualClock } from '../support/manual-clock.js';
 import { partsOf } from '../server/app-parts.js';
 import { folderOf, runCli } from './fake-io.js';
 
@@ -164,6 +165,7 @@ export function recordOf(json: unknown, overrides: Partial<CycleRecord> = {}): C
 export async function explainSnapshot(snapshot: unknown): Promise<string> {
   const { exitCode, stdout, stderr } = await runCli(['explain', '--snapshot', '-'], {
     stdin: JSON.stringify(snapshot),
+    clock: new ManualClock('2026-01-01T00:00:30Z'),
   });
   if (exitCode !== 0 || stderr !== '') throw new Error(`explain exited with ${exitCode}: ${stderr}`);
   return stdout;

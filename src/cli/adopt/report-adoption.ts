@@ -17,7 +17,7 @@ import { whatDiffers } from './check-source.js';
 import { agreementText, isOfScaledObject, readAgreement } from './agreement.js';
 import { whatResets, whyNotInForce, whyRefused } from './check-switch.js';
 import { type ServiceView, readView, whyZero } from './confirm-service.js';
-import { localTimes, nameProgram } from '../output/lines.js';
+import { nameProgram, shortTimes } from '../output/lines.js';
 import { withService } from '../reach/service-client.js';
 
 /** Prints how often the dry run and the autoscaler had the same count. Returns 1 if no cycle was compared yet. */
@@ -38,7 +38,9 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
     );
   }
   io.stdout.write(
-    format === 'text' ? localTimes(nameProgram(agreementText(report), io)) : writeStructured(format, report),
+    format === 'text'
+      ? shortTimes(nameProgram(agreementText(report), io), io.clock.now())
+      : writeStructured(format, report),
   );
   if (format !== 'text') return 0;
   if (object === null || !scaler.isDryRun) {

@@ -30,7 +30,7 @@ import {
   originOf,
   specChanges,
 } from './saved-manifest.js';
-import { localTimes, nameProgram } from '../output/lines.js';
+import { nameProgram, shortTimes } from '../output/lines.js';
 
 /**
  * Saves and deletes the autoscaler, and then ends the dry run. Waits until promscaler has applied a decision, or has
@@ -53,7 +53,7 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   const reports: AgreementReport[] = [];
   const onCompared = (report: AgreementReport): void => {
     reports.push(report);
-    io.stdout.write(localTimes(nameProgram(agreementText(report), io)));
+    io.stdout.write(shortTimes(nameProgram(agreementText(report), io), io.clock.now()));
     const short = whyShort(report);
     if (short !== null && options.force !== true) warnings.push(short);
   };

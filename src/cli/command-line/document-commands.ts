@@ -139,11 +139,11 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
     .option('--prometheus <url>', 'Read the history of the metrics from this Prometheus; needs --from')
     .option(
       '--from <time>',
-      'Start of the history: a time, a time of day, or a duration before --to, such as 7d',
+      'Start of the history: a time, a local time, or a duration before --to, such as 7d',
     )
     .option(
       '--to <time>',
-      'End of the history: a time, a time of day, or a duration before now (default: now)',
+      'End of the history: a time, a local time, or a duration before now (default: now)',
     )
     .option('--step <duration>', 'Step of the history (default: scrapeIntervalSeconds of the data source)')
     .option('--save-history <file>', 'Write the history to this file, which --history can read')

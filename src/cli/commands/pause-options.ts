@@ -8,7 +8,7 @@ import {
   parseInstant,
 } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
-import { readTimeOfDay, TIME_OF_DAY_FORM } from '../input/read-time.js';
+import { LOCAL_TIME_FORM, readLocalTime } from '../input/read-time.js';
 import { usageError } from '../output/io.js';
 import type { NamingOptions } from '../reach/scaler-name.js';
 import { MAX_REPLICAS } from '../../units/bounds.js';
@@ -78,10 +78,10 @@ function readUntil({ for: duration, until: time }: PauseOptions, now: Instant): 
   if (duration !== undefined && time !== undefined) throw usageError('--for and --until cannot be combined');
   if (duration !== undefined) return wholeSecond(addSeconds(now, readDuration(duration)));
   if (time === undefined) return null;
-  const until = parseInstant(time) ?? readTimeOfDay(time, now, 'next');
+  const until = parseInstant(time) ?? readLocalTime(time, now, 'next');
   if (until === null)
     throw usageError(
-      `--until is ${JSON.stringify(time)}, must be a time such as ${formatInstant(wholeSecond(now))}, or ${TIME_OF_DAY_FORM}`,
+      `--until is ${JSON.stringify(time)}, must be a time such as ${formatInstant(wholeSecond(now))}, or ${LOCAL_TIME_FORM}`,
     );
   if (until <= now) throw usageError(`--until ${time} is in the past: the time is ${formatInstant(now)}`);
   return wholeSecond(until);

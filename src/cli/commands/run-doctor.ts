@@ -24,7 +24,7 @@ import { listScalerObjects } from '../checks/list-scaler-objects.js';
 import { makeReport, writeReport } from '../checks/report.js';
 import { runChecks } from '../checks/run-checks.js';
 import type { ReportedState } from '../checks/scaler-facts.js';
-import { localTimes } from '../output/lines.js';
+import { shortTimes } from '../output/lines.js';
 import { mapAtOnce } from '../../units/semaphore.js';
 import type { ScalerView } from '../../api/answers.js';
 import { withPrometheusUrl, readOptionsOf, readServiceInput } from '../input/service-config.js';
@@ -246,7 +246,9 @@ function selectScalers(
 function print(results: readonly CheckResult[], format: 'text' | 'json' | 'yaml', io: CommandIo): ExitCode {
   const report = makeReport(results, io);
   io.stdout.write(
-    format === 'text' ? localTimes(writeReport(report, paintOf(io))) : writeStructured(format, report),
+    format === 'text'
+      ? shortTimes(writeReport(report, paintOf(io)), io.clock.now())
+      : writeStructured(format, report),
   );
   return report.failed > 0 ? 1 : 0;
 }

@@ -5,7 +5,7 @@ import { PAUSE_ANNOTATIONS, type TargetRef } from '../../scaler/spec.js';
 import { APPS_ROOT, nameTarget, watchedPlural } from '../../kubernetes/targets.js';
 import { countOf, formatSeconds } from '../../units/format.js';
 import { formatInstant, type Instant, instantOrNull, secondsBetween } from '../../units/time.js';
-import { writeOptions, localTimes } from '../output/lines.js';
+import { shortTimes, writeOptions } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { CommandError, type CommandIo, type ExitCode } from '../output/io.js';
 import { readScalerName } from '../reach/scaler-name.js';
@@ -46,7 +46,7 @@ export async function runPause(options: PauseOptions, io: CommandIo): Promise<Ex
   else if (format === 'name') io.stdout.write(`${name.namespace}/${name.name}\n`);
   else {
     const resume = resumeCommand(name, options, io);
-    io.stdout.write(`${localTimes(pauseText({ name, target, pause, now, resume }))}\n`);
+    io.stdout.write(`${shortTimes(pauseText({ name, target, pause, now, resume }), now)}\n`);
   }
   if (format !== 'text' && pause.replicas !== null && target.reported?.isDryRun === true)
     io.stderr.write(`promscaler: warning: ${effectOf(pause, target)}\n`);

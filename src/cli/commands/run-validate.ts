@@ -29,7 +29,7 @@ import {
   type ServiceInput,
   withPrometheusUrl,
 } from '../input/service-config.js';
-import { localTimes, nameProgramIn } from '../output/lines.js';
+import { nameProgramIn, shortTimes } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import { type CommandIo, type ExitCode, usageError } from '../output/io.js';
@@ -97,7 +97,9 @@ export async function runValidate(options: ValidateOptions, io: CommandIo): Prom
           live: await checkLive({ config, configFile, documents, prometheus, cluster: options }, io),
         }
       : offline;
-  io.stdout.write(format === 'text' ? localTimes(describe(report, io)) : writeStructured(format, report));
+  io.stdout.write(
+    format === 'text' ? shortTimes(describe(report, io), io.clock.now()) : writeStructured(format, report),
+  );
   return report.errors > 0 || (report.live?.failed ?? 0) > 0 ? 1 : 0;
 }
 

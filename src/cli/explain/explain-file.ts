@@ -2,7 +2,7 @@ import type { RecordLine } from '../../recording/record-line.js';
 import { formatInstant, type Instant } from '../../units/time.js';
 import { cleanText } from '../../units/clean-text.js';
 import { readRecord } from '../input/read-record.js';
-import { localTimes } from '../output/lines.js';
+import { shortTimes } from '../output/lines.js';
 import { writeStructured } from '../output/output-format.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { VERSION } from '../output/version.js';
@@ -39,7 +39,8 @@ export async function explainFile(request: FileRequest, io: CommandIo): Promise<
     });
   const status = readPastStatus({ ...line.status, decision: line.decision });
   const explained = explainLines({ snapshot, decision, status, now: snapshot.now });
-  return localTimes(cleanText(`${[...explained, ...notes(line, decision.desiredReplicas)].join('\n')}\n`));
+  const text = cleanText(`${[...explained, ...notes(line, decision.desiredReplicas)].join('\n')}\n`);
+  return shortTimes(text, io.clock.now(), snapshot.now);
 }
 
 interface FoundLine {

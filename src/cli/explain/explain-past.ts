@@ -7,7 +7,7 @@ import { readPastTime } from '../input/read-time.js';
 import type { PastScaler, ScalerName } from '../reach/service-pages.js';
 import { decideJson, readPastStatus } from './read-status.js';
 import { explainLines } from '../explanation/explain-lines.js';
-import { alignColumns, localTimes } from '../output/lines.js';
+import { alignColumns, shortTimes } from '../output/lines.js';
 import { headlineOf } from '../../decision/headline.js';
 import { formatAmount } from '../../units/format.js';
 import { withService } from '../reach/service-client.js';
@@ -32,7 +32,10 @@ export async function explainPast(request: PastRequest, io: CommandIo): Promise<
     );
   if (format !== 'text') return writeStructured(format, pastJson(at, past));
   const lines = snapshot === null ? entryLines(key, entry, missing) : snapshotLines(snapshot, entry, past);
-  return localTimes(`${[...periodLines(at, entry, history), '', ...lines].join('\n')}\n`);
+  const now = io.clock.now();
+  const period = shortTimes(periodLines(at, entry, history).join('\n'), now, at);
+  const decidedAt = snapshot === null ? null : parseInstant(entry.lastAt);
+  return `${period}\n\n${shortTimes(lines.join('\n'), now, decidedAt)}\n`;
 }
 
 /** Explains the snapshot of a past decision. Relative times refer to the time of the decision. */

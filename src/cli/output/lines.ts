@@ -27,9 +27,17 @@ export function localTimes(text: string): string {
   return replaceTimes(text, formatWithOffset);
 }
 
-/** Returns a string for a table, with its times short and in the time zone of the process, as in the dashboard. */
-export function shortTimes(text: string, nowMs: number): string {
-  return replaceTimes(text, (ms) => formatLocal(ms, nowMs));
+/**
+ * Returns a string for a person, with its times short and in the time zone of the process, as in the dashboard. The
+ * first mention of `exactMs` is that of `localTimes`.
+ */
+export function shortTimes(text: string, nowMs: number, exactMs: number | null = null): string {
+  let isMentioned = false;
+  return replaceTimes(text, (ms) => {
+    if (ms !== exactMs || isMentioned) return formatLocal(ms, nowMs);
+    isMentioned = true;
+    return formatWithOffset(ms);
+  });
 }
 
 /** Prints problems on standard error. */

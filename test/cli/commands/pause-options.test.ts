@@ -52,6 +52,9 @@ describe('readPauseOptions', () => {
       return (until - LOCAL_NOON) / 60_000;
     };
 
+    expect([local('Jan 1, 12:01:00'), local('Jan 2, 11:00'), local('Jan 1, 12:00')]).toEqual([
+      1, 1380, 525_600,
+    ]);
     expect([local('12:01'), local('12:00:30'), local('12:00'), local('9:30')]).toEqual([1, 0.5, 1440, 1290]);
   });
 
@@ -73,7 +76,7 @@ describe('readPauseOptions', () => {
     [{ for: '2h', until: '2027-01-01T00:00:00Z' }, '--for and --until cannot be combined'],
     [
       { until: 'tomorrow' },
-      '--until is "tomorrow", must be a time such as 2026-01-01T12:00:00Z, or a time of day such as 10:42:30 (local)',
+      '--until is "tomorrow", must be a time such as 2026-01-01T12:00:00Z, or a local time such as 10:42:30 or "Nov 23, 10:42:30"',
     ],
     [{ until: '24:00' }, '--until is "24:00", must be a time'],
     [{ direction: 'up' }, '--direction is "up", must be scale-up or scale-down'],

@@ -90,7 +90,7 @@ describe('pause and resume against the simulator', () => {
 
     expect(ran).toEqual({
       exitCode: 0,
-      stdout: `shop/web is paused until 2026-01-01T14:00:00Z, for 2h: deployment shop/web is not scaled from the next decision on. Decisions are still reported. Resume with \`promscaler resume shop/web --url ${service.url}\`\n`,
+      stdout: `shop/web is paused until 14:00:00, for 2h: deployment shop/web is not scaled from the next decision on. Decisions are still reported. Resume with \`promscaler resume shop/web --url ${service.url}\`\n`,
       stderr: '',
     });
     expect(annotations()).toEqual({

@@ -68,11 +68,11 @@ describe('explain --at', () => {
     const { exitCode, stdout, stderr } = await explainAt('10:10:05', fixture);
 
     expect([exitCode, stderr]).toEqual([0, '']);
-    expect(stdout).toContain('In effect at 2026-01-01T10:10:05Z: decided once, at 2026-01-01T10:10:00Z\n');
+    expect(stdout).toContain('In effect at 2026-01-01T10:10:05Z: decided once, at 10:10:00\n');
     expect(stdout).toContain('shop/web  scaled up from 4 to 6  (Deployment web, bounds 2 to 10)\n');
     expect(stdout).toContain('decided at 2026-01-01T10:10:00Z: cpu is at 83 %');
     expect(stdout).toContain('83 % / 60 % = 1.3833, ceil(1.3833 x 4 ready pods) = 6\n');
-    expect(stdout).toContain('Outcome: patched 4 -> 6\nLast scale-up: 2026-01-01T10:10:00Z (0s ago);');
+    expect(stdout).toContain('Outcome: patched 4 -> 6\nLast scale-up: 10:10:00 (0s ago);');
   });
 
   it('prints since when and how often 40 equal cycles had the same result, and the value of cpu then', async () => {
@@ -83,7 +83,7 @@ describe('explain --at', () => {
 
     expect(stdout).toContain(
       [
-        'In effect at 2026-01-01T10:02:31Z: the same decision 40 times, from 2026-01-01T10:00:00Z to 2026-01-01T10:09:45Z',
+        'In effect at 2026-01-01T10:02:31Z: the same decision 40 times, from 10:00:00 to 10:09:45',
         'Metrics at that time: cpu 58 % (target 60 %)',
         'The lines below explain the last of these decisions, which is the only one with a snapshot',
         '',
@@ -131,9 +131,7 @@ describe('explain --at', () => {
 
     const { stdout } = await explainAt('10:00:20', fixture);
 
-    expect(stdout).toContain(
-      'Last scale-up: 2026-01-01T09:58:00Z (2m15s ago); last scale-down: 2026-01-01T09:30:00Z (30m15s ago)',
-    );
+    expect(stdout).toContain('Last scale-up: 09:58:00 (2m15s ago); last scale-down: 09:30:00 (30m15s ago)');
   });
 
   it('prints the pause as the reason of its change', async () => {
@@ -157,7 +155,7 @@ describe('explain --at', () => {
 
     const { stdout } = await explainAt('1s', fixture);
 
-    expect(stdout).toContain('decided once, at 2026-01-01T10:10:15Z\n');
+    expect(stdout).toContain('decided once, at 10:10:15\n');
     expect(stdout).toContain('answer  missing: no series');
   });
 
@@ -182,7 +180,7 @@ describe('explain --at', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toContain('shop/web  stays at 4\ncpu is at 61 %');
     expect(stdout).toContain(
-      'Metrics and pods are not available: the snapshot of 2026-01-01T10:09:45Z is no longer kept; snapshots are kept from 2026-01-01T10:10:00Z on\n',
+      'Metrics and pods are not available: the snapshot of 10:09:45 is no longer kept; snapshots are kept from 10:10:00 on\n',
     );
   });
 
@@ -266,20 +264,34 @@ describe('parsePastTime at 2026-01-01T10:20:00Z', () => {
     ['10:20', new Date(2026, 0, 1, 10, 20)],
     ['10:20:01', new Date(2025, 11, 31, 10, 20, 1)],
     ['9:05', new Date(2026, 0, 1, 9, 5)],
-  ])('%s is its last occurrence in local time, as the dashboard shows it', (text, moment) => {
+    ['Jan 1, 10:20:00', new Date(2026, 0, 1, 10, 20)],
+    ['Jan 1, 10:20:01', new Date(2025, 0, 1, 10, 20, 1)],
+    ['Dec 31, 23:59:40', new Date(2025, 11, 31, 23, 59, 40)],
+    ['dec 31 23:59', new Date(2025, 11, 31, 23, 59)],
+    ['Feb 29, 2024, 9:05:00', new Date(2024, 1, 29, 9, 5)],
+  ])('%s is its last occurrence in local time, as all output shows it', (text, moment) => {
     const localNow = instantFromMs(new Date(2026, 0, 1, 10, 20).getTime());
 
     expect(parsePastTime(text, localNow)).toBe(moment.getTime());
   });
 
-  it.each(['', 'noon', '24:00', '10:60', '10', '-10m', '10m5h', '2026-01-01', '2026-02-30T00:00:00Z'])(
-    '%j is not a time',
-    (text) => {
-      expect(() => parsePastTime(text, now)).toThrow(
-        `--at is ${JSON.stringify(text)}, must be a time such as 2026-01-01T10:42:30Z, a time of day`,
-      );
-    },
-  );
+  it.each([
+    '',
+    'noon',
+    '24:00',
+    '10:60',
+    '10',
+    '-10m',
+    '10m5h',
+    '2026-01-01',
+    '2026-02-30T00:00:00Z',
+    'Dec 32, 10:20',
+    'Foo 1, 10:20',
+  ])('%j is not a time', (text) => {
+    expect(() => parsePastTime(text, now)).toThrow(
+      `--at is ${JSON.stringify(text)}, must be a time such as 2026-01-01T10:42:30Z, a local time such as 10:42:30 or "Nov 23, 10:42:30", or a duration`,
+    );
+  });
 
   it('rejects 2026-01-01T10:20:01Z, a second ahead', () => {
     expect(() => parsePastTime('2026-01-01T10:20:01Z', now)).toThrow(

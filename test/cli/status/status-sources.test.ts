@@ -13,7 +13,7 @@ import { serveApp } from './status-fixture.js';
 
 const MESSAGE = 'connect ECONNREFUSED 10.0.0.7:9090\u001b[2J';
 const LINE =
-  'promscaler: data source other (http://other:9090) failed since 2026-01-01T00:00:00Z: connect ECONNREFUSED 10.0.0.7:9090';
+  'promscaler: data source other (http://other:9090) failed since 00:00:00: connect ECONNREFUSED 10.0.0.7:9090';
 
 /** A service whose data source `other` fails. */
 function failingApp(): RequestListener {
@@ -31,7 +31,9 @@ function failingApp(): RequestListener {
 
 describe('status of a service with a data source that fails', () => {
   it('names it on standard error with URL, first failure and error, without control characters', async () => {
-    const { exitCode, stderr } = await runCli(['status', '--url', await serveApp(failingApp())]);
+    const { exitCode, stderr } = await runCli(['status', '--url', await serveApp(failingApp())], {
+      clock: new ManualClock(),
+    });
 
     expect(exitCode).toBe(0);
     expect(stderr.split('\n')[0]).toContain(LINE);

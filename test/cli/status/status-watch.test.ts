@@ -99,7 +99,7 @@ describe('status --watch', () => {
       .map((screen) => screen.replace(/\u001b\[(?:\d*m|[KJ])/g, '').split('\n'));
     expect(screens.map((lines) => lines[0])).toEqual(
       ['20', '23', '26'].map(
-        (second) => `${served.url[1] ?? ''}, 2026-01-01T00:00:${second}Z, every 3 s (Ctrl-C to exit)`,
+        (second) => `${served.url[1] ?? ''}, 00:00:${second}, every 3 s (Ctrl-C to exit)`,
       ),
     );
     expect(screens.map((lines) => lines.find((line) => line.includes(' api '))?.includes('90%'))).toEqual([
