@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CONDITION_TYPES } from '../decision/result/condition.js';
 import { LIMIT_NAMES } from '../decision/result/limit-names.js';
 import type { SampleErrorKind } from '../decision/snapshot/snapshot.js';
-import { FAILURE_REASONS } from '../units/failure.js';
+import { SAMPLE_FAILURE_REASONS } from '../units/failure.js';
 
 export const time = z.string().meta({ format: 'date-time' });
 
@@ -322,7 +322,10 @@ const sampleSchema = z.union([
   z.object({
     error: z.string(),
     kind: z.enum(ERROR_KINDS),
-    reason: z.enum(FAILURE_REASONS).optional().describe('Why the query has no usable answer.'),
+    reason: z
+      .enum(SAMPLE_FAILURE_REASONS)
+      .optional()
+      .describe('Why the query has no usable answer; `internal_error`: a defect of promscaler.'),
   }),
 ]);
 

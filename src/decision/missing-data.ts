@@ -1,4 +1,5 @@
 import { valueAt } from '../scaler/plain-json.js';
+import { INTERNAL_ERROR } from '../units/failure.js';
 import { countAre, formatSeconds } from '../units/format.js';
 import {
   command,
@@ -16,7 +17,11 @@ import {
 export function findData(scaler: TroubledScaler): readonly Remedy[] {
   const unanswered = scaler.metrics.find(({ noAnswer }) => noAnswer !== undefined)?.noAnswer;
   const fix = { text: 'Run doctor to find the fix', snippet: doctor(scaler) };
-  if (unanswered === undefined) return [...addRequests(scaler), fix, ...tryQueries(scaler)];
+  if (unanswered === undefined) {
+    const defect = reportDefect(scaler);
+    const isAll = defect.length > 0 && scaler.metrics.every((one) => one.error === null || isDefect(one));
+    return [...defect, ...addRequests(scaler), ...(isAll ? [] : [fix]), ...tryQueries(scaler)];
+  }
   const meanwhile = keptMeanwhile(scaler);
   const { host, isDown } = unanswered;
   if (!isDown) return [{ ...fix, text: `${fix.text}; ${meanwhile}` }, ...tryQueries(scaler)];
@@ -43,12 +48,23 @@ export function findData(scaler: TroubledScaler): readonly Remedy[] {
  * raise the count.
  */
 function keptMeanwhile({ metrics, currentReplicas, document }: TroubledScaler): string {
-  const isMissing = ({ error }: TroubledScaler['metrics'][number]): boolean => error !== null;
+  const isMissing = ({ error }: TroubledMetric): boolean => error !== null;
   if (!metrics.some(isMissing)) return 'meanwhile the fallback applies';
   const isKept = metrics.every(isMissing) && currentReplicas !== null;
   const kept = isKept ? `${countAre(currentReplicas, 'replica')} kept` : 'nothing is scaled down';
   const after = valueAt(document, ['spec', 'fallback', 'afterSeconds']);
   return `meanwhile ${kept}${typeof after === 'number' ? `, and the fallback applies after ${formatSeconds(after)}` : ''}`;
+}
+
+type TroubledMetric = TroubledScaler['metrics'][number];
+
+function isDefect({ error }: TroubledMetric): boolean {
+  return error?.startsWith(INTERNAL_ERROR.message) === true;
+}
+
+function reportDefect({ metrics }: TroubledScaler): readonly Remedy[] {
+  const text = 'Report the defect of promscaler, with the line "query failed: internal error" of its log';
+  return metrics.some(isDefect) ? [{ text, snippet: null }] : [];
 }
 
 /**
@@ -79,8 +95,10 @@ function addRequests(scaler: TroubledScaler): readonly Remedy[] {
  * queries are not the cause.
  */
 function tryQueries(scaler: TroubledScaler): readonly Remedy[] {
-  return scaler.metrics.flatMap(({ metric, error, noAnswer, readAsZero }, index): readonly Remedy[] => {
-    const isAnswered = error !== null && noAnswer === undefined && readMissingRequest(error) === null;
+  return scaler.metrics.flatMap((one, index): readonly Remedy[] => {
+    const { metric, error, noAnswer, readAsZero } = one;
+    const isAnswered =
+      error !== null && noAnswer === undefined && readMissingRequest(error) === null && !isDefect(one);
     const snippet = isAnswered || readAsZero !== undefined ? queryAt(scaler, `spec.metrics[${index}]`) : null;
     return snippet === null ? [] : [{ text: `Try the query of ${metric} in Prometheus`, snippet }];
   });

@@ -98,7 +98,8 @@ export function toSample(metric: MetricSpec, answer: Answer, context: SampleCont
 }
 
 function answeredOrError(answer: Answer, source: string): AnswerWithSeries | ErrorSample {
-  if (answer.class === 'failed') return { form: 'error', failure: { ...answer, source } };
+  if (answer.class === 'failed')
+    return { form: 'error', failure: answer.reason === 'internal_error' ? answer : { ...answer, source } };
   if (answer.class === 'invalid' || answer.class === 'missing')
     return errorSample(answer.class, answer.message);
   // A partial answer without series is `invalid`, not `missing`, which `onMissing: zero` would count as 0: the server

@@ -18,6 +18,13 @@ export const FAILURE_REASONS = [
   'over_limit',
 ] as const;
 
+/** Why a metric has no value, as samples and the API have it. */
+export const SAMPLE_FAILURE_REASONS = [
+  ...FAILURE_REASONS,
+  /** A defect of promscaler, which no data source can cause. `promscaler_internal_errors_total` counts it. */
+  'internal_error',
+] as const;
+
 /** Why the decision cannot use the answer to a query. */
 export type UnusableReason =
   /** The answer has no series. */
@@ -30,7 +37,7 @@ export type UnusableReason =
   | 'no_proposal';
 
 /** `unknown`: the snapshot of a failed query does not contain the reason. */
-export type FailureReason = (typeof FAILURE_REASONS)[number] | UnusableReason | 'unknown';
+export type FailureReason = (typeof SAMPLE_FAILURE_REASONS)[number] | UnusableReason | 'unknown';
 
 /**
  * Why a metric has no value. Sample, result of the metric, condition, log line, outage and API all use this type, so
@@ -99,6 +106,12 @@ export function isSameFailure(a: Failure | null, b: Failure | null): boolean {
 }
 
 export const CANCELED: Failure = failed('canceled', 'the query was canceled');
+
+/** The answer after an internal error, which is logged. Without any answer, the caller would wait forever. */
+export const INTERNAL_ERROR: Failure = failed(
+  'internal_error',
+  'an internal error of promscaler, whose log has the line "query failed: internal error"',
+);
 
 const SERVER_REASONS: ReadonlySet<FailureReason> = new Set([
   'timeout',

@@ -3,7 +3,7 @@ import { podsAt } from '../../src/decision/missing-data.js';
 import { remediesOf } from '../../src/decision/remedies.js';
 import type { TroubledScaler } from '../../src/decision/snippet.js';
 import { failureWithoutAnswer } from '../../src/http/http-client.js';
-import { mayBeDown } from '../../src/units/failure.js';
+import { INTERNAL_ERROR, mayBeDown } from '../../src/units/failure.js';
 
 const BLIND: TroubledScaler = {
   namespace: 'shop',
@@ -90,6 +90,25 @@ describe('what to do about a metric without a value', () => {
       ];
 
       expect(remediesFor({ metrics })).toEqual(expected);
+    },
+  );
+
+  it.each([
+    [null, []],
+    ['no series', ['Run doctor to find the fix: kubectl exec', 'Try the query of queue in Prometheus: q']],
+  ])(
+    'says that an internal error is a defect to report, next to a metric with the error %j',
+    (error, others) => {
+      const metrics = [
+        { metric: 'cpu', error: INTERNAL_ERROR.message },
+        { metric: 'queue', error },
+      ];
+      const queries = [0, 1].map((index) => ({ path: `spec.metrics[${index}]`, query: 'q', graphUrl: null }));
+
+      expect(remediesFor({ metrics, queries })).toEqual([
+        'Report the defect of promscaler, with the line "query failed: internal error" of its log',
+        ...others,
+      ]);
     },
   );
 

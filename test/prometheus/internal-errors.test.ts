@@ -3,6 +3,7 @@ import type { Answer } from '../../src/prometheus/answers/answer.js';
 import { createMetricSource } from '../../src/prometheus/metric-source.js';
 import { aClient, aSource, cpuMetric } from '../support/builders.js';
 import { answersByKey, realClock, startRound } from './fakes.js';
+import { INTERNAL_ERROR } from '../../src/units/failure.js';
 import { due } from './round-fixture.js';
 
 /** An answer with which the reader of answers cannot work: a defect of our own. */
@@ -41,7 +42,7 @@ describe('an internal error', () => {
   it('in a query for several namespaces is reported, and is no value', async () => {
     const { answer, faults } = await round((query) => (query.includes('count by') ? NONE : DEFECTIVE));
 
-    expect(answer).toMatchObject({ class: 'failed', message: 'the query failed with an internal error' });
+    expect(answer).toEqual(INTERNAL_ERROR);
     expect(faults).toEqual([expect.any(TypeError)]);
   });
 });

@@ -5,6 +5,7 @@ import type { Series } from '../../src/prometheus/answers/columns.js';
 import { listUsage } from '../../src/decision/snapshot/snapshot.js';
 import { toSample, toSamples } from '../../src/prometheus/samples.js';
 import type { LabelSelector, MetricSpec, PodsMetric } from '../../src/scaler/spec.js';
+import { INTERNAL_ERROR } from '../../src/units/failure.js';
 import { aPod, aScaler, aSource, at, cpuMetric, externalMetric, T0, WORKLOAD } from '../support/builders.js';
 import { values } from './fakes.js';
 
@@ -55,6 +56,7 @@ describe('a sample without an answer', () => {
       { class: 'failed', reason: 'over_limit', message: 'not sent' },
       { reason: 'over_limit', source: 'default', message: 'not sent' },
     ],
+    [INTERNAL_ERROR, { reason: 'internal_error', message: INTERNAL_ERROR.message }],
   ] as const)('is an error for %j, with the reason of a failure', (answer, error) => {
     for (const metric of [cpuMetric, podsMetric, objectMetric, externalMetric()]) {
       expect(sampleOf(metric, answer)).toEqual({

@@ -1,6 +1,6 @@
 import { parseScaler } from '../../scaler/read/parse-scaler.js';
 import type { Scaler } from '../../scaler/spec.js';
-import { FAILURE_REASONS } from '../../units/failure.js';
+import { SAMPLE_FAILURE_REASONS } from '../../units/failure.js';
 import { parseQuantity } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
 import type { Field } from './json-reader.js';
@@ -265,7 +265,7 @@ function readRate(
 
 function readErrorSample(field: Field): Sample {
   const { error, kind: named, reason, since } = readObject(field, ['error', 'kind', 'reason', 'since']);
-  const why = optional(reason, (inner) => readOneOf(inner, FAILURE_REASONS));
+  const why = optional(reason, (inner) => readOneOf(inner, SAMPLE_FAILURE_REASONS));
   const kind = optional(named, (inner) => readOneOf(inner, KINDS)) ?? 'failed';
   const sample = errorSample(kind === 'failed' ? (why ?? 'unknown') : kind, readString(error));
   const start = optional(since, readInstant);

@@ -1,4 +1,4 @@
-import { failed, type Failure } from '../../units/failure.js';
+import type { Failure } from '../../units/failure.js';
 import type { JsonBounds } from '../../units/json-bounds.js';
 import type { Instant } from '../../units/time.js';
 import type { SourceConfig } from '../data-source/source-config.js';
@@ -48,9 +48,6 @@ export function withFields<A extends Answer, F extends object>(answer: A, fields
 
 /** Applies to each class of answers in `A`. */
 type Changed<A, F> = A extends unknown ? Omit<A, keyof F> & F : never;
-
-/** The answer after an internal error, which is logged. Without any answer, the caller would wait forever. */
-export const INTERNAL_ERROR: Failure = failed('bad_answer', 'the query failed with an internal error');
 
 /** Limits what is read of an answer, so that no server and no careless query can exhaust the memory. */
 export interface AnswerLimits {

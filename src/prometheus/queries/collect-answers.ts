@@ -1,7 +1,8 @@
 import type { Scaler } from '../../scaler/spec.js';
 import type { Clock, ReadyQueue } from '../../units/clock.js';
 import { mustGet } from '../../units/maps.js';
-import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
+import { INTERNAL_ERROR } from '../../units/failure.js';
+import type { Answer } from '../answers/answer.js';
 import { ageKey, type SourceAge, UNKNOWN_AGE, urlIndexOf } from '../source/age.js';
 import { applyChecks } from './checks.js';
 import { type MetricQuery, ownKey, type ScalerQueries } from './compile-queries.js';

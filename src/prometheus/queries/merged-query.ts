@@ -1,6 +1,6 @@
-import type { FailureReason } from '../../units/failure.js';
+import { type FailureReason, INTERNAL_ERROR } from '../../units/failure.js';
 import { groupBy } from '../../units/maps.js';
-import { type Answer, INTERNAL_ERROR, withFields } from '../answers/answer.js';
+import { type Answer, withFields } from '../answers/answer.js';
 import type { TimedAnswer } from '../source/queue.js';
 
 /**

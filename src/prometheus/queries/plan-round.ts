@@ -2,7 +2,7 @@ import type { PodsPattern } from '../../promql/pods-pattern.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { type Clock, periodicYield } from '../../units/clock.js';
 import { groupBy } from '../../units/maps.js';
-import { INTERNAL_ERROR } from '../answers/answer.js';
+import { INTERNAL_ERROR } from '../../units/failure.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { QueryOwner } from '../source/fair-slots.js';
 import { resourceCandidate, type DuplicateCandidate } from './duplicate-watch.js';

@@ -1,6 +1,7 @@
 import { periodicYield } from '../../units/clock.js';
 import { mustGet } from '../../units/maps.js';
-import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
+import { INTERNAL_ERROR } from '../../units/failure.js';
+import type { Answer } from '../answers/answer.js';
 import { queryDeadlineSeconds } from '../data-source/source-config.js';
 import { queryTimed, type SendOptions } from '../source/queue.js';
 import { createCollector, type RoundInput } from './collect-answers.js';

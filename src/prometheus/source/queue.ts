@@ -1,7 +1,14 @@
 import { type Clock, sleep } from '../../units/clock.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
-import { CANCELED, failed, type Failure, isServerFailure, type QueryReport } from '../../units/failure.js';
-import { type Answer, INTERNAL_ERROR } from '../answers/answer.js';
+import {
+  CANCELED,
+  failed,
+  type Failure,
+  INTERNAL_ERROR,
+  isServerFailure,
+  type QueryReport,
+} from '../../units/failure.js';
+import type { Answer } from '../answers/answer.js';
 import type { PrometheusClient } from '../client/client.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { createFairSlots, type QueryOwner, type SlotRequest } from './fair-slots.js';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { type Answer, INTERNAL_ERROR } from '../../../src/prometheus/answers/answer.js';
+import type { Answer } from '../../../src/prometheus/answers/answer.js';
+import { INTERNAL_ERROR } from '../../../src/units/failure.js';
 
 import { createCollector, type Readings } from '../../../src/prometheus/queries/collect-answers.js';
 import { createCapacityWatch } from '../../../src/prometheus/queries/capacity-watch.js';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import { createMergedQuery, SPLITS_PER_NAMESPACE } from '../../../src/prometheus/queries/merged-query.js';
+import { INTERNAL_ERROR } from '../../../src/units/failure.js';
 import { T0 } from '../../support/builders.js';
 import { values } from '../fakes.js';
 
@@ -229,10 +230,7 @@ describe('a query for several members', () => {
       throw error;
     });
 
-    expect(answers['w001']).toMatchObject({
-      class: 'failed',
-      message: 'the query failed with an internal error',
-    });
+    expect(answers['w001']).toEqual(INTERNAL_ERROR);
     expect(faults).toEqual([error]);
     expect((await round(value)).unclean).toEqual([]);
   });

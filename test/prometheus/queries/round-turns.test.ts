@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { INTERNAL_ERROR } from '../../../src/prometheus/answers/answer.js';
+import { INTERNAL_ERROR } from '../../../src/units/failure.js';
 import { createMetricSource } from '../../../src/prometheus/metric-source.js';
 import { aClient, aSource, externalMetric } from '../../support/builders.js';
 import { ManualClock, settle } from '../../support/manual-clock.js';

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import {
   describeFailure,
+  INTERNAL_ERROR,
   type Failure,
   type FailureReason,
   isServerFailure,
@@ -305,7 +306,7 @@ describe('an internal error', () => {
       },
     });
 
-    expect(await ask('q')).toMatchObject({ class: 'failed', reason: 'bad_answer' });
+    expect(await ask('q')).toEqual(INTERNAL_ERROR);
     expect(faults).toEqual([new TypeError('broken')]);
   });
 });
