@@ -1,5 +1,5 @@
 import type { Clock } from '../units/clock.js';
-import type { ApiContext } from './api/requests/context.js';
+import type { ApiContext } from './api/requests/request.js';
 import { createObject } from './api/writes/create.js';
 import { type FaultMatch, FaultPlan } from './api/requests/faults.js';
 import { type KubeObject, namespaceOf } from './objects/kube-object.js';

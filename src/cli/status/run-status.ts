@@ -6,7 +6,6 @@ import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { type ServiceClient, withService } from '../reach/service-client.js';
-import { recommendationItems, recommendationLines } from './recommendations.js';
 import {
   explainMissing,
   failingSources,
@@ -29,6 +28,12 @@ import {
   writeTable,
   writeTitles,
 } from './status-table.js';
+import type { ScalerView } from '../../api/answers.js';
+import { patchCommand } from '../../decision/snippet.js';
+import { evidenceLines } from '../../scaler/field-changes.js';
+import { RECOMMEND_CONDITION } from '../../telemetry/recommendation.js';
+import { cleanText } from '../../units/clean-text.js';
+import type { ScalerName } from '../reach/service-pages.js';
 
 export interface StatusOptions extends ReachOptions, SelectionOptions {
   /** Whether to repeat: a terminal shows the current table, other output gets each changed row. */
@@ -293,4 +298,75 @@ function cut(
 function heightOf(line: string, columns: number | null): number {
   const length = line.replace(COLOR, '').length;
   return columns === null ? 1 : Math.max(1, Math.ceil(length / columns));
+}
+
+type Recommendation = NonNullable<ScalerView['recommendation']>;
+
+interface RecommendationItem extends Recommendation {
+  readonly namespace: string;
+  readonly name: string;
+  /** The command that applies the change; null: there is no change, or the document is a file. */
+  readonly applyWith: string | null;
+  readonly reproduceWith: string;
+}
+
+/** Returns the recommendations of the scalers that were back-tested. */
+function recommendationItems(rows: readonly ScalerView[], command: string): readonly RecommendationItem[] {
+  return rows.flatMap(({ namespace, name, recommendation }) =>
+    recommendation === undefined
+      ? []
+      : [
+          {
+            namespace,
+            name,
+            ...recommendation,
+            applyWith: applyCommand({ namespace, name }, recommendation),
+            reproduceWith: reproduceCommand({ namespace, name }, recommendation, command),
+          },
+        ],
+  );
+}
+
+/** Returns the recommendations of these scalers as text: the largest saving first, scalers without a change last. */
+function recommendationLines(rows: readonly ScalerView[], command: string): readonly string[] {
+  const items = recommendationItems(rows, command);
+  if (items.length === 0)
+    return [
+      'no document has been back-tested yet: back-tests run nightly if recommendations.enabled is true in the service config',
+    ];
+  const sorted = items.toSorted(
+    (a, b) => (b.saving?.percent ?? -Infinity) - (a.saving?.percent ?? -Infinity),
+  );
+  const untested = rows.length - items.length;
+  return [
+    ...sorted.flatMap(itemLines),
+    ...(untested === 0 ? [] : [`${untested} of ${rows.length} scalers have not been back-tested yet`]),
+  ].map(cleanText);
+}
+
+function itemLines(item: RecommendationItem): readonly string[] {
+  const { namespace, name, changes, reason, applyWith, reproduceWith } = item;
+  const key = `${namespace}/${name}`;
+  if (changes.length === 0) return [`${key}: no change: ${reason}`];
+  return [
+    `${key}: ${reason}`,
+    ...evidenceLines(item).map((line) => `  ${line}`),
+    `  apply: ${applyWith ?? `set these fields in the file of ${key}`}`,
+    `  reproduce: ${reproduceWith}`,
+  ];
+}
+
+function applyCommand(named: ScalerName, { patch, isObject }: Recommendation): string | null {
+  return patch === null || !isObject ? null : patchCommand(named, patch);
+}
+
+function reproduceCommand(
+  { namespace, name }: ScalerName,
+  { from, to, stepSeconds, isObject }: Recommendation,
+  command: string,
+): string {
+  const options = `--config promscaler.yaml --from ${from} --to ${to} --step ${stepSeconds}s --recommend '${RECOMMEND_CONDITION}'`;
+  return isObject
+    ? `kubectl get scalers.promscaler.dev ${name} -n ${namespace} -o yaml | ${command} backtest --scaler - ${options}`
+    : `${command} backtest --scaler 'FILE#${namespace}/${name}' ${options}`;
 }

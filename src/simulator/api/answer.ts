@@ -4,12 +4,11 @@ import { authenticate, reviewAccess, reviewRules, reviewToken, reviewUserAccess 
 import type { ApiParts, ApiRequest } from './exchange.js';
 import type { Subject as FaultSubject } from './requests/faults.js';
 import { type Reply, answerResource, type Sent } from './handle.js';
-import { negotiate, type ResourceRequest } from './requests/request.js';
+import { negotiate, type ResourceRequest, type ApiContext } from './requests/request.js';
 import { RENDERINGS, includedObject } from './reads/render.js';
 import { type Subject, accessOf, forbidden, isAllowed, type Rbac } from './requests/rules.js';
 import type { WatchPeer } from './reads/watch.js';
 import { type JsonObject, stringAt } from '../kinds/json.js';
-import type { ApiContext } from './requests/context.js';
 import { discover, describeOpenApi } from './discovery.js';
 import { parseBody } from './requests/parse-body.js';
 import { decodeReview, decodeRulesReview } from './requests/protobuf.js';

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ApiContext } from './requests/context.js';
 import type { FaultPlan } from './requests/faults.js';
 import type { Sent } from './handle.js';
 import type { RequestLog } from './requests/request-log.js';
-import type { ResourceRequest } from './requests/request.js';
+import type { ResourceRequest, ApiContext } from './requests/request.js';
 import type { Rbac } from './requests/rules.js';
 import type { Watches } from './reads/watch.js';
 

@@ -1,8 +1,7 @@
 import { type JsonObject, listAt } from '../kinds/json.js';
-import type { ApiContext } from './requests/context.js';
 import { createObject, issueToken } from './writes/create.js';
 import { getObject, listObjects } from './reads/list.js';
-import { negotiate, readWriter, type ResourceRequest } from './requests/request.js';
+import { negotiate, readWriter, type ResourceRequest, type ApiContext } from './requests/request.js';
 import type { KubeObject } from '../objects/kube-object.js';
 import { parseBody } from './requests/parse-body.js';
 import type { Addressed } from '../objects/preconditions.js';

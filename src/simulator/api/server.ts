@@ -1,12 +1,19 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { splitToken } from './requests/access.js';
-import { tooLargeBody } from '../objects/status-error.js';
+import { splitToken, authenticate } from './requests/access.js';
+import {
+  tooLargeBody,
+  StatusError,
+  makeStatus,
+  noSuchResource,
+  serverFault,
+} from '../objects/status-error.js';
 import { answerRequest, openWatch, subjectOf } from './answer.js';
 import type { ApiParts, Exchange } from './exchange.js';
-import { meetFault } from './fault-effects.js';
 import type { Reply } from './handle.js';
 import { type ResourceRequest, parseRequest } from './requests/request.js';
 import type { WatchPeer } from './reads/watch.js';
+import type { FaultEffect } from './requests/faults.js';
+import { accessOf, forbidden } from './requests/rules.js';
 
 const LARGEST_BODY_BYTES = 3 * 1024 * 1024;
 /** A watch with more unsent bytes is disconnected, because a client that does not read would fill the memory. */
@@ -48,7 +55,7 @@ async function receive(parts: ApiParts, request: IncomingMessage, response: Serv
   const exchange = { method, address, host, authorization, sent, parsed, request, response, arrived };
   const fault = parsed === null ? null : parts.faults.takeForRequest(subjectOf(parsed, sent));
   if (fault === null) respond(parts, exchange);
-  else meetFault({ parts, respond, answerRequest, note }, exchange, fault);
+  else meetFault(parts, exchange, fault);
 }
 
 /** Reads a body; null: it is too large, and the rest of it was read and discarded. */
@@ -161,4 +168,102 @@ function note(
     body: isRead ? null : sent.body,
     isApplied: outcome.isApplied && !isRead,
   });
+}
+
+function meetFault(parts: ApiParts, exchange: Exchange, fault: FaultEffect): void {
+  const { response } = exchange;
+  const { clock } = parts.context;
+  switch (fault.kind) {
+    case 'refuse':
+      note(parts, exchange, { code: fault.status, isApplied: false });
+      refuse(response, fault);
+      return;
+    case 'delay':
+      parts.onClose(clock.after(fault.ms, () => respond(parts, exchange)));
+      return;
+    case 'drop':
+      note(parts, exchange, { code: null, isApplied: false });
+      exchange.request.socket.destroy();
+      return;
+    case 'lose-answer':
+      note(parts, exchange, { code: null, isApplied: answerRequest(parts, exchange).code < 400 });
+      exchange.request.socket.destroy();
+      return;
+    case 'apply-late':
+      note(parts, exchange, { code: 504, isApplied: false });
+      refuse(response, { status: 504, reason: 'Timeout' });
+      parts.onClose(
+        clock.after(fault.ms, () => {
+          note(parts, exchange, { code: null, isApplied: answerRequest(parts, exchange).code < 400 });
+        }),
+      );
+      return;
+    case 'stall':
+      note(parts, exchange, { code: null, isApplied: false });
+      return;
+    case 'override-replicas':
+      respond(parts, withReplicas(exchange, fault.replicas));
+      return;
+    case 'forbid':
+      forbid(parts, exchange);
+      return;
+    case 'throttle':
+      note(parts, exchange, { code: 429, isApplied: false });
+      throttle(response, fault.retryAfterSeconds ?? 1);
+      return;
+    default:
+      fault satisfies never;
+  }
+}
+
+/** Answers 403, as a real server does until it has read its roles and bindings. */
+function forbid(parts: ApiParts, exchange: Exchange): void {
+  const { parsed, authorization, response } = exchange;
+  let error: StatusError;
+  try {
+    const { user } = authenticate(parts.rbac(), parts.context.tokens, authorization);
+    error = parsed === null ? noSuchResource() : forbidden(user, accessOf(parsed));
+  } catch (failure) {
+    error = failure instanceof StatusError ? failure : serverFault(String(failure));
+  }
+  note(parts, exchange, { code: error.code, isApplied: false });
+  response.writeHead(error.code, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(error.status));
+}
+
+/** Answers 429 like API priority and fairness: as plain text with `Retry-After`. */
+function throttle(response: ServerResponse, retryAfterSeconds: number): void {
+  response.writeHead(429, {
+    'content-type': 'text/plain; charset=utf-8',
+    'retry-after': String(retryAfterSeconds),
+    'x-content-type-options': 'nosniff',
+  });
+  response.end('Too many requests, please try again later.\n');
+}
+
+function refuse(
+  response: ServerResponse,
+  fault: Omit<Extract<FaultEffect, { readonly kind: 'refuse' }>, 'kind'>,
+): void {
+  const { status, reason = 'InternalError', retryAfter } = fault;
+  const body =
+    fault.body ?? JSON.stringify(makeStatus({ code: status, reason, message: `simulated ${status}` }));
+  const type = body.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8';
+  response.writeHead(status, {
+    'content-type': type,
+    ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
+  });
+  response.end(body);
+}
+
+/** Replaces the replicas in a write, like an admission webhook. The answer contains the replaced replicas. */
+function withReplicas(exchange: Exchange, replicas: number): Exchange {
+  const { sent, parsed } = exchange;
+  const isWrite = parsed?.verb === 'patch' || parsed?.verb === 'update' || parsed?.verb === 'create';
+  if (!isWrite || !sent.body.startsWith('{')) return exchange;
+  const body: unknown = JSON.parse(sent.body);
+  const object = typeof body === 'object' && body !== null ? { ...body } : {};
+  const spec = 'spec' in object && typeof object.spec === 'object' ? object.spec : {};
+  const changed = JSON.stringify({ ...object, spec: { ...spec, replicas } });
+  return { ...exchange, sent: { ...sent, body: changed } };
 }

@@ -3,7 +3,7 @@ import { type KubeObject, asKubeObject } from '../objects/kube-object.js';
 import type { Writer } from '../objects/managed-fields.js';
 import type { Resource } from '../objects/resources.js';
 import { invalidFields, type FieldCause } from '../objects/status-error.js';
-import { type Arrival, reportUnknown } from '../objects/strict-fields.js';
+import { type Arrival, reportUnknown } from '../objects/read-object.js';
 import { type CelEvaluator, memberSchema, ruleProblems } from './cel-rules.js';
 
 const METADATA = ['apiVersion', 'kind', 'metadata'];
@@ -169,51 +169,39 @@ function limitProblems(value: Json, schema: JsonObject, path: string): readonly 
       (bound) => `should be less than${orEqual(isBelow)} ${bound}`,
     );
   }
+  const size = sizeOf(value);
+  if (size !== null) {
+    const { suffix, verb, unit, count } = size;
+    limit(
+      `min${suffix}`,
+      (bound) => count < bound,
+      (bound) => `should ${verb} at least ${bound} ${unit}`,
+    );
+    limit(
+      `max${suffix}`,
+      (bound) => count > bound,
+      (bound) => `should ${verb} at most ${bound} ${unit}`,
+    );
+  }
   if (typeof value === 'string') {
-    const { length } = Array.from(value);
-    limit(
-      'minLength',
-      (bound) => length < bound,
-      (bound) => `should be at least ${bound} chars long`,
-    );
-    limit(
-      'maxLength',
-      (bound) => length > bound,
-      (bound) => `should be at most ${bound} chars long`,
-    );
     const { pattern, format } = schema;
     if (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(value))
       problems.push(invalid(path, value, `should match '${pattern}'`));
     if (format === 'date-time' && Number.isNaN(Date.parse(value)))
       problems.push(invalid(path, value, `must be of type date-time: ${JSON.stringify(value)}`));
   }
-  if (isList(value)) {
-    const { length } = value;
-    limit(
-      'minItems',
-      (bound) => length < bound,
-      (bound) => `should have at least ${bound} items`,
-    );
-    limit(
-      'maxItems',
-      (bound) => length > bound,
-      (bound) => `should have at most ${bound} items`,
-    );
-  }
-  if (isObject(value)) {
-    const { length } = Object.keys(value);
-    limit(
-      'minProperties',
-      (bound) => length < bound,
-      (bound) => `should have at least ${bound} properties`,
-    );
-    limit(
-      'maxProperties',
-      (bound) => length > bound,
-      (bound) => `should have at most ${bound} properties`,
-    );
-  }
   return problems;
+}
+
+/** Returns what a schema limits with `minLength`, `maxItems` and their like; null: the value has no size. */
+function sizeOf(
+  value: Json,
+): { readonly suffix: string; readonly verb: string; readonly unit: string; readonly count: number } | null {
+  if (typeof value === 'string')
+    return { suffix: 'Length', verb: 'be', unit: 'chars long', count: Array.from(value).length };
+  if (isList(value)) return { suffix: 'Items', verb: 'have', unit: 'items', count: value.length };
+  if (!isObject(value)) return null;
+  return { suffix: 'Properties', verb: 'have', unit: 'properties', count: Object.keys(value).length };
 }
 
 function memberProblems(value: Json, schema: JsonObject, path: string): readonly FieldCause[] {

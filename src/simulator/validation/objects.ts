@@ -34,15 +34,7 @@ export function configMapCauses(object: KubeObject, before: KubeObject | null): 
     ...Object.keys({ ...data, ...binary })
       .filter((key) => key.length > 253 || !CONFIG_KEY.test(key))
       .map((key) => invalid(`data[${key}]`, key, CONFIG_KEY_RULE)),
-    ...(bytes > MOST_CONFIG_BYTES
-      ? [
-          {
-            reason: 'FieldValueTooLong',
-            field: '[]',
-            text: 'Too long: may not be more than 1048576 bytes',
-          } as const,
-        ]
-      : []),
+    ...tooLong('[]', bytes, MOST_CONFIG_BYTES),
   ];
 }
 
@@ -67,13 +59,9 @@ export function eventCauses(object: KubeObject): readonly FieldCause[] {
  * Returns the violations of the rules that `events.k8s.io` has for new Events, in addition to those for core Events.
  */
 export function newEventCauses(object: KubeObject): readonly FieldCause[] {
-  const isMissing = (field: string): boolean => (stringAt(object, field) ?? '') === '';
+  const needed = ['eventTime', 'reportingController', 'reportingInstance', 'action', 'reason'];
   return [
-    ...(isMissing('eventTime') ? [required('eventTime')] : []),
-    ...(isMissing('reportingController') ? [required('reportingController')] : []),
-    ...(isMissing('reportingInstance') ? [required('reportingInstance')] : []),
-    ...(isMissing('action') ? [required('action')] : []),
-    ...(isMissing('reason') ? [required('reason')] : []),
+    ...needed.filter((field) => (stringAt(object, field) ?? '') === '').map((field) => required(field)),
     ...(['Normal', 'Warning'].includes(stringAt(object, 'type') ?? '')
       ? []
       : [invalid('type', object['type'], 'has invalid value: ')]),
@@ -144,6 +132,12 @@ export function unsupported(field: string, value: Json | undefined, known: reado
 
 export function forbidden(field: string, why: string): FieldCause {
   return { reason: 'FieldValueForbidden', field, text: `Forbidden: ${why}` };
+}
+
+/** Returns the violation of a text that has more bytes than the limit. */
+export function tooLong(field: string, bytes: number, most: number): readonly FieldCause[] {
+  const text = `Too long: may not be more than ${most} bytes`;
+  return bytes > most ? [{ reason: 'FieldValueTooLong', field, text }] : [];
 }
 
 export function negative(field: string, value: Json | undefined): readonly FieldCause[] {

@@ -2,7 +2,15 @@ import type { KubeObject } from '../objects/kube-object.js';
 import type { Resource } from '../objects/resources.js';
 import { type FieldCause, invalidFields } from '../objects/status-error.js';
 import { type JsonObject, valueAt, stringsAt } from '../kinds/json.js';
-import { negative, invalid, autoscalerCauses, configMapCauses, eventCauses, leaseCauses } from './objects.js';
+import {
+  negative,
+  invalid,
+  autoscalerCauses,
+  configMapCauses,
+  eventCauses,
+  leaseCauses,
+  tooLong,
+} from './objects.js';
 import { podCauses, replicationControllerCauses, workloadCauses } from './pods.js';
 
 /** Throws 422 with all violations if an object is invalid. `object` must be in its stored form. */
@@ -62,10 +70,6 @@ function metadataCauses({ kind, metadata }: KubeObject): readonly FieldCause[] {
   const labels = stringsAt(metadata, 'labels');
   const annotations = stringsAt(metadata, 'annotations');
   const bytes = Object.entries(annotations).reduce((sum, [key, text]) => sum + key.length + text.length, 0);
-  const tooLong = {
-    reason: 'FieldValueTooLong',
-    text: 'Too long: may not be more than 262144 bytes',
-  } as const;
   return [
     ...nameCauses(kind, metadata.name),
     ...Object.keys(labels)
@@ -77,7 +81,7 @@ function metadataCauses({ kind, metadata }: KubeObject): readonly FieldCause[] {
     ...Object.keys(annotations)
       .filter((key) => !isQualified(key))
       .map((key) => invalid('metadata.annotations', key, KEY_RULE)),
-    ...(bytes > MOST_ANNOTATION_BYTES ? [{ ...tooLong, field: 'metadata.annotations' }] : []),
+    ...tooLong('metadata.annotations', bytes, MOST_ANNOTATION_BYTES),
   ];
 }
 

@@ -1,9 +1,12 @@
 import { answerRequest, openWatch } from '../../../src/simulator/api/answer.js';
-import type { ApiContext } from '../../../src/simulator/api/requests/context.js';
 import { createObject } from '../../../src/simulator/api/writes/create.js';
 import type { ApiParts, ApiRequest } from '../../../src/simulator/api/exchange.js';
 import { FaultPlan } from '../../../src/simulator/api/requests/faults.js';
-import { parseRequest, type ResourceRequest } from '../../../src/simulator/api/requests/request.js';
+import {
+  parseRequest,
+  type ResourceRequest,
+  type ApiContext,
+} from '../../../src/simulator/api/requests/request.js';
 import { type WatchPeer, Watches } from '../../../src/simulator/api/reads/watch.js';
 import { type JsonObject, numberAt, objectAt, stringAt } from '../../../src/simulator/kinds/json.js';
 import type { KubeObject } from '../../../src/simulator/objects/kube-object.js';

@@ -1,7 +1,6 @@
 import { isObject, numberAt, stringAt } from '../../kinds/json.js';
-import type { ApiContext } from '../requests/context.js';
 import { type KubeObject, namespaceOf } from '../../objects/kube-object.js';
-import type { ResourceRequest } from '../requests/request.js';
+import type { ResourceRequest, ApiContext } from '../requests/request.js';
 import { matchOf } from '../../objects/selectors.js';
 import { forbidden } from '../../validation/objects.js';
 import { nameOf } from '../../objects/preconditions.js';

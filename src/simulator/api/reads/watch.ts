@@ -1,5 +1,4 @@
-import { isTrue, type ResourceRequest } from '../requests/request.js';
-import type { ApiContext } from '../requests/context.js';
+import { isTrue, type ResourceRequest, type ApiContext } from '../requests/request.js';
 import { type FaultMatch, type FaultPlan, type Subject, matches } from '../requests/faults.js';
 import { readRevision } from './list.js';
 import { type KubeObject, namespaceOf } from '../../objects/kube-object.js';

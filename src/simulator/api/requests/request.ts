@@ -2,6 +2,8 @@ import type { Catalog, Resource } from '../../objects/resources.js';
 import { type Writer, managerOf } from '../../objects/managed-fields.js';
 import { invalidOption, notAcceptable } from '../../objects/status-error.js';
 import { forbidden, required, unsupported } from '../../validation/objects.js';
+import type { CelEvaluator } from '../../validation/cel-rules.js';
+import type { ClusterState } from '../../objects/store.js';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete' | 'deletecollection';
 
@@ -136,4 +138,12 @@ export function negotiate(accept: string): Form {
     if (as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList') return 'metadata';
   }
   throw notAcceptable();
+}
+
+export interface ApiContext extends ClusterState {
+  /** The address in the answer to `GET /api`; null: the host of the request. */
+  readonly advertisedAddress: string | null;
+  /** Evaluates CEL rules; null: the optional library is not installed. */
+  readonly cel: CelEvaluator | null;
+  readonly tokens: Map<string, string>;
 }

@@ -6,10 +6,10 @@ import { fillDefaults } from '../../kinds/defaults.js';
 import { generatedName } from '../../objects/names.js';
 import { newEventCauses } from '../../validation/objects.js';
 import { validate } from '../../validation/validate.js';
-import type { ApiContext } from '../requests/context.js';
+import type { ApiContext } from '../requests/request.js';
 import { type Ownership, type Writer, ownChanges, withOwnerships } from '../../objects/managed-fields.js';
 import { type KubeObject, asKubeObject, makeUid, timestamp } from '../../objects/kube-object.js';
-import { emptyObject, readObject, storedType } from '../../objects/read-object.js';
+import { emptyObject, readObject, storedType, type Arrival } from '../../objects/read-object.js';
 import { NAMESPACES, type Resource, apiVersionOf } from '../../objects/resources.js';
 import {
   alreadyExists,
@@ -19,7 +19,6 @@ import {
   notFound,
   serverFault,
 } from '../../objects/status-error.js';
-import type { Arrival } from '../../objects/strict-fields.js';
 import { checkKind } from '../requests/parse-body.js';
 import { fromWire } from '../../objects/wire.js';
 

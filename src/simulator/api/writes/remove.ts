@@ -1,5 +1,5 @@
 import { type JsonObject, numberAt, objectAt, stringAt } from '../../kinds/json.js';
-import type { ApiContext } from '../requests/context.js';
+import type { ApiContext } from '../requests/request.js';
 import { type KubeObject, timestamp, withMetadata } from '../../objects/kube-object.js';
 import { type Addressed, checkDeletion, nameOf } from '../../objects/preconditions.js';
 import { notFound } from '../../objects/status-error.js';

@@ -4,7 +4,7 @@ import { scale as scaleType } from '../../kinds/meta.js';
 import { type Type, any } from '../../kinds/type.js';
 import { validateScale } from '../../validation/validate.js';
 import { applyConfiguration, checkConfiguration } from './apply.js';
-import type { ApiContext } from '../requests/context.js';
+import type { ApiContext } from '../requests/request.js';
 import { type Admission, createObject, keep, own, prepare } from './create.js';
 import { type Writer, withOwnerships } from '../../objects/managed-fields.js';
 import { type KubeObject, asKubeObject, withMetadata } from '../../objects/kube-object.js';
@@ -17,11 +17,10 @@ import {
   nameOf,
   requireVersion,
 } from '../../objects/preconditions.js';
-import { readObject, readScale, storedType } from '../../objects/read-object.js';
+import { readObject, readScale, storedType, type Arrival } from '../../objects/read-object.js';
 import { type Resource, apiVersionOf } from '../../objects/resources.js';
 import { scaleOf, withScale, toWire } from '../../objects/wire.js';
 import { badRequest, noSuchResource, notFound, unsupportedMediaType } from '../../objects/status-error.js';
-import type { Arrival } from '../../objects/strict-fields.js';
 
 export interface Written {
   readonly object: KubeObject;
