@@ -1,4 +1,4 @@
-import { formatInstant, type Instant, secondsBetween } from '../units/time.js';
+import { formatSecond, type Instant, secondsBetween } from '../units/time.js';
 import type { Clock } from '../units/clock.js';
 import type { JsonObject } from './api/json.js';
 import type { Log } from '../units/log.js';
@@ -219,22 +219,18 @@ function coreEventBody(seen: SeenEvent, instance: string): JsonObject {
     reportingComponent: CONTROLLER,
     reportingInstance: instance,
     action: ACTION,
-    firstTimestamp: wholeSecond(seen.firstAt),
-    lastTimestamp: wholeSecond(seen.lastAt),
+    firstTimestamp: formatSecond(seen.firstAt),
+    lastTimestamp: formatSecond(seen.lastAt),
     count: seen.count,
   };
 }
 
 function corePatch(seen: SeenEvent): JsonObject {
-  return { count: seen.count, lastTimestamp: wholeSecond(seen.lastAt) };
+  return { count: seen.count, lastTimestamp: formatSecond(seen.lastAt) };
 }
 
 function regarding({ ref, namespace, uid, resourceVersion }: EventObject): JsonObject {
   return { apiVersion: ref.apiVersion, kind: ref.kind, namespace, name: ref.name, uid, resourceVersion };
-}
-
-function wholeSecond(instant: Instant): string {
-  return `${formatInstant(instant).slice(0, 19)}Z`;
 }
 
 /** Truncates a message to 1 kB, without splitting a character. */

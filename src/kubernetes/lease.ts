@@ -86,8 +86,9 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
         signal,
       );
     },
-    update: (seen, spec, signal) => {
-      const body = updateBody(seen, spec);
+    update: ({ object }, spec, signal) => {
+      const written = { ...objectIn(object, 'spec'), ...withoutNulls(spec) };
+      const body = { ...LEASE_HEAD, metadata: sentMetadata(object), spec: written };
       return send({ method: 'PUT', path, verb: 'update', doing: `updating ${what}`, body }, signal);
     },
   };
@@ -98,11 +99,6 @@ export const LEASE_HEAD = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease' 
 /** Returns a MicroTime, which has six fractional digits: `2026-01-01T00:00:00.250000Z`. */
 export function microTime(instant: Instant): string {
   return new Date(instant).toISOString().replace('Z', '000Z');
-}
-
-function updateBody({ object }: SeenLease, spec: LeaseSpec): JsonObject {
-  const written = { ...objectIn(object, 'spec'), ...withoutNulls(spec) };
-  return { ...LEASE_HEAD, metadata: sentMetadata(object), spec: written };
 }
 
 /** Returns the metadata without managedFields, which only the server maintains, and which are the longest part. */

@@ -133,17 +133,10 @@ export function boundsOf({
   return decision ?? boundsInForce(scaler.spec, at);
 }
 
-/** Returns the outcome `none`. To save memory, all scalers share one object for each count. */
+/** Returns the outcome `none`. */
 export function noChange(replicas: number | null): Outcome {
-  const known = unchanged.get(replicas);
-  if (known !== undefined) return known;
-  const outcome: Outcome = { kind: 'none', from: replicas, to: replicas, message: '' };
-  if (unchanged.size < MOST_UNCHANGED) unchanged.set(replicas, outcome);
-  return outcome;
+  return { kind: 'none', from: replicas, to: replicas, message: '' };
 }
-
-const unchanged = new Map<number | null, Outcome>();
-const MOST_UNCHANGED = 1000;
 
 export type Direction = 'up' | 'down';
 

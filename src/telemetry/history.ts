@@ -1,10 +1,8 @@
 import type { Condition } from '../decision/result/condition.js';
 import type { Decision, LimitStep, MetricResult, PastDecision } from '../decision/result/decision.js';
-import type { LimitName } from '../decision/result/limit-names.js';
-import type { ScalerState, StateName } from '../decision/state.js';
+import type { ScalerState } from '../decision/state.js';
 import type { Instant } from '../units/time.js';
-import type { CycleRecord, Outcome, OutcomeKind } from './cycle-record.js';
-import { rescaleDirection } from './cycle-record.js';
+import { type CycleRecord, type Outcome, rescaleDirection } from './cycle-record.js';
 
 /** One or more consecutive cycles with the same result. The values are those of the last one. */
 export interface HistoryEntry {
@@ -20,31 +18,9 @@ export interface HistoryEntry {
   readonly state: ScalerState;
 }
 
-/**
- * What two cycles must have in common to have the same result. The values of metrics are not compared, only whether
- * they fail.
- */
-interface Result {
-  readonly state: StateName;
-  readonly kind: OutcomeKind;
-  readonly conditions: readonly Condition[];
-  /** Null: there was no decision. */
-  readonly decision: {
-    readonly currentReplicas: number;
-    readonly desiredReplicas: number;
-    readonly limits: readonly LimitName[];
-    readonly metrics: readonly { readonly name: string; readonly isFailing: boolean }[];
-  } | null;
-}
-
 /** What consecutive cycles with the same result share. */
 export interface Run {
   readonly firstAt: Instant;
-  /**
-   * The result of the first cycle, with which later ones are compared. The record of the last cycle is not used,
-   * because it is no longer in the CPU cache.
-   */
-  readonly result: Result;
   /** The entries of earlier runs, newest first. */
   readonly ended: readonly HistoryEntry[];
 }
@@ -67,35 +43,16 @@ type Cycle = Pick<LastOfRun, 'record' | 'state'>;
  * Returns the run of the last cycle if this one has the same result, otherwise a new run. `maxEntries` is at least 1.
  */
 export function runAfter(last: LastOfRun | null, cycle: Cycle, maxEntries: number): Run {
-  const { record } = cycle;
-  if (last === null) return { firstAt: record.at, result: resultOf(cycle), ended: NO_ENTRIES };
-  if (isSameResult(last.run.result, cycle)) return last.run;
+  const firstAt = cycle.record.at;
+  if (last === null) return { firstAt, ended: NO_ENTRIES };
+  if (isSameResult(last, cycle)) return last.run;
   const { ended } = last.run;
   return {
-    firstAt: record.at,
-    result: resultOf(cycle),
+    firstAt,
     ended: maxEntries === 1 ? NO_ENTRIES : [entryOf(last)].concat(ended.slice(0, maxEntries - 2)),
   };
 }
 
-function resultOf({ record: { outcome, conditions, decision }, state: { name: state } }: Cycle): Result {
-  const { kind } = outcome;
-  if (decision === null) return { state, kind, conditions, decision };
-  const { currentReplicas, desiredReplicas, limits, metrics } = decision;
-  return {
-    state,
-    kind,
-    conditions,
-    decision: {
-      currentReplicas,
-      desiredReplicas,
-      limits: limits.length === 0 ? NO_LIMITS : limits.map(({ limit }) => limit),
-      metrics: metrics.map(({ name, error }) => ({ name, isFailing: error !== null })),
-    },
-  };
-}
-
-const NO_LIMITS: readonly LimitName[] = [];
 const NO_ENTRIES: readonly HistoryEntry[] = [];
 
 /** Returns all entries, newest first. */
@@ -133,19 +90,19 @@ function withoutState(decision: Decision): PastDecision {
 
 /**
  * Returns whether a cycle has the same result. A change of replicas never counts as the same result, so that it is an
- * entry of its own.
+ * entry of its own. The values of metrics are not compared, only whether they fail.
  */
-function isSameResult(a: Result, { record: b, state }: Cycle): boolean {
+function isSameResult({ record: a, state: before }: Cycle, { record: b, state }: Cycle): boolean {
   return (
-    a.state === state.name &&
+    before.name === state.name &&
     rescaleDirection(b.outcome) === null &&
-    a.kind === b.outcome.kind &&
+    a.outcome.kind === b.outcome.kind &&
     (a.conditions === b.conditions || haveSame(a.conditions, b.conditions, isSameState)) &&
     isSameDecision(a.decision, b.decision)
   );
 }
 
-function isSameDecision(a: Result['decision'], b: Decision | null): boolean {
+function isSameDecision(a: Decision | null, b: Decision | null): boolean {
   if (a === null || b === null) return a === b;
   return (
     a.currentReplicas === b.currentReplicas &&
@@ -159,18 +116,15 @@ function isSameState(x: Condition, y: Condition): boolean {
   return x === y || (x.type === y.type && x.status === y.status && x.reason === y.reason);
 }
 
-function isSameLimit(name: LimitName, { limit }: LimitStep): boolean {
-  return name === limit;
+function isSameLimit(a: LimitStep, b: LimitStep): boolean {
+  return a.limit === b.limit;
 }
 
-function isSameFailure(
-  { name, isFailing }: { readonly name: string; readonly isFailing: boolean },
-  result: MetricResult,
-): boolean {
-  return name === result.name && isFailing === (result.error !== null);
+function isSameFailure(a: MetricResult, b: MetricResult): boolean {
+  return a.name === b.name && (a.error === null) === (b.error === null);
 }
 
-function haveSame<A, B>(a: readonly A[], b: readonly B[], isEqual: (x: A, y: B) => boolean): boolean {
+function haveSame<T>(a: readonly T[], b: readonly T[], isEqual: (x: T, y: T) => boolean): boolean {
   if (a.length !== b.length) return false;
   let index = 0;
   for (const x of a) {

@@ -97,23 +97,13 @@ export interface Alarm {
 }
 
 export function createAlarm(clock: Clock): Alarm {
-  let ring = (): void => undefined;
+  let ringing = new AbortController();
   return {
     sleep: (ms, signal) => {
-      if (signal.aborted) return Promise.resolve();
-      return new Promise((resolve) => {
-        const done = (): void => {
-          cancel();
-          forget();
-          ring = () => undefined;
-          resolve();
-        };
-        const cancel = clock.after(ms, done);
-        const forget = onAbort(signal, done);
-        ring = done;
-      });
+      ringing = new AbortController();
+      return sleep(clock, ms, AbortSignal.any([signal, ringing.signal]));
     },
-    ring: () => ring(),
+    ring: () => ringing.abort(),
   };
 }
 

@@ -10,24 +10,11 @@ interface Semaphore {
 export function createSemaphore(permits: number): Semaphore {
   let held = 0;
   const waiting: (() => void)[] = [];
-  /**
-   * The index of the first waiter. `shift` is not used, because on a long array it takes time proportional to the
-   * length.
-   */
-  let head = 0;
 
   const release = (): void => {
-    const next = waiting[head];
-    if (next === undefined) {
-      held -= 1;
-      return;
-    }
-    head += 1;
-    if (head === waiting.length) {
-      waiting.length = 0;
-      head = 0;
-    }
-    next();
+    const next = waiting.shift();
+    if (next === undefined) held -= 1;
+    else next();
   };
 
   return {

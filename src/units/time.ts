@@ -83,6 +83,11 @@ export function formatInstant(instant: Instant): string {
   return new Date(instant).toISOString().replace('.000Z', 'Z');
 }
 
+/** Formats an instant as Kubernetes does: RFC 3339 in UTC without milliseconds. */
+export function formatSecond(instant: Instant): string {
+  return `${formatInstant(instant).slice(0, 19)}Z`;
+}
+
 /** Returns what `formatInstant` returns, or null if there is no instant. */
 export function instantOrNull(instant: Instant | null | undefined): string | null {
   return instant === null || instant === undefined ? null : formatInstant(instant);

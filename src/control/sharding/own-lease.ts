@@ -1,7 +1,13 @@
 import { microTime, type LeaseSpec } from '../../kubernetes/lease.js';
 import type { MemberLeases, SeenMember } from '../../kubernetes/member-leases.js';
 import type { Clock } from '../../units/clock.js';
-import { isWithin, momentOf, type ElectionTimes, type Moment } from '../election/election-rules.js';
+import {
+  isWithin,
+  momentOf,
+  releasedSpec,
+  type ElectionTimes,
+  type Moment,
+} from '../election/election-rules.js';
 import { createRefusalGuard } from '../election/election-refusal.js';
 import { leaseNameOf } from './members.js';
 
@@ -68,8 +74,7 @@ export function createOwnLease({ client, clock, times, identity, address }: OwnL
     },
     release: async (signal) => {
       if (seen === null) return;
-      const renewTime = microTime(clock.now());
-      const spec = { ...seen.spec, holderIdentity: '', leaseDurationSeconds: 1, renewTime };
+      const spec = releasedSpec(seen.spec, clock.now());
       await write({ buckets: [], number: spec.leaseTransitions }, spec, signal);
     },
     found: (lease) => {

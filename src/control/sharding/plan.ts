@@ -1,4 +1,4 @@
-import { STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
+import { fnv1a, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import type { ElectionTimes } from '../election/election-rules.js';
 import type { ObservedMember } from './members.js';
 
@@ -205,10 +205,7 @@ function highest(members: readonly string[], bucket: number): string | null {
  * alone mixes the last byte badly.
  */
 function scoreOf(member: string, bucket: number): number {
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(`${member}/${bucket}`)) {
-    hash = Math.imul(hash ^ byte, 0x01000193);
-  }
+  let hash = fnv1a(`${member}/${bucket}`);
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) >>> 0;

@@ -13,7 +13,7 @@ import type { LedgerEntry } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { cleanText } from '../../units/clean-text.js';
 import { formatAmount } from '../../units/format.js';
-import { formatInstant, type Instant, latest, parseInstant } from '../../units/time.js';
+import { formatSecond, type Instant, latest, parseInstant } from '../../units/time.js';
 import {
   storedConditions,
   storedNumbers,
@@ -118,7 +118,7 @@ function stateIn({ object, verdict, last, rejectedSince, now }: Required<StatusI
   const storedSince = stored.state === name ? parseInstant(stored.stateSince ?? '') : null;
   return {
     state: name,
-    stateSince: inSeconds(sinceIn(object, since ?? storedSince ?? now)),
+    stateSince: formatSecond(sinceIn(object, since ?? storedSince ?? now)),
     ...(cause === null ? {} : { cause: truncated(cleanText(cause)) }),
   };
 }
@@ -173,7 +173,7 @@ function scaledAt(lastScaleTime: string | null): StatusNumbers {
 
 function lastScale({ lastRescale: { up, down } }: LedgerEntry): string | null {
   const instant = up !== null && down !== null ? latest(up, down) : (up ?? down);
-  return instant === null ? null : inSeconds(instant);
+  return instant === null ? null : formatSecond(instant);
 }
 
 function generationOf(
@@ -191,13 +191,8 @@ function sinceOf({ type }: NewCondition, last: LedgerEntry | null): Instant | nu
 
 function timed(condition: NewCondition, before: readonly StatusCondition[], since: Instant): StatusCondition {
   const old = before.find(({ type }) => type === condition.type);
-  const lastTransitionTime = old?.status === condition.status ? old.lastTransitionTime : inSeconds(since);
+  const lastTransitionTime = old?.status === condition.status ? old.lastTransitionTime : formatSecond(since);
   return { ...condition, lastTransitionTime };
-}
-
-/** Formats a time as Kubernetes does: RFC 3339 without milliseconds. */
-function inSeconds(instant: Instant): string {
-  return formatInstant(instant).replace(/\.\d+Z$/, 'Z');
 }
 
 function truncate(condition: NewCondition): NewCondition {

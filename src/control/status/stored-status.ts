@@ -67,32 +67,30 @@ export function storedConditions(stored: JsonObject | null): readonly StatusCond
   });
 }
 
+const COUNTS = ['currentReplicas', 'desiredReplicas', 'minReplicas', 'maxReplicas'] as const;
+const TEXTS = ['lastScaleTime', 'reference', 'targets'] as const;
+const STATE_TEXTS = ['state', 'stateSince', 'cause'] as const;
+
 export function storedNumbers(stored: JsonObject | null): StatusNumbers {
-  const [current, desired] = [countIn(stored, 'currentReplicas'), countIn(stored, 'desiredReplicas')];
-  const [min, max] = [countIn(stored, 'minReplicas'), countIn(stored, 'maxReplicas')];
-  const lastScaleTime = textIn(stored, 'lastScaleTime');
-  const [reference, targets] = [textIn(stored, 'reference'), textIn(stored, 'targets')];
   const metrics = objectsIn(stored, 'currentMetrics');
   return {
-    ...(current === null ? {} : { currentReplicas: current }),
-    ...(desired === null ? {} : { desiredReplicas: desired }),
-    ...(lastScaleTime === null ? {} : { lastScaleTime }),
-    ...(reference === null ? {} : { reference }),
-    ...(targets === null ? {} : { targets }),
-    ...(min === null ? {} : { minReplicas: min }),
-    ...(max === null ? {} : { maxReplicas: max }),
+    ...known(COUNTS, (name) => countIn(stored, name)),
+    ...known(TEXTS, (name) => textIn(stored, name)),
     ...(metrics.length === 0 ? {} : { currentMetrics: metrics }),
   };
 }
 
 export function storedState(stored: JsonObject | null): StatusState {
-  const [state, stateSince] = [textIn(stored, 'state'), textIn(stored, 'stateSince')];
-  const cause = textIn(stored, 'cause');
-  return {
-    ...(state === null ? {} : { state }),
-    ...(stateSince === null ? {} : { stateSince }),
-    ...(cause === null ? {} : { cause }),
-  };
+  return known(STATE_TEXTS, (name) => textIn(stored, name));
+}
+
+/** Returns the fields with a value; null: the field has none. */
+function known<K extends string, T>(
+  names: readonly K[],
+  read: (name: K) => T | null,
+): { readonly [name in K]?: T } {
+  const fields = names.map((name) => [name, read(name)] as const);
+  return Object.fromEntries(fields.filter(([, value]) => value !== null)) as { readonly [name in K]?: T };
 }
 
 /** Returns the times that an earlier process has written; null: there is no status, or it has no state. */
@@ -109,18 +107,11 @@ export function earlierTimes(stored: JsonObject | null): EarlierTimes | null {
 
 const FIELDS = [
   'observedGeneration',
-  'state',
-  'stateSince',
-  'cause',
-  'currentReplicas',
-  'desiredReplicas',
-  'lastScaleTime',
   'conditions',
-  'reference',
-  'targets',
-  'minReplicas',
-  'maxReplicas',
   'currentMetrics',
+  ...STATE_TEXTS,
+  ...COUNTS,
+  ...TEXTS,
 ] as const satisfies readonly (keyof ObjectStatus)[];
 
 /**

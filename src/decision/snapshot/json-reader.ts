@@ -102,8 +102,59 @@ export function readInstant(field: Field): Instant {
   return instant;
 }
 
-export function optional<T>(field: Field, read: (field: Field) => T): T | null {
+type Read<T> = (field: Field) => T;
+
+/** The result of `readFields`. A field whose reader may return undefined is optional. */
+type Fields<R extends Readonly<Record<string, Read<unknown>>>> = {
+  readonly [K in keyof R as undefined extends ReturnType<R[K]> ? never : K]: ReturnType<R[K]>;
+} & {
+  readonly [K in keyof R as undefined extends ReturnType<R[K]> ? K : never]?: Exclude<
+    ReturnType<R[K]>,
+    undefined
+  >;
+};
+
+/** Reads each field of an object. A field is left out if its reader returns undefined. Throws like `readObject`. */
+export function readFields<R extends Readonly<Record<string, Read<unknown>>>>(
+  field: Field,
+  readers: R,
+): Fields<R> {
+  const fields = readObject(field, Object.keys(readers));
+  const values = Object.entries(readers).flatMap(([name, read]) => {
+    const value = read(fields[name] ?? at(field, name, undefined));
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(values) as Fields<R>;
+}
+
+export function optional<T>(field: Field, read: Read<T>): T | null {
   return field.value === undefined || field.value === null ? null : read(field);
+}
+
+/** Returns a reader that returns null for a field that is absent or null. */
+export function orNull<T>(read: Read<T>): Read<T | null> {
+  return (field) => optional(field, read);
+}
+
+/** Returns a reader that returns `otherwise` for a field that is absent or null. */
+export function orElse<T, const U>(read: Read<T>, otherwise: U): Read<T | U> {
+  return (field) => optional(field, read) ?? otherwise;
+}
+
+export function ifSet<T>(read: Read<T>): Read<T | undefined> {
+  return orElse(read, undefined);
+}
+
+export function listOf<T>(read: Read<T>): Read<readonly T[]> {
+  return (field) => readArray(field).map(read);
+}
+
+export function mapOf<T>(read: Read<T>): Read<ReadonlyMap<string, T>> {
+  return (field) => new Map([...readMap(field)].map(([name, inner]) => [name, read(inner)]));
+}
+
+export function integerFrom(min: number): Read<number> {
+  return (field) => readInteger(field, min);
 }
 
 function at(parent: Field, name: string, value: unknown): Field {

@@ -3,12 +3,19 @@ import type { Scaler } from '../../scaler/spec.js';
 import { SAMPLE_FAILURE_REASONS } from '../../units/failure.js';
 import { parseQuantity } from '../../units/quantity.js';
 import type { Milli } from '../../units/quantity.js';
-import type { Field } from './json-reader.js';
 import {
+  type Field,
+  ifSet,
+  integerFrom,
   JsonShapeError,
+  listOf,
+  mapOf,
   optional,
+  orElse,
+  orNull,
   readArray,
   readBoolean,
+  readFields,
   readInstant,
   readInteger,
   readMap,
@@ -21,7 +28,6 @@ import type {
   MeasuredCapacity,
   Pod,
   PodPhase,
-  PodsSample,
   ReplicaCounts,
   Sample,
   SampleErrorKind,
@@ -32,7 +38,7 @@ import type {
 } from './snapshot.js';
 import { readForecastState, readHistory, readRecommendation, readScaleEvent } from './read-forecast.js';
 import { errorSample } from './judge-sample.js';
-import { listUsage } from './snapshot.js';
+import { EMPTY_STATE, listUsage } from './snapshot.js';
 
 export class SnapshotError extends Error {
   override name = 'SnapshotError';
@@ -53,48 +59,25 @@ export function parseSnapshot(json: unknown): Snapshot {
 }
 
 function readSnapshot(field: Field): Snapshot {
-  const snapshot = readObject(field, [
-    'scaler',
-    'now',
-    'target',
-    'pods',
-    'samples',
-    'maxReplicasFrom',
-    'podStartSeconds',
-    'loadHistory',
-    'state',
-  ]);
-  const { scaler, now, target, pods, samples, maxReplicasFrom, podStartSeconds, state } = snapshot;
-  const ceiling = optional(maxReplicasFrom, readCeiling);
-  const parsed = readScaler(scaler);
-  const sampleFields = optional(samples, readArray) ?? [];
-  const expected = parsed.spec.metrics.length;
-  if (sampleFields.length > expected) {
+  const snapshot = readFields(field, {
+    scaler: readScaler,
+    now: readInstant,
+    target: readTarget,
+    pods: orElse(readPods, []),
+    samples: orElse(listOf(readSample), []),
+    maxReplicasFrom: ifSet(readCeiling),
+    podStartSeconds: ifSet(integerFrom(0)),
+    loadHistory: ifSet(readHistory),
+    state: readState,
+  });
+  const { length } = snapshot.samples;
+  const expected = snapshot.scaler.spec.metrics.length;
+  if (length > expected) {
     throw new SnapshotError(
-      `samples has ${sampleFields.length} entries, must have at most one for each of the ${expected} metrics`,
+      `samples has ${length} entries, must have at most one for each of the ${expected} metrics`,
     );
   }
-  return {
-    scaler: parsed,
-    now: readInstant(now),
-    target: readTarget(target),
-    pods: readPods(pods),
-    samples: sampleFields.map(readSample),
-    ...(ceiling === null ? {} : { maxReplicasFrom: ceiling }),
-    ...readOptional('podStartSeconds', podStartSeconds, (inner) => readInteger(inner, 0)),
-    ...readOptional('loadHistory', snapshot.loadHistory, readHistory),
-    state: readState(state),
-  };
-}
-
-/** Returns `{ [name]: value }`, or `{}` if the field is not set. */
-function readOptional<K extends string, T>(
-  name: K,
-  field: Field,
-  read: (field: Field) => T,
-): { readonly [key in K]?: T } {
-  const value = optional(field, read);
-  return value === null ? {} : ({ [name]: value } as { readonly [key in K]?: T });
+  return snapshot;
 }
 
 function readScaler(field: Field): Scaler {
@@ -105,16 +88,15 @@ function readScaler(field: Field): Scaler {
 }
 
 function readTarget(field: Field): ReplicaCounts {
-  const { specReplicas, statusReplicas } = readObject(field, ['specReplicas', 'statusReplicas']);
-  const spec = readInteger(specReplicas, 0);
-  return {
-    specReplicas: spec,
-    statusReplicas: optional(statusReplicas, (inner) => readInteger(inner, 0)) ?? spec,
-  };
+  const { specReplicas, statusReplicas = specReplicas } = readFields(field, {
+    specReplicas: integerFrom(0),
+    statusReplicas: ifSet(integerFrom(0)),
+  });
+  return { specReplicas, statusReplicas };
 }
 
 function readPods(field: Field): readonly Pod[] {
-  const pods = (optional(field, readArray) ?? []).map(readPod);
+  const pods = readArray(field).map(readPod);
   const names = new Set(pods.map(({ name }) => name));
   if (names.size !== pods.length)
     throw new SnapshotError('pods has two pods with the same name, must have unique names');
@@ -124,36 +106,20 @@ function readPods(field: Field): readonly Pod[] {
 const PHASES: readonly PodPhase[] = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
 
 function readPod(field: Field): Pod {
-  const pod = readObject(field, [
-    'name',
-    'phase',
-    'deleting',
-    'startTime',
-    'ready',
-    'readyChangedAt',
-    'requests',
-    'podRequests',
-    'cpuLimit',
-  ]);
-  return {
-    name: readString(pod.name),
-    phase: readOneOf(pod.phase, PHASES),
-    deleting: optional(pod.deleting, readBoolean) ?? false,
-    startTime: optional(pod.startTime, readInstant),
-    ready: optional(pod.ready, readBoolean),
-    readyChangedAt: optional(pod.readyChangedAt, readInstant),
-    requests:
-      optional(pod.requests, (inner) =>
-        mapValues(inner, (container) => mapValues(container, readQuantity)),
-      ) ?? new Map(),
-    podRequests: optional(pod.podRequests, (inner) => mapValues(inner, readQuantity)),
-    ...readOptional('cpuLimit', pod.cpuLimit, readQuantity),
-  };
+  return readFields(field, {
+    name: readString,
+    phase: oneOf(PHASES),
+    deleting: orElse(readBoolean, false),
+    startTime: orNull(readInstant),
+    ready: orNull(readBoolean),
+    readyChangedAt: orNull(readInstant),
+    requests: orElse(mapOf(mapOf(readQuantity)), NO_REQUESTS),
+    podRequests: orNull(mapOf(readQuantity)),
+    cpuLimit: ifSet(readQuantity),
+  });
 }
 
-function mapValues<T>(field: Field, read: (field: Field) => T): ReadonlyMap<string, T> {
-  return new Map([...readMap(field)].map(([name, inner]) => [name, read(inner)]));
-}
+const NO_REQUESTS: Pod['requests'] = new Map();
 
 function readQuantity(field: Field): Milli {
   const { value } = field;
@@ -163,36 +129,25 @@ function readQuantity(field: Field): Milli {
   return milli;
 }
 
-function readOneOf<T extends string>(field: Field, allowed: readonly T[]): T {
-  const found = allowed.find((entry) => entry === field.value);
-  if (found === undefined) throw new JsonShapeError(field, `one of ${allowed.join(', ')}`);
-  return found;
+function oneOf<T extends string>(allowed: readonly T[]): (field: Field) => T {
+  return (field) => {
+    const found = allowed.find((entry) => entry === field.value);
+    if (found === undefined) throw new JsonShapeError(field, `one of ${allowed.join(', ')}`);
+    return found;
+  };
 }
 
 function readMeasuredCapacity(field: Field): MeasuredCapacity {
-  const { value, low, high, days, at, drift } = readObject(field, [
-    'value',
-    'low',
-    'high',
-    'days',
-    'at',
-    'drift',
-  ]);
-  return {
-    value: readPositive(value),
-    low: readPositive(low),
-    high: readPositive(high),
-    days: readInteger(days, 0),
-    at: readInstant(at),
-    ...readOptional('drift', drift, (inner) => {
-      const { since, before, oldestPod } = readObject(inner, ['since', 'before', 'oldestPod']);
-      return {
-        since: readInstant(since),
-        before: readPositive(before),
-        oldestPod: optional(oldestPod, readInstant),
-      };
-    }),
-  };
+  return readFields(field, {
+    value: readPositive,
+    low: readPositive,
+    high: readPositive,
+    days: integerFrom(0),
+    at: readInstant,
+    drift: ifSet((drift) =>
+      readFields(drift, { since: readInstant, before: readPositive, oldestPod: orNull(readInstant) }),
+    ),
+  });
 }
 
 function readPositive(field: Field): number {
@@ -216,38 +171,43 @@ function readSample(field: Field): Sample {
     throw new JsonShapeError(field, 'an object with exactly one of containers, pods, values and error');
   }
   if (form === 'error') return readErrorSample(field);
-  if (form === 'values') {
-    const sample = readObject(field, ['at', form, 'backlog', 'capacity', 'measuredCapacity', 'partial']);
-    return {
-      form,
-      ...readValued(sample),
-      values: readArray(sample.values).map(readNumber),
-      ...readOptional('backlog', sample.backlog, readNumber),
-      ...readOptional('capacity', sample.capacity, readNumber),
-      ...readOptional('measuredCapacity', sample.measuredCapacity, readMeasuredCapacity),
-    };
+  const timed = { at: readInstant, windowSeconds: orElse(integerFrom(0), 0) };
+  const partial = orNull(readString);
+  switch (form) {
+    case 'values':
+      return {
+        form,
+        ...readFields(field, {
+          at: readInstant,
+          values: listOf(readNumber),
+          backlog: ifSet(readNumber),
+          capacity: ifSet(readNumber),
+          measuredCapacity: ifSet(readMeasuredCapacity),
+          partial,
+        }),
+      };
+    case 'pods': {
+      const { pods, ...sample } = readFields(field, { ...timed, pods: mapOf(readNumber), partial });
+      return { form, ...sample, pods: [...pods.keys()], values: [...pods.values()] };
+    }
+    case 'containers': {
+      const { containers, ...sample } = readFields(field, {
+        ...timed,
+        learnedIntervalSeconds: readLearnedInterval,
+        containers: mapOf(mapOf(readNumber)),
+        served: ifSet(readNumber),
+        partial,
+      });
+      return { form, ...sample, ...listUsage(containers) };
+    }
+    default:
+      return form satisfies never;
   }
-  if (form === 'pods') {
-    const sample = readObject(field, ['at', 'windowSeconds', form, 'partial']);
-    const byPod = mapValues(sample.pods, readNumber);
-    return { form, ...readRate(sample), pods: [...byPod.keys()], values: [...byPod.values()] };
-  }
-  const sample = readObject(field, [
-    'at',
-    'windowSeconds',
-    'learnedIntervalSeconds',
-    form,
-    'served',
-    'partial',
-  ]);
-  const { containers, learnedIntervalSeconds: learned } = sample;
-  return {
-    form,
-    ...readRate(sample),
-    ...(learned.value === undefined ? {} : { learnedIntervalSeconds: optional(learned, readNumber) }),
-    ...listUsage(mapValues(containers, (pod) => mapValues(pod, readNumber))),
-    ...readOptional('served', sample.served, readNumber),
-  };
+}
+
+/** Returns null for null, which means that the interval is not known yet; undefined: the field is absent. */
+function readLearnedInterval(field: Field): number | null | undefined {
+  return field.value === undefined ? undefined : optional(field, readNumber);
 }
 
 function readCeiling(field: Field): ValuesSample | ErrorSample {
@@ -256,67 +216,34 @@ function readCeiling(field: Field): ValuesSample | ErrorSample {
   throw new JsonShapeError(field, 'an object with values or error');
 }
 
-function readRate(
-  sample: Record<'at' | 'windowSeconds' | 'partial', Field>,
-): Pick<PodsSample, 'at' | 'windowSeconds' | 'partial'> {
-  const windowSeconds = optional(sample.windowSeconds, (inner) => readInteger(inner, 0)) ?? 0;
-  return { ...readValued(sample), windowSeconds };
-}
-
 function readErrorSample(field: Field): Sample {
-  const { error, kind: named, reason, since } = readObject(field, ['error', 'kind', 'reason', 'since']);
-  const why = optional(reason, (inner) => readOneOf(inner, SAMPLE_FAILURE_REASONS));
-  const kind = optional(named, (inner) => readOneOf(inner, KINDS)) ?? 'failed';
-  const sample = errorSample(kind === 'failed' ? (why ?? 'unknown') : kind, readString(error));
-  const start = optional(since, readInstant);
-  return start === null ? sample : { ...sample, failure: { ...sample.failure, since: start } };
-}
-
-function readValued(sample: { readonly at: Field; readonly partial: Field }): {
-  readonly at: Snapshot['now'];
-  readonly partial: string | null;
-} {
-  return { at: readInstant(sample.at), partial: optional(sample.partial, readString) };
+  const { error, kind, reason, since } = readFields(field, {
+    error: readString,
+    kind: orElse(oneOf(KINDS), 'failed'),
+    reason: orElse(oneOf(SAMPLE_FAILURE_REASONS), 'unknown'),
+    since: ifSet(readInstant),
+  });
+  const sample = errorSample(kind === 'failed' ? reason : kind, error);
+  return since === undefined ? sample : { ...sample, failure: { ...sample.failure, since } };
 }
 
 function readState(field: Field): State {
-  const state = readObject(
-    field.value === undefined || field.value === null ? { ...field, value: {} } : field,
-    [
-      'lastScaleUp',
-      'lastScaleDown',
-      'recommendations',
-      'scaleEvents',
-      'downscaleProposals',
-      'holdScaleDownUntil',
-      'holdReason',
-      'failingSince',
-      'zeroedBySelf',
-      'inactiveSince',
-      'maxReplicasFrom',
-      'saturation',
-      'forecast',
-      'documentChangedAt',
-    ],
-  );
-  const documentChangedAt = optional(state.documentChangedAt, readInstant);
-  const maxReplicasFrom = optional(state.maxReplicasFrom, (inner) => readInteger(inner, 0));
-  return {
-    lastScaleUp: optional(state.lastScaleUp, readInstant),
-    lastScaleDown: optional(state.lastScaleDown, readInstant),
-    recommendations: optional(state.recommendations, readArray)?.map(readRecommendation) ?? null,
-    scaleEvents: (optional(state.scaleEvents, readArray) ?? []).map(readScaleEvent),
-    downscaleProposals: (optional(state.downscaleProposals, readArray) ?? []).map(readRecommendation),
-    holdScaleDownUntil: optional(state.holdScaleDownUntil, readInstant),
-    holdReason: optional(state.holdReason, readString),
-    failingSince: optional(state.failingSince, (inner) => mapValues(inner, readInstant)) ?? new Map(),
-    zeroedBySelf: optional(state.zeroedBySelf, readBoolean) ?? false,
-    inactiveSince: optional(state.inactiveSince, readInstant),
-    ...(maxReplicasFrom === null ? {} : { maxReplicasFrom }),
-    ...readOptional('saturation', state.saturation, readSaturation),
-    ...readOptional('forecast', state.forecast, readForecastState),
-    ...(documentChangedAt === null ? {} : { documentChangedAt }),
-  };
+  return readFields(field.value === undefined || field.value === null ? { ...field, value: {} } : field, {
+    lastScaleUp: orNull(readInstant),
+    lastScaleDown: orNull(readInstant),
+    recommendations: orNull(listOf(readRecommendation)),
+    scaleEvents: orElse(listOf(readScaleEvent), []),
+    downscaleProposals: orElse(listOf(readRecommendation), []),
+    holdScaleDownUntil: orNull(readInstant),
+    holdReason: orNull(readString),
+    failingSince: orElse(mapOf(readInstant), EMPTY_STATE.failingSince),
+    zeroedBySelf: orElse(readBoolean, false),
+    inactiveSince: orNull(readInstant),
+    maxReplicasFrom: ifSet(integerFrom(0)),
+    saturation: ifSet(readSaturation),
+    forecast: ifSet(readForecastState),
+    documentChangedAt: ifSet(readInstant),
+  });
 }
 
 function readSaturation(field: Field): Saturation {

@@ -17,24 +17,17 @@ export interface ScalerName {
  * function must never change: during an upgrade, two versions would store two states of one scaler.
  */
 export function bucketOf({ namespace, name }: ScalerName): number {
-  const hash = fnv1a(fnv1a(fnv1a(0x811c9dc5, namespace), '/'), name);
-  return (hash >>> 0) % STATE_BUCKETS;
+  return (fnv1a(`${namespace}/${name}`) >>> 0) % STATE_BUCKETS;
 }
 
-/** Hashes ASCII only, because all names in Kubernetes are ASCII and an encoder would be slow in each cycle. */
-function fnv1a(start: number, text: string): number {
-  let hash = start;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code > 0x7f) return fnv1aOf(new TextEncoder().encode(text), start);
-    hash = Math.imul(hash ^ code, 0x01000193);
-  }
+/** Returns the FNV-1a hash of a string in UTF-8, as a signed 32-bit integer. */
+export function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (const byte of ENCODER.encode(text)) hash = Math.imul(hash ^ byte, 0x01000193);
   return hash;
 }
 
-function fnv1aOf(bytes: Uint8Array, start: number): number {
-  return bytes.reduce((hash, byte) => Math.imul(hash ^ byte, 0x01000193), start);
-}
+const ENCODER = new TextEncoder();
 
 /** Returns the name of the ConfigMap of a bucket, such as `promscaler-state-07`. */
 export function configMapName(bucket: number): string {

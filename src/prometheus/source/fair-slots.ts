@@ -17,7 +17,7 @@ export interface SlotRequest {
 
 export interface FairSlots<T> {
   readonly add: (request: T) => void;
-  readonly namespaces: NamespaceAccounts;
+  readonly accountOf: (namespace: string) => NamespaceAccount;
 }
 
 /** Records how much time the queries of a namespace take. */
@@ -34,10 +34,6 @@ export interface NamespaceAccount {
   round: number;
   queries: number;
   leftSeconds: number;
-}
-
-export interface NamespaceAccounts {
-  readonly of: (namespace: string) => NamespaceAccount;
 }
 
 const HALVING_MS = 15_000;
@@ -178,7 +174,7 @@ export function createFairSlots<T extends SlotRequest>(options: {
   };
 
   return {
-    namespaces: { of: accountOf },
+    accountOf,
     add: (request) => {
       const { owners, isSlow, untilMs } = request;
       let payer: { readonly account: Namespace<T>; readonly scaler: string } | null = null;
@@ -236,13 +232,9 @@ interface Turn<T> {
   requests: T[];
 }
 
-/** Entries before `head` are removed only when there are this many, because each removal copies the other entries. */
-const TRIM_AT = 1024;
-
 function createTurns<T>(): Turns<T> {
   const turnOf = new Map<string, Turn<T>>();
-  const order: Turn<T>[] = [];
-  let head = 0;
+  let order: Turn<T>[] = [];
   let size = 0;
   return {
     size: () => size,
@@ -258,13 +250,8 @@ function createTurns<T>(): Turns<T> {
       order.push(first);
     },
     take: () => {
-      const turn = order[head];
+      const turn = order.shift();
       if (turn === undefined) return null;
-      head += 1;
-      if (head === order.length || head === TRIM_AT) {
-        order.splice(0, head);
-        head = 0;
-      }
       const request = turn.requests.shift();
       if (turn.requests.length > 0) order.push(turn);
       else turnOf.delete(turn.scaler);
@@ -274,15 +261,12 @@ function createTurns<T>(): Turns<T> {
     },
     remove: (isRemoved) => {
       const removed: T[] = [];
-      const left = order.slice(head);
-      order.length = 0;
-      head = 0;
-      for (const turn of left) {
+      for (const turn of order) {
         removed.push(...turn.requests.filter(isRemoved));
         turn.requests = turn.requests.filter((request) => !isRemoved(request));
-        if (turn.requests.length > 0) order.push(turn);
-        else turnOf.delete(turn.scaler);
+        if (turn.requests.length === 0) turnOf.delete(turn.scaler);
       }
+      order = order.filter(({ requests }) => requests.length > 0);
       size -= removed.length;
       return removed;
     },

@@ -1,7 +1,7 @@
 import { failed } from '../../units/failure.js';
 import type { Answer } from '../answers/answer.js';
 import type { SourceConfig } from '../data-source/source-config.js';
-import type { NamespaceAccount, NamespaceAccounts, QueryOwner } from './fair-slots.js';
+import type { FairSlots, NamespaceAccount, QueryOwner } from './fair-slots.js';
 
 /** Limits how many queries each namespace sends in a round, and how many seconds they take. */
 export interface QueryLimits {
@@ -18,16 +18,16 @@ export interface QueryLimits {
  */
 export function createQueryLimits(options: {
   readonly config: SourceConfig;
-  readonly accounts: NamespaceAccounts;
+  readonly accountOf: FairSlots<unknown>['accountOf'];
   /** Called for each query that is not sent, once for each of its namespaces. */
   readonly onOverLimit: (namespace: string) => void;
 }): QueryLimits | null {
-  const { config, accounts, onOverLimit } = options;
+  const { config, accountOf, onOverLimit } = options;
   const { maxQueriesPerNamespace = Infinity, maxQuerySecondsPerNamespace = Infinity } = config;
   if (maxQueriesPerNamespace === Infinity && maxQuerySecondsPerNamespace === Infinity) return null;
 
-  const accountOf = (round: number, { namespace }: QueryOwner): NamespaceAccount => {
-    const account = accounts.of(namespace);
+  const accountIn = (round: number, { namespace }: QueryOwner): NamespaceAccount => {
+    const account = accountOf(namespace);
     if (round > account.round) {
       account.round = round;
       account.queries = 0;
@@ -46,7 +46,7 @@ export function createQueryLimits(options: {
       if (owners.length === 0) return null;
       let isWithin = false;
       for (const owner of owners) {
-        const account = accountOf(round, owner);
+        const account = accountIn(round, owner);
         account.queries += 1;
         isWithin ||= account.queries <= maxQueriesPerNamespace;
       }
@@ -54,7 +54,7 @@ export function createQueryLimits(options: {
       return isWithin ? null : refuse(owners, `exceed ${maxQueriesPerNamespace} in a round (${field})`);
     },
     whyNoTime: (owners) => {
-      if (owners.length === 0 || owners.some(({ namespace }) => accounts.of(namespace).leftSeconds > 0))
+      if (owners.length === 0 || owners.some(({ namespace }) => accountOf(namespace).leftSeconds > 0))
         return null;
       const field = `prometheus.${config.name}.maxQuerySecondsPerNamespace`;
       return refuse(owners, `have taken more than ${maxQuerySecondsPerNamespace} s in a round (${field})`);

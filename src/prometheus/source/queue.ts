@@ -228,7 +228,7 @@ export function createQueryQueue(parts: {
     expire: (pending) => end(pending, noSlot(pending)),
   });
 
-  const limits = createQueryLimits({ config, accounts: slots.namespaces, onOverLimit });
+  const limits = createQueryLimits({ config, accountOf: slots.accountOf, onOverLimit });
 
   const enqueue = (text: string, options: SendOptions, tally: Tally): Promise<Answer> => {
     const untilMs = options.untilMs ?? clock.monotonicMs() + options.seconds * 1000;
