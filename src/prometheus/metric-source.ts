@@ -54,9 +54,9 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
       rounds += 1;
       const startMs = clock.monotonicMs();
       const round = { sources, clock, signal, number: rounds, startMs, ready, capacities, onReady, onFault };
-      const plan = async (): Promise<Plan | null> => {
+      const makePlan = async (): Promise<Plan | null> => {
         try {
-          for (const { report } of sources.values()) report();
+          for (const { reportCounts } of sources.values()) reportCounts();
           return await planner.planFor(due, windows.sources());
         } catch (error) {
           onFault(error);
@@ -66,13 +66,14 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
           return null;
         }
       };
-      const send = async (planned: Plan | null): Promise<void> => {
-        if (planned === null) return;
-        await sendRound(planned, round);
-        learnWindows(planned, round, windows);
-        readCapacities(planned, round);
+      const runRound = async (): Promise<void> => {
+        const plan = await makePlan();
+        if (plan === null) return;
+        await sendRound(plan, round);
+        learnWindows(plan, round, windows);
+        readCapacities(plan, round);
       };
-      last = last.then(plan).then(send).catch(onFault);
+      last = last.then(runRound).catch(onFault);
     },
     historyOf: (name) => sources.get(name)?.history() ?? null,
     loadAhead: (scaler) => {

@@ -90,7 +90,7 @@ export interface ServiceOptions extends OwnObjects {
  * Creates the service and starts to listen. Throws `ListenError` if it cannot.
  * Parts are created before those that need them. Where two parts need each other, the earlier one gets a function that
  * is called only after `createService`, such as `() => state`.
- * The result of a query goes to metrics, health and outages (`onQuery`). The result of a cycle goes to `report`: the
+ * The result of a query goes to metrics, health and outages (`onQuery`). The result of a cycle goes to `reporting`: the
  * recorder (ledger, feed, metrics, log, record of decisions) and Events. `/metrics`, the HTTP API and the status of
  * Scaler objects read the ledger.
  */
@@ -182,7 +182,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     log,
     dryRun,
   });
-  const report: CyclePorts['report'] = {
+  const reporting: CyclePorts['reporting'] = {
     recorder,
     sendEvent: createEventSender({ cluster, resources, records, clock }),
     isLeading: shards.isLeading,
@@ -205,7 +205,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
       state,
       deletionCosts,
       takeSlot: slots.take,
-      report,
+      reporting,
     },
     shards,
     onRound: (round) => {
@@ -233,7 +233,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
             feed.publish({ type: 'recommendation', at: clock.now(), namespace, name, message }),
           sendEvent: async ({ key, namespace, spec }, message, signal) => {
             const target = await cluster.readTarget(namespace, spec.scaleTargetRef, signal);
-            report.sendEvent(target, buildEvent('ChangeRecommended', message), key);
+            reporting.sendEvent(target, buildEvent('ChangeRecommended', message), key);
           },
         });
   const notifier = createNotifier({

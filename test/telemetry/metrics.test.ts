@@ -301,7 +301,7 @@ describe('createMetrics', () => {
     });
     const records = Array.from({ length: 1000 }, (_, index) => record({ scaler: scaler(`web-${index}`) }));
 
-    for (const one of [...records, ...records]) recorder.record(one);
+    for (const one of [...records, ...records]) recorder.add(one);
 
     const text = String(Buffer.concat([...(await metrics.render())]));
     expect(text.match(/^promscaler_current_replicas\{/gm)).toHaveLength(1000);

@@ -1,4 +1,4 @@
-import { oldAfterSeconds, type TargetAge, whyOld } from '../../prometheus/source/judge-ages.js';
+import { oldAfterSeconds, type TargetAge, judgeAges } from '../../prometheus/source/judge-ages.js';
 import { maxAgeOf } from '../../prometheus/queries/sample-ages.js';
 import { metricQueryText } from '../../prometheus/queries/compile-queries.js';
 import {
@@ -100,7 +100,8 @@ async function readLag(selector: UsedSelector, { runQuery }: SourceContext): Pro
     const intervals = await readIntervals(selector, runQuery);
     const read = await readTargets(selector, intervals, runQuery);
     if (read === null) return { kind: 'rejected', user };
-    const targets = whyOld(read, selector) === null ? read : await settledTargets(read, selector, runQuery);
+    const targets =
+      judgeAges(read, selector) === null ? read : await settledTargets(read, selector, runQuery);
     if (targets.length === 0) return { kind: 'empty', user };
     const boundOf = ({ intervalSeconds }: TargetAge): number => oldAfterSeconds(intervalSeconds, selector);
     const fresh = targets.filter((one) => one.ageSeconds !== null && one.ageSeconds <= boundOf(one));
@@ -112,7 +113,7 @@ async function readLag(selector: UsedSelector, { runQuery }: SourceContext): Pro
       kind: 'read',
       user,
       isRange: rangeSeconds > 0,
-      why: whyOld(targets, selector),
+      why: judgeAges(targets, selector),
       ageSeconds: shown?.ageSeconds ?? 0,
       lateTargets: targets.length - fresh.length,
       targets: targets.length,

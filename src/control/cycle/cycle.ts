@@ -48,7 +48,7 @@ export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<Cy
   const observeSeconds = (observedMs - readings.sinceMs) / 1000;
   if ('failure' in observed) {
     const record = buildUnreadRecord(input, observed, observeSeconds);
-    return report(input, ports, { memory: restored, record, target });
+    return end(input, ports, { memory: restored, record, target });
   }
 
   const settled = await decideAndAct(input, ports, observed);
@@ -61,7 +61,7 @@ export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<Cy
     seconds: { observe: observeSeconds, decide: decideSeconds, act: actSeconds },
   });
   const memory = save(input, ports, withRecord(next, record));
-  return report(input, ports, { memory, record, target });
+  return end(input, ports, { memory, record, target });
 }
 
 /**
@@ -81,7 +81,7 @@ async function decideAndAct(input: CycleInput, ports: CyclePorts, first: Observe
   };
   for (let decisionsLeft = MAX_DECISIONS; ; decisionsLeft -= 1) {
     let decided = decideOn(observed);
-    const reasons = await whyOld(input, decided);
+    const reasons = await findOldSamples(input, decided);
     if (reasons?.some((why) => why !== null) === true) decided = decideOn(withDoubts(observed, reasons));
     const changed = await applyDecision(input, ports, decided);
     if (changed === null) {
@@ -127,7 +127,7 @@ function decisionToApply(decision: Decision, { pause, memory }: Observed, now: I
  * Returns for each metric why its samples are too old for a scale-down, or null if they are not. Returns null instead
  * of a promise if no query is needed: only a scale-down needs current samples, so only a scale-down queries their ages.
  */
-function whyOld(
+function findOldSamples(
   { scaler, followUps }: CycleInput,
   { observed: { snapshot, pause }, decision, hold }: Decided,
 ): Promise<readonly (string | null)[]> | null {
@@ -196,7 +196,7 @@ function save(input: CycleInput, ports: CyclePorts, ended: Memory): Memory {
   return isUnsaved === memory.isUnsaved ? memory : { ...memory, isUnsaved };
 }
 
-function report({ signal }: CycleInput, ports: CyclePorts, output: CycleOutput): CycleOutput {
-  if (ports.report !== undefined) reportCycle(output, { isCanceled: signal.aborted }, ports.report);
+function end({ signal }: CycleInput, { reporting }: CyclePorts, output: CycleOutput): CycleOutput {
+  if (reporting !== undefined) reportCycle(output, { isCanceled: signal.aborted }, reporting);
   return output;
 }

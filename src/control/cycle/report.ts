@@ -26,7 +26,7 @@ export function reportCycle(
   ports.onEnd?.(record.at);
   if (isCanceled && !SENT.has(record.outcome.kind)) return;
   try {
-    const { before, after } = ports.recorder.record(record);
+    const { before, after } = ports.recorder.add(record);
     const events = [...driftEvents(before?.record ?? null, record)];
     if (!isQuiet(before, after)) {
       const standing = before === null ? null : { ...before.record, conditions: before.conditions };
@@ -55,7 +55,7 @@ export function createRecorder(
 ): Recorder {
   const { ledger, archive, chartPoints, feed, sentEvents, metrics, log, onRecord, outages } = parts;
   return {
-    record: (record) => {
+    add: (record) => {
       const change = ledger.add(record);
       const { before, after } = change;
       // The newest snapshot is in the ledger. It is archived when a cycle with another result follows.

@@ -146,7 +146,7 @@ export interface CyclePorts {
   /** Waits for a free slot among the concurrent changes. Resolves with the function that frees the slot. */
   readonly takeSlot: () => Promise<() => void>;
   /** Unset: nothing is reported. */
-  readonly report?: CycleReportPorts;
+  readonly reporting?: CycleReportPorts;
 }
 
 export interface Recorder {
@@ -155,7 +155,7 @@ export interface Recorder {
    * ledger entry before and after. The status of a Scaler object is not written here: `control/status/status-writer.ts`
    * reads it from the ledger.
    */
-  readonly record: (record: CycleRecord) => {
+  readonly add: (record: CycleRecord) => {
     readonly before: LedgerEntry | null;
     readonly after: LedgerEntry;
   };

@@ -125,8 +125,8 @@ export function createSend(config: SourceConfig, clock: Clock, env: Environment 
     const agents: HttpAgents = { httpAgent, httpsAgent: await httpsAgent() };
     const exchange = async (signed: Pick<SignedHeaders, 'headers' | 'secrets'>): Promise<HttpReply> => {
       const { method, url, body, contentType } = outgoing;
-      const send = request.isQuery === true ? sendQuery : sendHttp;
-      const response = await send({
+      const transmit = request.isQuery === true ? sendQuery : sendHttp;
+      const response = await transmit({
         method,
         url,
         headers: {

@@ -35,7 +35,7 @@ export interface RoundInput extends FollowUpInput {
 
 interface Collector extends ArrivedAnswers {
   /** Stores the answer under this key, unless there already is one. */
-  readonly take: (key: string, answer: Answer) => void;
+  readonly store: (key: string, answer: Answer) => void;
 }
 
 /** Collects the answers of a round. Calls `onReady` once for each scaler, when its last answer has arrived. */
@@ -114,7 +114,7 @@ export function createCollector(plan: Plan, round: RoundInput): Collector {
   const followUps = createFollowUps(plan, round, arrived);
   return {
     ...arrived,
-    take: (key, answer) => {
+    store: (key, answer) => {
       if (answers.has(key)) return;
       answers.set(key, answer);
       for (const index of plan.waiting.get(key) ?? []) {

@@ -126,7 +126,7 @@ export function createMergedQuery(parts: {
     // If the query is invalid even for a single member, it is invalid for all members.
     if (kind === 'bad_query' && isBadQuery((await round.queryMembers(members.slice(0, 1))).answer))
       return whole;
-    if (!SLOW_KINDS.has(kind) && take(round.budget, 2)) return split(members, { kind, answer, round });
+    if (!SLOW_KINDS.has(kind) && spend(round.budget, 2)) return split(members, { kind, answer, round });
     note(members, kind, null);
     return { of: () => sharedAnswer(answer, members.length, noun), isClean: false };
   };
@@ -215,7 +215,7 @@ export function createMergedQuery(parts: {
       if (own !== null && (now - aloneAt <= APART_ROUNDS || budget.left <= SPLITS_PER_NAMESPACE / 2))
         continue;
       const isSlow = SLOW_KINDS.has(kind);
-      if ((isSlow && hasSlow) || !take(budget, set.length === 1 ? 1 : 2)) continue;
+      if ((isSlow && hasSlow) || !spend(budget, set.length === 1 ? 1 : 2)) continue;
       hasSlow ||= isSlow;
       sets.add(set);
       due.add({
@@ -287,7 +287,8 @@ export function createMergedQuery(parts: {
   };
 }
 
-function take(budget: SplitBudget, queries: number): boolean {
+/** Returns whether this number of queries is left, and takes them from the budget. */
+function spend(budget: SplitBudget, queries: number): boolean {
   if (Math.min(budget.left, budget.source.left) < queries) return false;
   budget.left -= queries;
   budget.source.left -= queries;

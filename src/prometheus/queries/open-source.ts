@@ -50,7 +50,7 @@ export interface OpenSource {
   readonly configFor: (planned: SourceConfig) => SourceConfig;
   readonly history: () => HistorySource;
   /** Calls `onDuplicates` and `onSeries`. */
-  readonly report: () => void;
+  readonly reportCounts: () => void;
 }
 
 /** Sends range queries for back-tests, one at a time, and only while no query of a round is running. */
@@ -130,7 +130,7 @@ export function openSource(config: SourceConfig, options: SourceOptions): OpenSo
         return answer;
       },
     }),
-    report: () => {
+    reportCounts: () => {
       if (duplicates !== null) options.onDuplicates?.(name, duplicates.highestCount());
       const series = { ...client.series() };
       options.onSeries?.(name, { known: series.known - counted.known, read: series.read - counted.read });

@@ -58,27 +58,27 @@ export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
       limit: options.seconds,
     });
   };
-  const send = async (query: PlannedQuery): Promise<void> => {
+  const sendPlanned = async (query: PlannedQuery): Promise<void> => {
     const recognized = recognizing.get(query.source.name) ?? null;
     if (recognized !== null) await recognized;
     const source = mustGet(sources, query.source.name);
     if (query.kind === 'alone') {
-      answers.take(query.key, await source.queue.query(query.text, optionsFor(query)));
+      answers.store(query.key, await source.queue.query(query.text, optionsFor(query)));
       return;
     }
     const sent =
       query.kind === 'byNamespace' ? await sendByNamespace(query, source) : sendByPod(query, source);
     await Promise.all(
-      Array.from(sent, async ([member, answer]) => answers.take(mustGet(query.keys, member), await answer)),
+      Array.from(sent, async ([member, answer]) => answers.store(mustGet(query.keys, member), await answer)),
     );
   };
 
   const yieldIfDue = periodicYield(clock);
   for (const query of [...rotate(plan.queries, number), ...rotate(plan.rankings, number)]) {
-    send(query).catch((error: unknown) => {
+    sendPlanned(query).catch((error: unknown) => {
       onFault(error);
       for (const key of query.kind === 'alone' ? [query.key] : query.keys.values())
-        answers.take(key, INTERNAL_ERROR);
+        answers.store(key, INTERNAL_ERROR);
     });
     await yieldIfDue();
   }

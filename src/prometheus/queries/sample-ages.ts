@@ -7,7 +7,7 @@ import type { Clock } from '../../units/clock.js';
 import { RecentMap } from '../../units/recent-map.js';
 import type { Answer, RunQuery } from '../answers/answer.js';
 import type { SourceConfig } from '../data-source/source-config.js';
-import { whyOld } from '../source/judge-ages.js';
+import { judgeAges } from '../source/judge-ages.js';
 import { metricChecks, metricQueryText } from './compile-queries.js';
 import {
   type CheckedSelector,
@@ -103,7 +103,7 @@ export function createSampleAges(clock: Clock): SampleAges {
     const targets = await readTargets(selector, interval, runQuery);
     if (targets === null) return UNKNOWN;
     const { rangeSeconds, maxAgeSeconds } = selector;
-    return { isKnown: targets.length > 0, why: whyOld(targets, { rangeSeconds, maxAgeSeconds }) };
+    return { isKnown: targets.length > 0, why: judgeAges(targets, { rangeSeconds, maxAgeSeconds }) };
   };
 
   const checkNow = async (checked: CheckedMetric, runQuery: RunQuery): Promise<string | null> => {

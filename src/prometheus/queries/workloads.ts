@@ -57,13 +57,13 @@ export function createWorkloadQueries(written: string, onFault: (error: unknown)
    */
   const queryInTime = async (
     count: number,
-    { send, limit }: { readonly send: () => Promise<TimedAnswer>; readonly limit: number },
+    { query, limit }: { readonly query: () => Promise<TimedAnswer>; readonly limit: number },
   ): Promise<TimedAnswer> => {
     for (;;) {
       const turn = lanes.enter();
       if (turn !== null) await turn;
       const before = size.answers(count);
-      const timed = await send().finally(lanes.leave);
+      const timed = await query().finally(lanes.leave);
       const { answer, seconds } = timed;
       if (seconds === null || (answer.class === 'failed' && answer.reason !== 'timeout')) return timed;
       const isLate = answer.class === 'failed';
@@ -92,7 +92,7 @@ export function createWorkloadQueries(written: string, onFault: (error: unknown)
         pack: (patternTexts) =>
           inLists(patternTexts, { most: size.most(), room: MAX_QUERY_LENGTH - written.length }),
         queryMembers: (patternTexts) =>
-          queryInTime(patternTexts.length, { send: () => query(textFor(patternTexts, patterns)), limit }),
+          queryInTime(patternTexts.length, { query: () => query(textFor(patternTexts, patterns)), limit }),
       });
     },
   };

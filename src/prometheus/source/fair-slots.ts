@@ -90,7 +90,7 @@ export function createFairSlots<T extends SlotRequest>(options: {
   };
 
   /** Removes and returns the request that gets the next slot; null: no request may have one. */
-  const take = (): T | null => {
+  const takeNext = (): T | null => {
     const ofAll = shared.take();
     if (ofAll !== null) return ofAll;
     const isAlone = namespaces.size < 2;
@@ -140,7 +140,7 @@ export function createFairSlots<T extends SlotRequest>(options: {
     halve();
     const nowMs = clock.monotonicMs();
     while (running < most && waiting > 0) {
-      const request = take();
+      const request = takeNext();
       if (request === null) break;
       waiting -= 1;
       if (request.untilMs <= nowMs) expire(request);

@@ -56,7 +56,7 @@ export function oldAfterSeconds(intervalSeconds: number, { rangeSeconds, maxAgeS
  * many targets are always a little late. A value without a range is based on old samples if more than 10 % of its
  * targets have old samples.
  */
-export function whyOld(targets: readonly TargetAge[], rules: AgeRules): string | null {
+export function judgeAges(targets: readonly TargetAge[], rules: AgeRules): string | null {
   let error = 0;
   const late: TargetAge[] = [];
   let failing = 0;

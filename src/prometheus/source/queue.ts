@@ -273,7 +273,7 @@ export function createQueryQueue(parts: {
     return withSince(last ?? failed('connection', 'the query was not sent'));
   };
 
-  const send: QueryQueue['query'] = (text, options) => {
+  const query: QueryQueue['query'] = (text, options) => {
     const known = underWay.get(text);
     if (known !== undefined) return known;
     if (options.round > current) beginRound(options.round);
@@ -298,7 +298,7 @@ export function createQueryQueue(parts: {
     return answer;
   };
 
-  return { query: send, isBusy: () => underWay.size > 0 };
+  return { query, isBusy: () => underWay.size > 0 };
 }
 
 /** Returns the answer to a query with its time. The time of an answer that another caller also waits for is unknown. */

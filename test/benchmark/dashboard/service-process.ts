@@ -106,7 +106,7 @@ async function execute(order: Order): Promise<Reply> {
       return { type: 'done' };
     case 'decisions':
       for (let index = 0; index < order.count; index += 1) {
-        recorder.record(fleet.rescaleOf(index, round));
+        recorder.add(fleet.rescaleOf(index, round));
         await new Promise((resolve) => setTimeout(resolve, order.everyMs));
       }
       return { type: 'done' };
@@ -136,7 +136,7 @@ async function execute(order: Order): Promise<Reply> {
 async function runRound(): Promise<void> {
   round += 1;
   for (let index = 0; index < fleet.scalers.length; index += 1) {
-    recorder.record(fleet.recordOf(index, round));
+    recorder.add(fleet.recordOf(index, round));
     if (index % DECISIONS_AT_ONCE === 0) await yieldIfDue();
   }
 }

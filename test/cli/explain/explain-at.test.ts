@@ -34,15 +34,15 @@ const time = (minute: number, second = 0): string =>
 function recordMorning(recorder: Recorder): void {
   for (let cycle = 0; cycle < 40; cycle += 1) {
     const now = time(0, 15 * cycle);
-    recorder.record(
+    recorder.add(
       recordOf(cpuSnapshot(cycle < 20 ? 58 : 61, { now, samples: sampleAt(now, cycle < 20 ? 58 : 61) })),
     );
   }
   const patched = { kind: 'patched', from: 4, to: 6, message: '' } as const;
   const rise = cpuSnapshot(83, { now: time(10), samples: sampleAt(time(10), 83) });
-  recorder.record(recordOf(rise, { outcome: patched }));
+  recorder.add(recordOf(rise, { outcome: patched }));
   const lost = cpuSnapshot(0, { now: time(10, 15), samples: [{ error: 'no series', kind: 'missing' }] });
-  recorder.record(recordOf(lost));
+  recorder.add(recordOf(lost));
 }
 
 function sampleAt(at: string, percent: number): readonly object[] {
@@ -105,7 +105,7 @@ describe('explain --at', () => {
       now: time(10, 30),
       samples: [{ error: 'no series', kind: 'missing' }],
     };
-    fixture.recorder.record(recordOf(cpuSnapshot(0, later)));
+    fixture.recorder.add(recordOf(cpuSnapshot(0, later)));
 
     const { stdout } = await explainAt('10:02:31', fixture);
 
@@ -123,7 +123,7 @@ describe('explain --at', () => {
       down: instantFromMs(Date.UTC(2026, 0, 1, 9, 30)),
     };
     for (const second of [0, 15])
-      fixture.recorder.record(
+      fixture.recorder.add(
         recordOf(cpuSnapshot(58, { now: time(0, second), samples: sampleAt(time(0, second), 58) }), {
           lastScales: last,
         }),
@@ -138,7 +138,7 @@ describe('explain --at', () => {
     const fixture = startRecords();
     const rise = cpuSnapshot(83, { now: time(10), samples: sampleAt(time(10), 83) });
     const message = 'paused by annotation, kept at 3 (6 recommended)';
-    fixture.recorder.record(recordOf(rise, { outcome: { kind: 'patched', from: 4, to: 3, message } }));
+    fixture.recorder.add(recordOf(rise, { outcome: { kind: 'patched', from: 4, to: 3, message } }));
 
     const { stdout } = await explainAt('10:10:05', fixture);
 
@@ -188,8 +188,8 @@ describe('explain --at', () => {
     const fixture = startRecords();
     const gone = condition({ status: 'False', reason: 'FailedGetScale', message: 'not found' });
     const unread = { snapshot: null, decision: null, conditions: [gone] };
-    fixture.recorder.record(recordOf(cpuSnapshot(60, { now: time(0) }), unread));
-    fixture.recorder.record(recordOf(cpuSnapshot(60, { now: time(1) })));
+    fixture.recorder.add(recordOf(cpuSnapshot(60, { now: time(0) }), unread));
+    fixture.recorder.add(recordOf(cpuSnapshot(60, { now: time(1) })));
 
     const { stdout } = await explainAt('10:00:30', fixture);
 

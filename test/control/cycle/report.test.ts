@@ -90,7 +90,7 @@ function buildPorts(over: Partial<CycleReportPorts> = {}) {
   const events: string[] = [];
   const observed: CycleOutput[] = [];
   const ports: CycleReportPorts = {
-    recorder: { record: ledger.add, remove: ledger.remove },
+    recorder: { add: ledger.add, remove: ledger.remove },
     sendEvent: (_target, { reason }) => void events.push(reason),
     isLeading: () => true,
     log: SILENT_LOG,

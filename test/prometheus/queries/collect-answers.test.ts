@@ -56,7 +56,8 @@ async function start(
     onReady: (scaler, readings) => ready.push([scaler, readings]),
     onFault,
   });
-  const take = (query: string, answer: Answer = VALUE): void => collector.take(ownKey(SOURCE, query), answer);
+  const take = (query: string, answer: Answer = VALUE): void =>
+    collector.store(ownKey(SOURCE, query), answer);
   const names = (): readonly string[] => ready.map(([{ name }]) => name);
   return { collector, take, ready, names, read, faults };
 }

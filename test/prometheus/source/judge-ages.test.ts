@@ -4,7 +4,7 @@ import {
   allowedGapSeconds,
   lateAfterSeconds,
   type TargetAge,
-  whyOld,
+  judgeAges,
 } from '../../../src/prometheus/source/judge-ages.js';
 
 const target = (ageSeconds: number | null, more: Partial<TargetAge> = {}): TargetAge => ({
@@ -15,7 +15,8 @@ const target = (ageSeconds: number | null, more: Partial<TargetAge> = {}): Targe
   ...more,
 });
 const range = (rangeSeconds: number): AgeRules => ({ rangeSeconds, maxAgeSeconds: null });
-const isOld = (targets: readonly TargetAge[], rules = range(120)): boolean => whyOld(targets, rules) !== null;
+const isOld = (targets: readonly TargetAge[], rules = range(120)): boolean =>
+  judgeAges(targets, rules) !== null;
 const of = (count: number, one: TargetAge): readonly TargetAge[] => Array.from({ length: count }, () => one);
 
 describe('a rate over 2 minutes at an interval of 15 s', () => {
@@ -97,13 +98,13 @@ describe('the reason', () => {
       target(5),
     ];
 
-    expect(whyOld(targets, range(120))).toBe(
+    expect(judgeAges(targets, range(120))).toBe(
       'the value is based on old samples in a range of 2m: 1 of 5 targets has a newest sample that is up to 62 s old (scrape interval 15 s), 1 of 5 targets has no samples because scrapes fail, 1 of 5 targets has a gap at the start of the range, 1 of 5 targets is younger than the range',
     );
   });
 
   it('of a single target without a range', () => {
-    expect(whyOld([target(62)], range(0))).toBe(
+    expect(judgeAges([target(62)], range(0))).toBe(
       'the value is based on old samples: its target has a newest sample that is up to 62 s old (scrape interval 15 s)',
     );
   });
