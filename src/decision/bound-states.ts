@@ -1,5 +1,5 @@
 import { hasNoSeries } from './failing.js';
-import { boundBy, describeLimit } from './headline.js';
+import { boundBy, describeLimit, lastTowards } from './headline.js';
 import { type Condition, conditionOf } from './result/condition.js';
 import type { PastDecision } from './result/decision.js';
 import type { LimitName } from './result/limit-names.js';
@@ -84,9 +84,7 @@ export function limitCause({ decision }: Decided, state: LimitState): Reason | n
   if (decision === null || decision.recommendedReplicas === null) return null;
   const { recommendedReplicas: wanted, desiredReplicas: result, limits } = decision;
   if (wanted === result) return null;
-  const step = limits.findLast(
-    ({ limit, from, to }) => LIMIT_STATES[limit] !== null && (result > wanted ? to > from : to < from),
-  );
+  const step = lastTowards(result, wanted, limits);
   if (step === undefined || LIMIT_STATES[step.limit] !== state) return null;
   const why = describeLimit(step, decision.currentReplicas);
   return { cause: `${wanted} recommended, ${why}`, until: step.until };

@@ -34,8 +34,8 @@ export interface Headline {
 }
 
 /**
- * Returns what a decision does to the count, and the last limit that changed it. The values of the metrics and all
- * limits, in order, are in the reason of the decision.
+ * Returns what a decision does to the count, and why. A limit that is the cause of the state is in `limit`. The values
+ * of the metrics and all limits, in order, are in the reason of the decision.
  */
 export function headlineOf(decided: Decided, { kind, from, to }: Change): Headline {
   const { currentReplicas, desiredReplicas, recommendedReplicas, limits, cooldown } = decided;
@@ -49,16 +49,14 @@ export function headlineOf(decided: Decided, { kind, from, to }: Change): Headli
   const last = limits.at(-1);
   // Limits that cancel each other have not changed the recommendation.
   const limit = last?.to === after && recommendedReplicas !== after ? last : undefined;
-  // Whether the last two limits moved the count in opposite directions. Example: the metrics recommend fewer pods, one
-  // limit keeps more of them, and the last limit lowers that count. Both limits are then named.
-  const isAcross =
-    limit !== undefined &&
-    recommendedReplicas !== null &&
-    (recommendedReplicas - after) * (limit.from - after) < 0;
-  const decisive = limit === undefined ? [] : isAcross ? limits.slice(-2) : [limit];
+  // Example: the metrics recommend fewer pods, a limit keeps more of them, and the last limit lowers that count. Both
+  // limits are then named.
+  const cause = recommendedReplicas === null ? limit : lastTowards(after, recommendedReplicas, limits);
+  const decisive = limit === undefined ? [] : [...new Set([cause ?? limit, limit])];
   const isDecided = limit !== undefined || after === desiredReplicas;
   const recommended = recommendedReplicas ?? limit?.from ?? null;
-  const isByBound = decisive.some((step) => step.limit === 'min_replicas' || step.limit === 'max_replicas');
+  const [first] = decisive;
+  const isByBound = first?.limit === 'min_replicas' || first?.limit === 'max_replicas';
   const wanted = !isDecided
     ? desiredReplicas
     : recommended === null || isByBound
@@ -76,6 +74,18 @@ export function headlineOf(decided: Decided, { kind, from, to }: Change): Headli
         ? null
         : decisive.map((step) => describeLimit(step, currentReplicas)).join(', and '),
   };
+}
+
+/**
+ * Returns the last limit that moved the count in the direction from the recommendation to the result, which is the cause
+ * of the result. A later limit may have moved the count back in part.
+ */
+export function lastTowards<S extends Pick<LimitStep, 'from' | 'to'>>(
+  result: number,
+  recommended: number,
+  limits: readonly S[],
+): S | undefined {
+  return limits.findLast(({ from, to }) => (result > recommended ? to > from : to < from));
 }
 
 /** Returns the text about a limit: its reason, except for `scale_up_limit`. */

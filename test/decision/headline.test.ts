@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
+import { limitCause } from '../../src/decision/bound-states.js';
 import { describeLimit, headlineOf } from '../../src/decision/headline.js';
+import { checkAll, scheduledSnapshots, snapshots } from './random-snapshots.js';
 
 const step = {
   stabilization: {
@@ -19,6 +21,7 @@ const step = {
   maximum: { limit: 'max_replicas', from: 12, to: 10, reason: 'maxReplicas is 10', until: null },
 } as const;
 
+const STATES_OF_LIMITS = ['PartialData', 'Stabilizing', 'RateLimited', 'Backoff'] as const;
 const nothing = { kind: null, from: null, to: null };
 const bounds = { minReplicas: 0, maxReplicas: 100 };
 
@@ -52,6 +55,20 @@ describe('the headline of a decision', () => {
       limit: `${step.stabilization.reason}, and the scale-up limit allows 4 more at once`,
     });
     expect(of(8).change).toBe('stays at 8, not 0');
+  });
+
+  it('names what keeps 6 replicas, and the last limit, but none between: 0, 13, 12, 6', () => {
+    const limits = [
+      { ...step.stabilization, to: 13 },
+      { ...step.scaleUpLimit, from: 13, to: 12 },
+      { ...step.maximum, to: 6, reason: 'maxReplicas is 6' },
+    ];
+    const counts = { currentReplicas: 6, desiredReplicas: 6, recommendedReplicas: 0 };
+
+    expect(headlineOf({ ...counts, minReplicas: 2, maxReplicas: 6, limits }, nothing)).toEqual({
+      change: 'stays at 6, not 2',
+      limit: `${step.stabilization.reason}, and maxReplicas is 6`,
+    });
   });
 
   it('has the recommended count, as the cause of the state, not that of a stabilization window: 10, 12, 8', () => {
@@ -123,6 +140,23 @@ describe('the headline of a decision', () => {
       ).toBe(change);
     },
   );
+
+  it.each([
+    ['without schedules', snapshots],
+    ['with schedules', scheduledSnapshots],
+  ])('names the limit that is the cause of the state in 500 arbitrary snapshots, %s', (_, json) => {
+    const seen = new Set<string>();
+    checkAll(json, (_snapshot, decision) => {
+      for (const state of STATES_OF_LIMITS) {
+        const cause = limitCause({ decision, conditions: [] }, state)?.cause;
+        if (cause === undefined) continue;
+        seen.add(state);
+        const limit = cause.replace(/^\d+ recommended, /, '');
+        expect([cause, headlineOf(decision, nothing).limit]).toEqual([cause, expect.stringContaining(limit)]);
+      }
+    });
+    expect([...seen].sort()).toEqual([...STATES_OF_LIMITS].sort());
+  });
 
   const decision = { ...bounds, currentReplicas: 4, desiredReplicas: 6, recommendedReplicas: 6, limits: [] };
   it.each([

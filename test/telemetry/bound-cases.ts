@@ -112,6 +112,17 @@ export const BOUND_CASES: readonly StateCase[] = [
     decided({ percent: 30, spec: { minReplicas: 4 }, snapshot: recommended(4) }),
   ],
   [
+    'less than the minimum, as a stabilization window recommends, too',
+    'OK',
+    'scaled from 4 to 3',
+    decided({
+      percent: 10,
+      spec: { minReplicas: 3 },
+      snapshot: recommended(2),
+      record: outcome('patched', 3),
+    }),
+  ],
+  [
     'less than the minimum, of a partial value',
     'PartialData',
     '1 recommended, queue: a warning',
