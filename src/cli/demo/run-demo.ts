@@ -125,6 +125,7 @@ async function runUntilEnd(setup: ReadyDemo, settings: DemoSettings, io: Command
       startedAt = io.clock.now();
       setup.start();
     };
+    await setup.releasePort();
     const exitCode = await runService(
       { configFile, dryRun: false, strict: true, onCycle, onDocuments },
       demoIo,

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Agent, createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { parse } from 'yaml';
-import { freePort } from './programs/prometheus-server.js';
+import { reservePort } from './programs/prometheus-server.js';
 import type { RevivedPrometheus } from './revived-prometheus.js';
 import type { JsonObject } from '../../simulator/kinds/json.js';
 import { kubeconfigText } from '../../simulator/api/requests/access.js';
@@ -32,6 +32,8 @@ export interface DemoSetup {
   readonly serviceUrl: string;
   readonly prometheusUrl: string;
   readonly prometheus: RevivedPrometheus;
+  /** Frees the port of the service, right before the service listens on it. */
+  readonly releasePort: () => Promise<void>;
   readonly close: () => Promise<void>;
 }
 
@@ -47,7 +49,10 @@ const KUBECONFIG = 'kubeconfig';
 export async function setUpDemo(parts: Parts, settings: DemoSettings): Promise<DemoSetup> {
   const { folder, simulator, prometheus } = parts;
   const { port: wanted, speed } = settings;
-  const port = wanted === null || wanted === 0 ? await freePort(wanted ?? DEFAULT_PORT) : wanted;
+  const { port, release } =
+    wanted === null || wanted === 0
+      ? await reservePort(wanted ?? DEFAULT_PORT)
+      : { port: wanted, release: () => Promise.resolve() };
   const documents = demoDocuments(speed);
   for (const manifest of demoStateMaps(DEMO_NAMESPACE)) simulator.addObject(manifest);
   simulator.addObject(demoService(port));
@@ -72,7 +77,11 @@ export async function setUpDemo(parts: Parts, settings: DemoSettings): Promise<D
     serviceUrl,
     prometheusUrl: prometheus.url,
     prometheus,
-    close: proxy.close,
+    releasePort: release,
+    close: async () => {
+      await release();
+      await proxy.close();
+    },
   };
 }
 

@@ -144,17 +144,36 @@ async function read(clock: Clock, url: string): Promise<string | null> {
  * because another program may take the port first.
  */
 export async function freePort(preferred = 0): Promise<number> {
-  const server = createServer();
+  const { port, release } = await reservePort(preferred);
+  await release();
+  return port;
+}
+
+export interface ReservedPort {
+  readonly port: number;
+  /** Frees the port, right before another server listens on it. A second call does nothing. */
+  readonly release: () => Promise<void>;
+}
+
+/**
+ * Listens on a free port of 127.0.0.1, so that no other program takes it: `preferred`, or another one if it is in use.
+ * Connections are closed at once. The process can exit before `release`.
+ */
+export async function reservePort(preferred = 0): Promise<ReservedPort> {
+  const server = createServer((socket) => socket.destroy()).unref();
   try {
     server.listen(preferred, '127.0.0.1');
     await once(server, 'listening');
   } catch (error) {
-    if (preferred !== 0) return freePort();
+    if (preferred !== 0) return reservePort();
     throw error;
   }
   const address = server.address();
-  server.close();
-  await once(server, 'close');
   if (typeof address !== 'object' || address === null) throw new Error('the system returned no free port');
-  return address.port;
+  const release = async (): Promise<void> => {
+    if (!server.listening) return;
+    server.close();
+    await once(server, 'close');
+  };
+  return { port: address.port, release };
 }

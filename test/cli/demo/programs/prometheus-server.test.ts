@@ -1,9 +1,15 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { findPrometheus } from '../../../../src/cli/demo/programs/prometheus-release.js';
-import { startPrometheus } from '../../../../src/cli/demo/programs/prometheus-server.js';
+import {
+  freePort,
+  reservePort,
+  startPrometheus,
+} from '../../../../src/cli/demo/programs/prometheus-server.js';
 import type {
   PrometheusOptions,
   RunningPrometheus,
@@ -81,6 +87,19 @@ describe('startPrometheus', () => {
     prometheus.signal('SIGKILL');
 
     expect(await prometheus.ended).toMatch(/^Prometheus ended by SIGKILL/);
+  });
+});
+
+describe('reservePort', () => {
+  it('holds a port until it is released, closes its connections, and can be released twice', async () => {
+    const { port, release } = await reservePort();
+
+    await once(connect(port, '127.0.0.1').resume(), 'close');
+    expect(await freePort(port)).not.toBe(port);
+
+    await release();
+    await release();
+    expect(await freePort(port)).toBe(port);
   });
 });
 
