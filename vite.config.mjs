@@ -31,13 +31,10 @@ const WITHOUT_DESCRIPTIONS = {
 };
 
 const COMMON =
-  /node_modules\/preact\/|src\/units\/short-time|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:icon|links|severities|states|time|numbers|use-|announcer|page-heading|error-boundary)/;
+  /node_modules\/preact\/|src\/units\/(?:maps|short-time|split-times|time\.)|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:icon|links|sentence|severities|states|time|numbers|use-|announcer|page-heading|error-boundary)/;
 
 /** What both the charts and what to do need. */
 const PARTS = /src\/(?:dashboard\/scaler\/text\/graph-link|units\/clean-text|scaler\/(?:plain-json|spec))/;
-
-/** What the list and a scaler need. */
-const SENTENCE = /src\/(?:dashboard\/scaler\/text\/sentence|units\/split-times)/;
 
 /** What all pages but the list need. */
 const SECTIONS = /src\/dashboard\/ui\/(?:section|table)/;
@@ -64,7 +61,6 @@ const DASHBOARD = {
           groups: [
             { name: 'common', test: COMMON },
             { name: 'parts', test: PARTS },
-            { name: 'sentence', test: SENTENCE },
             { name: 'sections', test: SECTIONS },
             { name: 'nearest', test: /src\/scaler\/problems\/nearest|node_modules\/leven\// },
             { name: 'remedy', test: WHAT_TO_DO },

@@ -54,11 +54,33 @@ describe('the health page', () => {
     const outcome = { kind: 'patched' as const, from: 3, to: 4, message: 'scaled' };
     const { page } = await stage.open(
       { service: () => serviceOf({ lastOutcomes: [{ namespace: 'a', name: 'b', at, outcome }] }) },
-      { hash: '#/health' },
+      { hash: '#/health', at: '2026-01-10T12:00:00Z' },
     );
 
     const time = page.getByText('Jan 5, 23:30:00');
     expect(await time.getAttribute('title')).toBe('Jan 5, 23:30:00 GMT+1, 2026-01-05 22:30:00 UTC');
+  });
+
+  it('shows the times in messages in the zone of the viewer, too', async () => {
+    const since = '2026-01-05T22:30:00Z';
+    const lastError = { at: since, message: `no answer since ${since}` };
+    const outcome = { kind: 'failed' as const, from: 3, to: 4, message: `postponed until ${since}` };
+    const conflict = { namespace: 'shop', name: 'web', message: `a client writes since ${since}` };
+    const service = serviceOf({
+      lastOutcomes: [{ namespace: 'a', name: 'b', at: since, outcome }],
+      conflicts: [conflict],
+    });
+    const kubernetes = { ...service.kubernetes, lastError };
+    const { page } = await stage.open(
+      { service: () => ({ ...service, kubernetes }) },
+      { hash: '#/health', at: '2026-01-10T12:00:00Z' },
+    );
+
+    for (const text of ['no answer since', 'postponed until', 'a client writes since'])
+      await page.getByText(`${text} Jan 5, 23:30:00`).waitFor();
+    expect(await page.locator('main').innerText()).not.toContain('T22:30:00Z');
+    const exact = await page.locator('.health-problems time').getAttribute('title');
+    expect(exact).toBe('Jan 5, 23:30:00 GMT+1, 2026-01-05 22:30:00 UTC');
   });
 
   it('reads again after a reload of the documents', async () => {

@@ -228,11 +228,11 @@ describe('the page of a scaler', () => {
     expect(Math.abs(Date.now() - Date.parse(since) - 7 * 86_400_000)).toBeLessThan(120_000);
     const history = (url: URL): unknown =>
       url.searchParams.get('source') === 'prometheus'
-        ? new FakeFailure(503, 'the series begin at 2026-01-01T10:42:30Z')
+        ? new FakeFailure(503, 'the series begin at 2020-01-01T10:42:30Z')
         : recent;
     service.answer({ others: { ...tellStory(HEALTHY), 'scalers/shop/web/history': history } });
     await page.getByRole('button', { name: '24 h' }).click();
-    await page.getByText('From memory only: the series begin at Jan 1, 11:42:30').waitFor();
+    await page.getByText('From memory only: the series begin at Jan 1, 2020, 11:42:30').waitFor();
   });
 
   test('two fingers zoom, and one does not', async () => {

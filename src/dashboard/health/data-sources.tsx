@@ -3,6 +3,7 @@ import type { ServiceStatus } from '../../api/answers.js';
 import { formatCount, formatLatency, UNKNOWN } from '../ui/numbers.js';
 import { Badge } from '../ui/icon.jsx';
 import { Section } from '../ui/section.jsx';
+import { Sentence } from '../ui/sentence.jsx';
 import { Table } from '../ui/table.jsx';
 import { Time } from '../ui/time.jsx';
 
@@ -70,7 +71,7 @@ export function LastError({ error }: LastErrorProps): VNode {
   if (error === null) return <span class="muted">{UNKNOWN}</span>;
   return (
     <span>
-      <bdi>{error.message}</bdi>{' '}
+      <Sentence text={error.message} />{' '}
       <span class="muted">
         (<Time at={error.at} show="ago" />)
       </span>

@@ -8,6 +8,7 @@ import './health.css';
 import { formatCount, formatLatency } from '../ui/numbers.js';
 import { scalerLink } from '../ui/links.js';
 import { Section } from '../ui/section.jsx';
+import { Sentence } from '../ui/sentence.jsx';
 import { Table } from '../ui/table.jsx';
 import { Time } from '../ui/time.jsx';
 import { formatDuration } from '../ui/times.js';
@@ -68,7 +69,11 @@ function Changes({ status: { lastOutcomes } }: HealthPartProps): VNode {
               <span>
                 {formatCount(from)} <Icon name="right" />
                 <span class="visually-hidden">to</span> {formatCount(to)}{' '}
-                {kind === 'patched' ? null : <bdi class="muted">{message}</bdi>}
+                {kind === 'patched' ? null : (
+                  <span class="muted">
+                    <Sentence text={message} />
+                  </span>
+                )}
               </span>,
             ],
           }))}
@@ -192,7 +197,7 @@ function Problems({ status: { problems } }: ProblemsProps): VNode | null {
                 <Badge tone="warn" icon="warning" text="Warning" />
               )}
               <span class="health-problem-message">
-                <bdi>{message}</bdi>
+                <Sentence text={message} />
               </span>
               <code class="muted">{code}</code>
             </p>
@@ -229,7 +234,7 @@ export function Conflicts({ status: { conflicts } }: ProblemsProps): VNode | nul
                 </bdi>
               </a>
               <span class="health-problem-message">
-                <bdi>{message}</bdi>
+                <Sentence text={message} />
               </span>
             </p>
           </li>

@@ -3,7 +3,7 @@ import type { HTMLAttributes, VNode } from 'preact';
 import type { OverviewRow } from '../../api/answers.js';
 import { formatCount, formatMetric, UNKNOWN } from '../ui/numbers.js';
 import { formatLeft, formatSince, parseTime } from '../ui/times.js';
-import { Sentence } from '../scaler/text/sentence.jsx';
+import { Sentence } from '../ui/sentence.jsx';
 import { Badge, Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
 import { SEVERITY_STYLES } from '../ui/severities.js';

@@ -8,7 +8,7 @@ import { useAnswer } from '../data/use-answer.js';
 import { formatCount, formatMetric, plural } from '../ui/numbers.js';
 import { formatSince, parseTime } from '../ui/times.js';
 import type { Remedy } from '../../decision/snippet.js';
-import { Sentence } from '../scaler/text/sentence.jsx';
+import { Sentence } from '../ui/sentence.jsx';
 import { RemedyItem, invalidRemedies, useRemedies } from '../scaler/text/what-to-do.jsx';
 import { Badge, Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';

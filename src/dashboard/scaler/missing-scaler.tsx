@@ -7,7 +7,7 @@ import { Icon } from '../ui/icon.jsx';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Waiting } from '../ui/states.jsx';
 import { Time } from '../ui/time.jsx';
-import { Sentence } from './text/sentence.jsx';
+import { Sentence } from '../ui/sentence.jsx';
 import { RemedyItem, invalidRemedies } from './text/what-to-do.jsx';
 
 interface MissingScalerProps {

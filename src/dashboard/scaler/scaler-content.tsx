@@ -20,7 +20,7 @@ import { firstRange, secondsAhead, startOf } from './model/ranges.js';
 import type { Range } from './model/ranges.js';
 import { readTolerances } from './model/tolerance.js';
 import { useLongHistory, useRecentHistory, useMoment } from './model/use-history.js';
-import { Sentence } from './text/sentence.jsx';
+import { Sentence } from '../ui/sentence.jsx';
 import { VerdictCard } from './verdict-card.jsx';
 import { WhatIfSection } from './what-if/what-if-section.jsx';
 import './scaler.css';

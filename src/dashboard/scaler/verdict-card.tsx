@@ -8,7 +8,7 @@ import { usePart } from '../ui/use-part.js';
 import { measuredOf } from './model/headline.js';
 import { GraphLink } from './text/graph-link.jsx';
 import { Cause, Headline } from './text/headline.jsx';
-import { Sentence } from './text/sentence.jsx';
+import { Sentence } from '../ui/sentence.jsx';
 
 interface VerdictCardProps {
   readonly detail: ScalerDetail;

@@ -4,6 +4,7 @@ import type { Api } from '../data/api.js';
 import { useCell } from '../data/use-cell.js';
 import { plural } from '../ui/numbers.js';
 import { Icon } from '../ui/icon.jsx';
+import { Sentence } from '../ui/sentence.jsx';
 import { HEALTH_LINK } from '../ui/links.js';
 import { useHash } from '../ui/use-hash.js';
 import { useSteps } from '../ui/use-now.js';
@@ -36,7 +37,7 @@ export function ServiceLine({ api, status }: ServiceLineProps): VNode | null {
         <p key={text} class={`tone-${tone}`}>
           <Icon name={tone === 'bad' ? 'error' : 'warning'} />
           <span>
-            <bdi>{text}</bdi>
+            <Sentence text={text} />
             {isOnHealth || (index < MOST_LINES - 1 && more > -1) ? null : (
               <a href={HEALTH_LINK}>{more > 0 ? `and ${plural(more, 'more problem')}` : 'Health'}</a>
             )}

@@ -1,6 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { ApiError } from '../data/api-error.js';
 import { Icon } from './icon.jsx';
+import { Sentence } from './sentence.jsx';
 
 interface WaitingProps {
   readonly error: ApiError | null;
@@ -38,7 +39,9 @@ export function ErrorView({ title, message, onRetry }: ErrorViewProps): VNode {
         <Icon name="error" />
         {title}
       </h2>
-      <p dir="auto">{message}</p>
+      <p>
+        <Sentence text={message} />
+      </p>
       {onRetry === undefined ? null : (
         <button type="button" onClick={onRetry}>
           Try again

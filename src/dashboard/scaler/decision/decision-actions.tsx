@@ -6,6 +6,7 @@ import type { Api } from '../../data/api.js';
 import { snapshotRequest } from '../../data/requests.js';
 import { announce } from '../../ui/announcer.jsx';
 import { Icon } from '../../ui/icon.jsx';
+import { Sentence } from '../../ui/sentence.jsx';
 import { explainCommand, snapshotFileName } from '../model/commands.js';
 import { CommandText, copyText } from '../text/command-text.jsx';
 
@@ -48,8 +49,8 @@ export function DecisionActions({ api, scaler, at }: DecisionActionsProps): VNod
         <Icon name="download" /> Download snapshot
       </button>
       {message === null ? null : (
-        <span class="hint" dir="auto">
-          {message}
+        <span class="hint">
+          <Sentence text={message} />
         </span>
       )}
     </div>

@@ -12,7 +12,7 @@ import type { ChartData } from '../model/chart-data.js';
 import { measuredOf } from '../model/headline.js';
 import type { Moment } from '../model/use-history.js';
 import { Cause, Headline } from '../text/headline.jsx';
-import { Sentence } from '../text/sentence.jsx';
+import { Sentence } from '../../ui/sentence.jsx';
 import { ArithmeticSection } from './arithmetic-section.jsx';
 import { DecisionActions } from './decision-actions.jsx';
 import { DecisionView } from './decision-view.jsx';
@@ -52,7 +52,11 @@ export function PastDecision({ api, detail, data, at, moment }: PastDecisionProp
   const { decision, outcome, state } = entry;
   return (
     <>
-      {error === null ? null : <Notice>{error.message}</Notice>}
+      {error === null ? null : (
+        <Notice>
+          <Sentence text={error.message} />
+        </Notice>
+      )}
       <div class="decision-sentence">
         <h3>
           <Headline state={state} decision={decision} outcome={outcome} detail={null} />

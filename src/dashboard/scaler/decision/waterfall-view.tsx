@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { formatCount } from '../../ui/numbers.js';
 import { Time } from '../../ui/time.jsx';
-import { Sentence } from '../text/sentence.jsx';
+import { Sentence } from '../../ui/sentence.jsx';
 import type { Waterfall, WaterfallRow } from '../model/waterfall.js';
 
 interface WaterfallViewProps {

@@ -5,7 +5,7 @@ import { PartMissing } from '../../ui/states.jsx';
 import { Table } from '../../ui/table.jsx';
 import { Time } from '../../ui/time.jsx';
 import { usePart } from '../../ui/use-part.js';
-import { Sentence } from '../text/sentence.jsx';
+import { Sentence } from '../../ui/sentence.jsx';
 import { ConditionBadge } from './condition-badge.jsx';
 import type { ConditionsProps } from './transitions.jsx';
 

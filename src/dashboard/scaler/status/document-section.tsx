@@ -5,7 +5,7 @@ import { changeText } from '../../../scaler/field-changes.js';
 import { plural } from '../../ui/numbers.js';
 import { FoldSection } from '../../ui/section.jsx';
 import { usePart } from '../../ui/use-part.js';
-import { Sentence } from '../text/sentence.jsx';
+import { Sentence } from '../../ui/sentence.jsx';
 import { listEffectiveFields } from '../model/effective-fields.js';
 
 interface DocumentSectionProps {

@@ -14,7 +14,7 @@ import { Time } from '../../ui/time.jsx';
 import type { Change } from '../model/changes.js';
 import { buildTimeline } from '../model/timeline.js';
 import type { TimelineItem } from '../model/timeline.js';
-import { Sentence } from '../text/sentence.jsx';
+import { Sentence } from '../../ui/sentence.jsx';
 
 export interface TimelineSectionProps {
   readonly api: Api;
@@ -38,7 +38,11 @@ export function TimelineSection({ api, detail, changes, ...moment }: TimelineSec
   const items = useMemo(() => buildTimeline(changes, value?.items ?? [], detail), [changes, value, detail]);
   return (
     <FoldSection title="Changes and Events">
-      {error === null ? null : <Notice>{error.message}</Notice>}
+      {error === null ? null : (
+        <Notice>
+          <Sentence text={error.message} />
+        </Notice>
+      )}
       {items.length === 0 ? (
         <p class="hint">No change is known, and promscaler has written no Events since it started.</p>
       ) : (

@@ -7,7 +7,7 @@ import { Waiting } from '../../ui/states.jsx';
 import { Table } from '../../ui/table.jsx';
 import { Time } from '../../ui/time.jsx';
 import { listTransitions } from '../model/transitions.js';
-import { Sentence } from '../text/sentence.jsx';
+import { Sentence } from '../../ui/sentence.jsx';
 import { ConditionBadge } from './condition-badge.jsx';
 
 export interface ConditionsProps {

@@ -4,7 +4,7 @@ import { Time } from '../../ui/time.jsx';
 import { useNow } from '../../ui/use-now.js';
 import type { Outcome, PastDecision } from '../model/answers.js';
 import { verdictOf } from '../model/headline.js';
-import { Sentence } from './sentence.jsx';
+import { Sentence } from '../../ui/sentence.jsx';
 
 interface HeadlineProps {
   readonly state: ScalerState;

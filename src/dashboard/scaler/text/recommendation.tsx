@@ -3,7 +3,7 @@ import type { ScalerDetail } from '../../../api/answers.js';
 import { command, keyOf, patchCommand } from '../../../decision/snippet.js';
 import { evidenceLines } from '../../../scaler/field-changes.js';
 import { asPlugin } from '../model/commands.js';
-import { Sentence } from './sentence.jsx';
+import { Sentence } from '../../ui/sentence.jsx';
 import { RemedyItem } from './what-to-do.jsx';
 
 interface RecommendationProps {

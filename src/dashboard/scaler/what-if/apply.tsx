@@ -7,7 +7,7 @@ import { isPlainObject, type PlainObject } from '../../../scaler/plain-json.js';
 import { announce } from '../../ui/announcer.jsx';
 import { Icon } from '../../ui/icon.jsx';
 import { usePart } from '../../ui/use-part.js';
-import { Sentence } from '../text/sentence.jsx';
+import { Sentence } from '../../ui/sentence.jsx';
 import { CommandText, copyText } from '../text/command-text.jsx';
 
 interface ApplyProps {

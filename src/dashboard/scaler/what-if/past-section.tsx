@@ -10,6 +10,7 @@ import { createCell, type ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
 import { formatCount, plural, UNKNOWN } from '../../ui/numbers.js';
 import { Table } from '../../ui/table.jsx';
+import { Sentence } from '../../ui/sentence.jsx';
 import { Time } from '../../ui/time.jsx';
 import type { ChartLinks, SeriesStyle, TimeWindow } from '../chart/chart-props.js';
 import { LegendItem, TimeChart } from '../chart/time-chart.jsx';
@@ -89,7 +90,11 @@ function PastSection({ api, detail, document, snapshot, zoom, seconds }: PastSec
       ) : (
         <Outcome running={running} note={points.note} />
       )}
-      {typeof reading === 'object' && 'error' in reading ? <p role="alert">{reading.error}</p> : null}
+      {typeof reading === 'object' && 'error' in reading ? (
+        <p role="alert">
+          <Sentence text={reading.error} />
+        </p>
+      ) : null}
     </div>
   );
 }

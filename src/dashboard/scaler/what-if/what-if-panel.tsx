@@ -14,7 +14,7 @@ import type { TimeWindow } from '../chart/chart-props.js';
 import type { PastDecision } from '../model/answers.js';
 import { measuredOf } from '../model/headline.js';
 import { buildWaterfall } from '../model/waterfall.js';
-import { Sentence } from '../text/sentence.jsx';
+import { Sentence } from '../../ui/sentence.jsx';
 import { decideWith } from './decide-with.js';
 import type { DocumentProblem } from './decide-with.js';
 import { DocumentForm, Problems } from './document-form.jsx';

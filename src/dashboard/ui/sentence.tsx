@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
-import { Time } from '../../ui/time.jsx';
-import { splitTimes } from '../../../units/split-times.js';
+import { splitTimes } from '../../units/split-times.js';
+import { Time } from './time.jsx';
 
 interface SentenceProps {
   readonly text: string;
