@@ -14,6 +14,7 @@ import {
   patch,
   patchObject,
   type Remedy,
+  stopScaling,
   takeOver,
   type TroubledScaler,
 } from './snippet.js';
@@ -44,7 +45,7 @@ export function endConflict(scaler: TroubledScaler): readonly Remedy[] {
       },
       ...keepReplicas(scaler),
     ];
-  return [...stopWriters(scaler, conflictingWriter?.managers ?? []), ...keepReplicas(scaler)];
+  return [...stopWriters(scaler, conflictingWriter?.managers ?? []), ...stopScaling(scaler)];
 }
 
 /**

@@ -39,8 +39,11 @@ export interface Remedy {
 /** The facts of an answer of the API that a remedy needs. */
 export interface TroubledScaler extends Pausable {
   readonly state: { readonly name: StateName; readonly cause: string | null };
+  /** The count that the decision has read, before its change. */
   readonly currentReplicas: number | null;
   readonly desiredReplicas: number | null;
+  /** What has become of the decision. `to`: the count after it. */
+  readonly outcome: { readonly kind: string; readonly to: number | null };
   readonly recommendedReplicas: number | null;
   readonly maxReplicas: number | null;
   /** Null: there was no decision. Unset: unknown. */
@@ -296,10 +299,21 @@ export function patch(
 
 /** Returns how to keep the replicas. `when`: such as `If a pause was meant`; by default, while a problem is solved. */
 export function keepReplicas(scaler: TroubledScaler, when?: string): readonly Remedy[] {
-  const text = (what: string): string =>
-    when === undefined ? `Keep ${what} meanwhile` : `${when}, keep ${what}`;
-  const { currentReplicas: count } = scaler;
+  const { currentReplicas, outcome } = scaler;
+  const isChanged = outcome.kind === 'patched' || outcome.kind === 'replaced';
+  const count = isChanged ? outcome.to : currentReplicas;
   const kept = count === null ? 'the replicas' : countOf(count, 'replica');
-  if (!hasAnnotations(scaler)) return [patch(scaler, text(kept), { paused: true })];
-  return [{ text: text(`${kept} ${pauseLength(scaler)}`), snippet: pauseFor30Minutes(scaler, null) }];
+  return pauseNow(scaler, (length) =>
+    when === undefined ? `Keep ${kept}${length} meanwhile` : `${when}, keep ${kept}${length}`,
+  );
+}
+
+/** Returns how to stop scaling while two clients change the replicas, so that nobody knows which count would stay. */
+export function stopScaling(scaler: TroubledScaler): readonly Remedy[] {
+  return pauseNow(scaler, (length) => `Stop scaling${length} meanwhile`);
+}
+
+function pauseNow(scaler: TroubledScaler, text: (length: string) => string): readonly Remedy[] {
+  if (!hasAnnotations(scaler)) return [patch(scaler, text(''), { paused: true })];
+  return [{ text: text(` ${pauseLength(scaler)}`), snippet: pauseFor30Minutes(scaler, null) }];
 }

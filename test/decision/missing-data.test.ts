@@ -12,6 +12,7 @@ const BLIND: TroubledScaler = {
   state: { name: 'NoData', cause: null },
   currentReplicas: 4,
   desiredReplicas: 4,
+  outcome: { kind: 'none', to: 4 },
   recommendedReplicas: null,
   maxReplicas: 10,
   metrics: [{ metric: 'cpu', error: null }],

@@ -44,7 +44,8 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
       'If a tool applies a manifest, remove replicas from it, or configure the tool to ignore the field (Argo CD: ignoreDifferences). The audit log of the API server has the requests';
     const person =
       'If a person sets the count (kubectl scale), pause the scaler before, or change spec.minReplicas or spec.maxReplicas';
-    const keep = expect.stringMatching(/^Keep 4 replicas for 30 minutes meanwhile: promscaler pause /);
+    // Two clients change the count, so no count can be named.
+    const keep = expect.stringMatching(/^Stop scaling for 30 minutes meanwhile: promscaler pause /);
 
     expect(await remediesFor(what, { name: 'web', generation: 3 })).toEqual([
       `${person}: kubectl edit -n shop scalers.promscaler.dev web`,
@@ -56,6 +57,14 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
       expect.stringMatching(/^Stop argocd-controller: remove spec\.replicas .* ignoreDifferences: /),
       keep,
     ]);
+  });
+
+  it('is a pause that keeps the count of a webhook, not the one before', async () => {
+    const outcome = { kind: 'replaced', from: 4, to: 5 };
+
+    expect((await remediesFor('a webhook', { outcome })).at(-1)).toMatch(
+      /^Keep 5 replicas for 30 minutes meanwhile: promscaler pause /,
+    );
   });
 
   it.each([

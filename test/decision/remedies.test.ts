@@ -104,7 +104,7 @@ describe('what to do about the state of a scaler', () => {
     );
     expect(other).toMatch(/^Check what the metrics recommend: promscaler explain shop\/s\d+$/);
     expect((await remediesFor('another client, at the maximum', ROLLOUT)).at(-1)).toMatch(
-      /^Keep 4 replicas meanwhile\. In the file of shop\/s\d+, set: paused: true$/,
+      /^Stop scaling meanwhile\. In the file of shop\/s\d+, set: paused: true$/,
     );
   });
 
