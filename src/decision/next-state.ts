@@ -42,6 +42,9 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   const recommended = outcome.recommended === null ? null : { at: now, replicas: outcome.recommended };
   const event = change === 0 ? null : { at: now, change };
   const windowStart = addSeconds(now, -longestWindowSeconds(scaler.spec));
+  const ceiling = ceilingOf(snapshot);
+  const forecast = scaler.spec.forecast === null ? undefined : (outcome.forecast ?? state.forecast);
+  const saturation = saturationAfter(state, outcome.metrics);
   const next: State = {
     lastScaleUp: change > 0 ? now : state.lastScaleUp,
     lastScaleDown: change < 0 ? now : state.lastScaleDown,
@@ -54,20 +57,13 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
     zeroedBySelf: zeroedBySelf(snapshot, outcome),
     inactiveSince:
       outcome.metrics === null ? state.inactiveSince : (outcome.activation?.inactiveSince ?? null),
-  };
-  const saturation = saturationAfter(state, outcome.metrics);
-  const { documentChangedAt } = state;
-  const ceiling = ceilingOf(snapshot);
-  const limited: State = ceiling === null ? next : { ...next, maxReplicasFrom: ceiling.replicas };
-  const forecast = scaler.spec.forecast === null ? undefined : (outcome.forecast ?? state.forecast);
-  const known: State = forecast === undefined ? limited : { ...limited, forecast };
-  const isChanged = documentChangedAt !== undefined && hasOlder(known, documentChangedAt);
-  if (saturation === undefined && !isChanged) return known;
-  return {
-    ...known,
+    ...(ceiling === null ? {} : { maxReplicasFrom: ceiling.replicas }),
+    ...(forecast === undefined ? {} : { forecast }),
     ...(saturation === undefined ? {} : { saturation }),
-    ...(isChanged ? { documentChangedAt } : {}),
   };
+  const { documentChangedAt } = state;
+  const isUsed = documentChangedAt !== undefined && hasOlder(next, documentChangedAt);
+  return isUsed ? { ...next, documentChangedAt } : next;
 }
 
 /**

@@ -3,18 +3,8 @@ import { type Clock, periodicYield } from '../units/clock.js';
 import { FAILURE_REASONS, type QueryReport } from '../units/failure.js';
 import type { Ledger } from './ledger.js';
 import { type MetricRow, type MetricsDetail, SERVICE_METRICS } from './metric-table.js';
+import type { EndedRequest } from './outages.js';
 import { type InvalidScaler, writeScalerMetrics } from './scaler-series.js';
-
-/**
- * A request to the API server that has ended. `code` is the HTTP status or, without a response, the kind of failure.
- */
-interface KubernetesObservation {
-  readonly verb: string;
-  readonly resource: string;
-  readonly code: string;
-  /** How long the request took; null: it was a watch. */
-  readonly seconds: number | null;
-}
 
 export interface Metrics {
   /**
@@ -36,7 +26,8 @@ export interface Metrics {
   readonly countOverLimitQuery: (source: string, namespace: string) => void;
   /** Counts a range query for a chart or a forecast. `reason`: why it failed; null: it succeeded. */
   readonly countHistoryQuery: (source: string, reason: string | null) => void;
-  readonly observeKubernetesRequest: (request: KubernetesObservation) => void;
+  /** `seconds`: how long the request took; null: it was a watch. */
+  readonly observeKubernetesRequest: (request: EndedRequest & { readonly seconds: number | null }) => void;
   /** Records a reload. `errors`: the number of errors in the documents; 0: the reload was successful. */
   readonly recordReload: (errors: number) => void;
   /** Sets how many copies the most duplicated series of a source has. */

@@ -13,6 +13,14 @@ interface SharedSystem {
   readonly facts: Facts;
 }
 
+/** A request to the API server that has ended. */
+export interface EndedRequest {
+  readonly verb: string;
+  readonly resource: string;
+  /** The HTTP status or, without a response, the kind of failure, such as `timeout`. */
+  readonly code: string;
+}
+
 /**
  * Attributes failures of scalers to the systems on which they depend. An outage of a system is logged once when it
  * begins and once when it ends, instead of twice for each scaler: the first failed request or the first failure of a
@@ -21,13 +29,7 @@ interface SharedSystem {
  */
 export interface Outages {
   readonly observeQuery: (query: Omit<QueryReport, 'clockAheadSeconds'>) => void;
-  readonly observeRequest: (request: {
-    readonly verb: string;
-    readonly resource: string;
-    /** The status code, or why there is none, such as `timeout`. */
-    readonly code: string;
-    readonly seconds: number;
-  }) => void;
+  readonly observeRequest: (request: EndedRequest & { readonly seconds: number }) => void;
   readonly startRound: () => void;
   /** Returns since when the system has not answered; null: it answers, or no request was sent yet. */
   readonly since: (system: string) => Instant | null;

@@ -1,5 +1,5 @@
 import type { Clock } from '../units/clock.js';
-import { API_SERVER, dataSourceId, type Outages } from './outages.js';
+import { API_SERVER, dataSourceId, type EndedRequest, type Outages } from './outages.js';
 import type { QueryReport } from '../units/failure.js';
 import type { Instant } from '../units/time.js';
 
@@ -41,13 +41,8 @@ export interface RoundHealth {
 export interface ServiceHealth {
   readonly startedAt: Instant;
   readonly observeQuery: (query: Omit<QueryReport, 'clockAheadSeconds'>) => void;
-  readonly observeKubernetesRequest: (request: {
-    readonly verb: string;
-    readonly resource: string;
-    readonly code: string;
-    /** Why there was no response. Default: verb, resource and code. */
-    readonly message?: string;
-  }) => void;
+  /** `message`: why there was no response; by default verb, resource and code. */
+  readonly observeKubernetesRequest: (request: EndedRequest & { readonly message?: string }) => void;
   readonly startRound: (round: {
     readonly at: Instant;
     readonly latenessSeconds: number;
@@ -75,8 +70,9 @@ export function createServiceHealth(
   sources: readonly string[],
   outages: Pick<Outages, 'since'> = { since: () => null },
 ): ServiceHealth {
-  const bySource = new Map(sources.map((name) => [name, createTally()]));
-  const latencies = new Map(sources.map((name) => [name, { now: NO_MEAN, last: NO_MEAN }]));
+  const bySource = new Map(
+    sources.map((name) => [name, { tally: createTally(), latency: NO_MEAN, lastLatency: NO_MEAN }]),
+  );
   const apiServer = createTally();
   /**
    * The rounds in progress by their start. Scalers with different periods have separate rounds, possibly at the same
@@ -89,9 +85,10 @@ export function createServiceHealth(
   return {
     startedAt: clock.now(),
     observeQuery: ({ source, seconds, failure }) => {
-      bySource.get(source)?.add(clock.now(), failure);
-      const latency = latencies.get(source);
-      if (latency !== undefined) latency.now = addTo(latency.now, seconds);
+      const known = bySource.get(source);
+      if (known === undefined) return;
+      known.tally.add(clock.now(), failure);
+      known.latency = addTo(known.latency, seconds);
     },
     observeKubernetesRequest: ({ verb, resource, code, message = `${verb} ${resource}: ${code}` }) => {
       const isFine = code.startsWith('2') || EXPECTED_CODES.has(code);
@@ -110,9 +107,9 @@ export function createServiceHealth(
       });
       const [oldest] = rounds.keys();
       if (oldest !== undefined && rounds.size > MAX_ROUNDS) rounds.delete(oldest);
-      for (const latency of latencies.values()) {
-        if (latency.now.count > 0) latency.last = latency.now;
-        latency.now = NO_MEAN;
+      for (const known of bySource.values()) {
+        if (known.latency.count > 0) known.lastLatency = known.latency;
+        known.latency = NO_MEAN;
       }
     },
     endCycle: (at) => {
@@ -125,12 +122,10 @@ export function createServiceHealth(
     },
     sources: () =>
       new Map(
-        [...bySource].map(([name, tally]) => {
-          const { requests, ...rest } = tally.read(outages.since(dataSourceId(name)));
-          const { now = NO_MEAN, last: before = NO_MEAN } = latencies.get(name) ?? {};
-          const { count, sum } = now.count > 0 ? now : before;
-          const latencySeconds = count === 0 ? null : sum / count;
-          return [name, { ...rest, queries: requests, latencySeconds }];
+        [...bySource].map(([name, { tally, latency, lastLatency }]) => {
+          const { requests: queries, ...rest } = tally.read(outages.since(dataSourceId(name)));
+          const { count, sum } = latency.count > 0 ? latency : lastLatency;
+          return [name, { ...rest, queries, latencySeconds: count === 0 ? null : sum / count }];
         }),
       ),
     apiServer: () => apiServer.read(outages.since(API_SERVER)),

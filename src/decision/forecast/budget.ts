@@ -51,20 +51,13 @@ export function addSpent(
   const from = multipleBefore(now, PART_SECONDS);
   const last = parts.at(-1);
   const isNew = last?.from !== from;
-  const open = isNew ? { from, reactive: 0, added: 0, short: 0, prevented: 0 } : last;
-  const next: SpentPart = {
-    from,
-    reactive: open.reactive + step.reactive,
-    added: open.added + step.added,
-    short: open.short + step.short,
-    prevented: open.prevented + step.prevented,
-  };
+  const next = { from, ...sumOfParts(isNew ? [step] : [last, step]) };
   const start = addSeconds(from, -PART_SECONDS * (PARTS - 1));
   const kept = (isNew ? parts : parts.slice(0, -1)).filter((part) => part.from >= start && part.from < from);
   return [...kept, next];
 }
 
-export function sumOfParts(parts: readonly SpentPart[]): Omit<SpentPart, 'from'> {
+export function sumOfParts(parts: readonly Omit<SpentPart, 'from'>[]): Omit<SpentPart, 'from'> {
   const sum = { reactive: 0, added: 0, short: 0, prevented: 0 };
   for (const { reactive, added, short, prevented } of parts) {
     sum.reactive += reactive;

@@ -2,7 +2,7 @@ import type { Forecast } from '../../scaler/spec.js';
 import { formatLocal } from '../../schedules/local-time.js';
 import { MOST_RAISES } from '../../units/bounds.js';
 import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
-import type { Raise } from '../snapshot/snapshot.js';
+import type { Raise, SpentPart } from '../snapshot/snapshot.js';
 
 const DAY_MS = 86_400_000;
 
@@ -34,14 +34,6 @@ const FEWEST_DAYS = 3;
 const FEWEST_WEEKDAYS = 2;
 
 /**
- * The pods that the forecast added, and the missing pods that it prevented, since the last decision, in pod-seconds.
- */
-interface Step {
-  readonly added: number;
-  readonly prevented: number;
-}
-
-/**
  * Adds the pod-seconds since the last decision to the raise that caused them, or begins a new raise. For each weekday
  * and time of day, the last two raises within 28 days are kept. At most `MOST_RAISES` are kept in total: 24 a day, or
  * fewer days if a day has more.
@@ -57,7 +49,7 @@ export function addToRaises(
     /** Whether the forecast raises the count in this decision. */
     readonly isRaised: boolean;
   } & Pick<Forecast, 'timeZone'>,
-  { added, prevented }: Step,
+  { added, prevented }: Pick<SpentPart, 'added' | 'prevented'>,
 ): readonly Raise[] {
   const last = raises.at(-1);
   const isOpen =

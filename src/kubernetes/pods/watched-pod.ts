@@ -96,12 +96,7 @@ function createResourcesReader(): PodParts['resourcesOf'] {
       objectIn(container, 'resources'),
     ]);
     const key = JSON.stringify([ofPod, written]);
-    const known = pool.get(key);
-    if (known !== undefined) return known;
-    const resources = { requests: containerRequests(spec), cpuLimit: cpuLimit(spec) };
-    if (pool.size >= MAX_POOL) pool.clear();
-    pool.set(key, resources);
-    return resources;
+    return share(pool, key, () => ({ requests: containerRequests(spec), cpuLimit: cpuLimit(spec) }));
   };
 }
 
@@ -110,8 +105,7 @@ function createResourcesReader(): PodParts['resourcesOf'] {
  * container has no limit, the pod has none, because that container may use any amount.
  */
 function cpuLimit(spec: JsonObject | null): Milli | undefined {
-  const limitIn = (parent: JsonObject | null): Milli | undefined =>
-    readRequests(objectIn(objectIn(parent, 'resources'), 'limits')).get('cpu');
+  const limitIn = (parent: JsonObject | null): Milli | undefined => resourcesIn(parent, 'limits').get('cpu');
   const ofPod = limitIn(spec);
   if (ofPod !== undefined) return ofPod;
   const limits = requestingContainers(spec).map(limitIn);
@@ -122,14 +116,16 @@ function cpuLimit(spec: JsonObject | null): Milli | undefined {
 /** Returns a function that replaces a value by the first equal one that it has seen. */
 function createPool<T>(keyOf: (value: T) => string): (value: T) => T {
   const pool = new Map<string, T>();
-  return (value) => {
-    const key = keyOf(value);
-    const known = pool.get(key);
-    if (known !== undefined) return known;
-    if (pool.size >= MAX_POOL) pool.clear();
-    pool.set(key, value);
-    return value;
-  };
+  return (value) => share(pool, keyOf(value), () => value);
+}
+
+function share<T>(pool: Map<string, T>, key: string, make: () => T): T {
+  const known = pool.get(key);
+  if (known !== undefined) return known;
+  if (pool.size >= MAX_POOL) pool.clear();
+  const value = make();
+  pool.set(key, value);
+  return value;
 }
 
 /** Returns a key for labels. The lengths are part of it, because a label may contain any separator. */
@@ -194,24 +190,24 @@ function containerRequests(spec: JsonObject | null): Pod['requests'] {
   return new Map(
     requestingContainers(spec).map((container) => [
       textIn(container, 'name') ?? '',
-      readRequests(objectIn(objectIn(container, 'resources'), 'requests')),
+      resourcesIn(container, 'requests'),
     ]),
   );
 }
 
 function podRequests(spec: JsonObject | null): Requests | null {
-  const requests = readRequests(objectIn(objectIn(spec, 'resources'), 'requests'));
+  const requests = resourcesIn(spec, 'requests');
   return requests.size === 0 ? null : requests;
 }
 
-/** Omits invalid quantities. The decision reports them as missing. */
-function readRequests(written: JsonObject | null): Requests {
-  const requests = new Map<string, Milli>();
-  for (const [resource, value] of Object.entries(written ?? {})) {
+/** Returns requests or limits. Omits invalid quantities, which the decision reports as missing. */
+function resourcesIn(parent: JsonObject | null, kind: 'requests' | 'limits'): Requests {
+  const quantities = new Map<string, Milli>();
+  for (const [resource, value] of Object.entries(objectIn(objectIn(parent, 'resources'), kind) ?? {})) {
     const milli = typeof value === 'string' || typeof value === 'number' ? parseQuantity(value) : null;
-    if (milli !== null) requests.set(resource, milli);
+    if (milli !== null) quantities.set(resource, milli);
   }
-  return requests;
+  return quantities;
 }
 
 /** The two annotations about the cost, of which at least one is set. */

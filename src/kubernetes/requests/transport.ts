@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
 import { sendWithRenewal } from '../../http/credentials.js';
 import { type HttpRequest, sendHttp } from '../../http/http-client.js';
-import { readBody } from '../../http/read-body.js';
+import { type BodyLimits, readBody } from '../../http/read-body.js';
 import { onAbort } from '../../units/abort.js';
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import { type JsonBounds, JsonBoundsError, parseJsonWithin } from '../../units/json-bounds.js';
@@ -89,18 +89,17 @@ interface TransportOptions {
 }
 
 const MAX_ATTEMPTS = 3;
-const MAX_ANSWER_BYTES: Readonly<Record<Lane, number>> = {
-  lease: 4 * 1024 * 1024,
-  write: 4 * 1024 * 1024,
-  read: 4 * 1024 * 1024,
-  // A larger list is read in pages.
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+/** The lanes with another limit. A larger list is read in pages. */
+const LANE_ANSWER_BYTES: Partial<Readonly<Record<Lane, number>>> = {
   list: 64 * 1024 * 1024,
   watch: 64 * 1024,
-  events: 4 * 1024 * 1024,
-  costs: 4 * 1024 * 1024,
-  status: 4 * 1024 * 1024,
   reviews: 64 * 1024,
 };
+
+function bodyLimits(lane: Lane): BodyLimits {
+  return { bytes: LANE_ANSWER_BYTES[lane] ?? MAX_ANSWER_BYTES };
+}
 
 /** Limits a response before it is parsed, which takes 20 times its size in memory. A pod has 300 items. */
 const JSON_BOUNDS: JsonBounds = { depth: 256, items: 200_000 };
@@ -139,7 +138,7 @@ export function createTransport(options: TransportOptions): Transport {
     const { response } = exchange;
     if (response.statusCode === 200) return response;
     // If the body of an error cannot be read, its status is enough.
-    const body = await readBody(response, { bytes: MAX_ANSWER_BYTES.watch }).catch(() => NO_BODY);
+    const body = await readBody(response, bodyLimits('watch')).catch(() => NO_BODY);
     throw refusal(request, exchange, body.toString('utf8'));
   };
 
@@ -228,7 +227,7 @@ async function sendOnce(
     // Only for lists: the certificate rarely changes. Read before the body, because the connection may close after it.
     const names = request.lane === 'list' ? serverNames(response.socket) : null;
     if (names !== null) sending.onServerNames?.(names);
-    const body = isStream ? NO_BODY : await readBody(response, { bytes: MAX_ANSWER_BYTES[request.lane] });
+    const body = isStream ? NO_BODY : await readBody(response, bodyLimits(request.lane));
     report(String(response.statusCode));
     const { date } = response.headers;
     if (date !== undefined) sending.onServerDate?.(date);

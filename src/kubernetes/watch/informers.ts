@@ -101,14 +101,11 @@ export function createInformers<T extends WatchedObject, S extends ObjectStore<T
     isListing: () => [...informers.values()].some(({ reflector }) => reflector.isListing()),
     run: async (signal) => {
       runSignal = signal;
-      const stop = (): void => {
-        for (const informer of informers.values()) informer.stop.abort();
-      };
       if (signal.aborted) return;
       const stopped = untilAborted(signal);
       startAll();
       await stopped;
-      stop();
+      for (const informer of informers.values()) informer.stop.abort();
       await Promise.all(running);
     },
   };

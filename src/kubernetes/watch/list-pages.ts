@@ -1,4 +1,3 @@
-import { onAbort } from '../../units/abort.js';
 import { sleep, type Clock } from '../../units/clock.js';
 import { objectIn, objectsIn, textIn, type JsonObject } from '../api/json.js';
 import type { JsonFields } from '../requests/prune-json.js';
@@ -62,14 +61,9 @@ export interface Listing<T> {
  */
 export async function listAll<T>(given: Listing<T>): Promise<Listed<T>> {
   const ending = new AbortController();
-  const follow = (): void => ending.abort(given.signal.reason);
-  const forget = onAbort(given.signal, follow);
-  if (given.signal.aborted) follow();
-  const listing = { ...given, signal: ending.signal };
   try {
-    return await listPages(listing);
+    return await listPages({ ...given, signal: AbortSignal.any([given.signal, ending.signal]) });
   } finally {
-    forget();
     // Aborts the request for the page that was requested ahead and is no longer needed.
     ending.abort();
   }

@@ -1,4 +1,3 @@
-import { onAbort } from '../../units/abort.js';
 import { sleep, withDeadline, type Clock } from '../../units/clock.js';
 import { objectIn, textIn, type JsonObject } from '../api/json.js';
 import { type Listing, listAll, listNotOlder, nameScope, type ResourceScope } from './list-pages.js';
@@ -344,25 +343,22 @@ async function withIdleLimit(
   }: { readonly clock: Clock; readonly signal: AbortSignal; readonly idleMs: () => number },
   work: (signal: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const controller = new AbortController();
+  const ending = new AbortController();
+  const either = AbortSignal.any([signal, ending.signal]);
   const idle = new IdleError('no event');
   let cancel = (): void => undefined;
   const arm = (): void => {
     const leftMs = IDLE_MS - idleMs();
-    if (leftMs <= 0) controller.abort(idle);
+    if (leftMs <= 0) ending.abort(idle);
     else cancel = clock.after(leftMs, arm);
   };
-  const follow = (): void => controller.abort(signal.reason);
-  if (signal.aborted) follow();
-  const forget = onAbort(signal, follow);
   arm();
   try {
-    await work(controller.signal);
+    await work(either);
   } catch (error) {
-    if (controller.signal.reason !== idle) throw error;
+    if (either.reason !== idle) throw error;
   } finally {
     cancel();
-    forget();
   }
-  if (controller.signal.reason === idle) throw idle;
+  if (either.reason === idle) throw idle;
 }

@@ -25,6 +25,19 @@ export const MEMBER_OF_TARGET = {
 
 export const TARGET_TYPES = Object.keys(MEMBER_OF_TARGET) as readonly TargetType[];
 
+export type QueriedMember = Exclude<MetricMember, 'resource' | 'containerResource'>;
+
+/** Returns the first type field of a metric with a query, and its value; null: the metric has none. */
+export function queriedBody(
+  metric: Loose<MetricInput> | undefined,
+): { readonly member: QueriedMember; readonly body: Loose<NonNullable<MetricInput['object']>> } | null {
+  for (const member of ['pods', 'object', 'external'] as const) {
+    const body = metric?.[member];
+    if (body !== undefined) return { member, body };
+  }
+  return null;
+}
+
 /** Returns the type field that is set; null: there is none, or several. */
 export function memberOf(metric: Loose<MetricInput>): MetricMember | null {
   const present = MEMBERS.filter((member) => metric[member] !== undefined);

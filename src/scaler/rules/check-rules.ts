@@ -11,6 +11,7 @@ import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { checkMetricForm } from './metric-form-rules.js';
 import { checkMetricQuery, checkSideQuery } from './query-rules.js';
 import { PRESETS, BUILT_IN } from '../schema/presets.js';
+import { MEMBERS, queriedBody } from '../resolve/metric-form.js';
 import { identityOf, resolveReference } from '../resolve/resolve-metric.js';
 import { toleranceNumber, parseQuantity } from '../../units/quantity.js';
 import { checkActivation, checkWakeUp } from './activation-rules.js';
@@ -164,9 +165,8 @@ function checkRanges(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const window = stabilizationSeconds(spec, isBroken);
   if (window === null || window === 0) return [];
   return (spec.metrics ?? []).flatMap((metric, index) => {
-    const member = (['pods', 'object', 'external'] as const).find((name) => metric?.[name] !== undefined);
-    const query = member === undefined ? undefined : metric?.[member]?.query;
-    const range = query === undefined ? 0 : largestWrittenRangeSeconds(query);
+    const { member, body } = queriedBody(metric) ?? {};
+    const range = body?.query === undefined ? 0 : largestWrittenRangeSeconds(body.query);
     if (member === undefined || range <= window) return [];
     const path = ['spec', 'metrics', index, member, 'query'];
     const message = `${formatPath(path)} has a range of ${range} s, longer than the stabilization window of scale-downs (${window} s): while the range lacks samples, all values within the stabilization window may be too low`;
@@ -189,15 +189,15 @@ function checkMetrics(
   metrics.forEach((metric, index) => {
     if (metric === undefined) return;
     const path = ['spec', 'metrics', index];
-    const formFindings = checkMetricForm(metric, path, isBroken);
+    const formFinding = checkMetricForm(metric, path, isBroken);
     findings.push(
-      ...formFindings,
+      ...(formFinding === null ? [] : [formFinding]),
       ...checkTargetUnit(metric, path),
-      ...checkMetricQuery(metric, path, { ...context, isWellFormed: formFindings.length === 0 }),
+      ...checkMetricQuery(metric, path, { ...context, isWellFormed: formFinding === null }),
     );
     const key = metricKey(metric);
-    const first = key === null ? undefined : seen.get(key);
     if (key === null) return;
+    const first = seen.get(key);
     if (first === undefined) seen.set(key, index);
     else findings.push(duplicate(path, key, first));
   });
@@ -206,8 +206,7 @@ function checkMetrics(
 
 /** Returns type and identity of a metric, which must be unique in a document; null: unknown. */
 function metricKey(metric: Loose<MetricInput>): string | null {
-  const members = ['resource', 'containerResource', 'pods', 'object', 'external'] as const;
-  const member = members.find((candidate) => metric[candidate] !== undefined);
+  const member = MEMBERS.find((candidate) => metric[candidate] !== undefined);
   const identity = identityOf(metric);
   return member === undefined || identity === null ? null : `${member} ${identity}`;
 }

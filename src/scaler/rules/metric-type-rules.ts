@@ -2,6 +2,7 @@ import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { type Measure, measureOf, rateOfGauge } from '../../promql/measures.js';
 import { milliToNumber, parseQuantity, toleranceNumber } from '../../units/quantity.js';
 import { type Finding, finding, formatPath, type IsBroken, type Path } from '../problems/finding.js';
+import { type QueriedMember, queriedBody } from '../resolve/metric-form.js';
 import { BUILT_IN } from '../schema/presets.js';
 import type { Loose, MetricInput, SpecInput } from '../schema/document-schema.js';
 import { checkAmountQuery } from './query-rules.js';
@@ -11,7 +12,7 @@ type LooseSpec = Loose<SpecInput>;
 
 /** A metric with a query and with exactly one target. */
 interface Queried {
-  readonly member: 'pods' | 'object' | 'external';
+  readonly member: QueriedMember;
   readonly path: Path;
   readonly query: string;
   readonly target: 'averageValue' | 'value';
@@ -39,8 +40,7 @@ function queriedOf(
   index: number,
   isBroken: IsBroken,
 ): readonly Queried[] {
-  const member = (['pods', 'object', 'external'] as const).find((name) => metric?.[name] !== undefined);
-  const body = member === undefined ? undefined : metric?.[member];
+  const { member, body } = queriedBody(metric) ?? {};
   if (member === undefined || body?.query === undefined) return [];
   const path = ['spec', 'metrics', index, member];
   const { averageValue, value } = body.target ?? {};

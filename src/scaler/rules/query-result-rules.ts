@@ -8,6 +8,7 @@ import { type Finding, finding, formatPath, type Path } from '../problems/findin
 import { didYouMean, nearest } from '../problems/nearest.js';
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { LabelSelectorInput } from '../schema/metric-schema.js';
+import type { QueriedMember } from '../resolve/metric-form.js';
 import { checkSelection } from './query-selection-rules.js';
 
 interface LocatedQuery {
@@ -17,13 +18,12 @@ interface LocatedQuery {
 }
 
 type Body = Loose<NonNullable<MetricInput['object']>>;
-type Member = 'pods' | 'object' | 'external';
 
 /** Checks the types and labels of the result, and how missing data is treated, by means of the syntax tree. */
 export function checkQueryResult(
   placed: LocatedQuery,
   body: Body,
-  { member, namespace }: { readonly member: Member; readonly namespace: string | undefined },
+  { member, namespace }: { readonly member: QueriedMember; readonly namespace: string | undefined },
 ): readonly Finding[] {
   const facts = analyzeQuery(placed.query);
   if (facts === null) return [];
@@ -139,7 +139,7 @@ function checkSelectorLabels(
 function checkFilter(
   { query, path }: LocatedQuery,
   { expressions }: QueryFacts,
-  { member, onMissing }: { readonly member: Member; readonly onMissing: string | undefined },
+  { member, onMissing }: { readonly member: QueriedMember; readonly onMissing: string | undefined },
 ): readonly Finding[] {
   const whole = unwrap(expressions, expressions.length - 1);
   if (whole?.form !== 'binary' || whole.isBool || onMissing === 'zero') return [];

@@ -6,6 +6,7 @@ import { listVariables } from '../../promql/variables.js';
 import { type Finding, finding, findTemplate, formatPath, type Path } from '../problems/finding.js';
 import { didYouMean } from '../problems/nearest.js';
 import type { ProblemCode } from '../problems/problem-codes.js';
+import { type QueriedMember, queriedBody } from '../resolve/metric-form.js';
 import { queriedName } from '../resolve/resolve-metric.js';
 import { type ServiceFacts, isMetricsql } from './admission-rules.js';
 import { checkCounters } from './query-selection-rules.js';
@@ -39,9 +40,9 @@ export function checkMetricQuery(
     readonly namespace: string | undefined;
   },
 ): readonly Finding[] {
-  const member = (['pods', 'object', 'external'] as const).find((name) => metric[name] !== undefined);
-  const body: LooseBody | undefined = member === undefined ? undefined : metric[member];
-  if (member === undefined || body === undefined) return [];
+  const queried = queriedBody(metric);
+  if (queried === null) return [];
+  const { member, body } = queried;
   const bodyPath = [...path, member];
   const hasObject = body.describedObject !== undefined;
   const options = { hasObject, isMetricsql: isMetricsql(service, body.source) };
@@ -68,7 +69,7 @@ function checkQuery(
   }: QueryOptions & {
     readonly isBroken: (path: Path) => boolean;
     /** The type of the metric; null: unknown, because none or several are set. */
-    readonly member: 'pods' | 'object' | 'external' | null;
+    readonly member: QueriedMember | null;
     readonly namespace: string | undefined;
   },
 ): readonly Finding[] {
@@ -106,20 +107,13 @@ function checkBacklog(body: LooseBody, path: Path, options: QueryOptions): reado
   const queryPath = [...path, 'backlog', 'query'];
   const zero = (['onMissing', 'onNaN'] as const).find((field) => body[field] === 'zero');
   const facts = analyzeQuery(query);
-  const fillers = facts === null ? [] : checkFiller({ query, path: queryPath }, facts, false);
-  return [
+  const findings = [
     ...checkAmountQuery(query, queryPath, options),
-    ...fillers,
-    ...(zero === undefined
-      ? []
-      : [
-          finding(
-            'contradicting-type',
-            [...path, zero],
-            `${formatPath([...path, zero])} is zero, so ${formatPath([...path, 'backlog'])} would have no effect: remove ${zero}`,
-          ),
-        ]),
+    ...(facts === null ? [] : checkFiller({ query, path: queryPath }, facts, false)),
   ];
+  if (zero === undefined) return findings;
+  const message = `${formatPath([...path, zero])} is zero, so ${formatPath([...path, 'backlog'])} would have no effect: remove ${zero}`;
+  return [...findings, finding('contradicting-type', [...path, zero], message)];
 }
 
 function checkCapacity({ capacity }: LooseBody, path: Path, options: QueryOptions): readonly Finding[] {
@@ -233,13 +227,8 @@ function checkSelector(selector: Loose<LabelSelectorInput> | undefined, path: Pa
     const needsValues = operator === 'In' || operator === 'NotIn';
     if (needsValues === values.length > 0) return [];
     const rule = needsValues ? 'needs values' : 'takes no values';
-    return [
-      finding(
-        'selector-values',
-        expressionPath,
-        `${formatPath(expressionPath)}: operator ${operator} ${rule}`,
-      ),
-    ];
+    const message = `${formatPath(expressionPath)}: operator ${operator} ${rule}`;
+    return [finding('selector-values', expressionPath, message)];
   });
 }
 
