@@ -1,6 +1,6 @@
 import { type ReadDocument, type ReadOptions, failedDocument } from '../scaler/read/read-scalers.js';
 import { OBJECTS_PATH, ofScaler, type Problem } from '../scaler/problems/problem.js';
-import { scalerKey, type Scaler } from '../scaler/spec.js';
+import { scalerKey, type Scaler, type ScalerName } from '../scaler/spec.js';
 import { periodicYield, type Clock } from '../units/clock.js';
 import type { DocumentReader, DocumentObject } from './document-reader.js';
 import type { ProblemCode } from '../scaler/problems/problem-codes.js';
@@ -28,7 +28,7 @@ export interface ReadObject {
 }
 
 /** Returns the name of an object in problems, in place of a file: `scalers.promscaler.dev/NAMESPACE/NAME`. */
-export function objectFile({ namespace, name }: Pick<DocumentObject, 'namespace' | 'name'>): string {
+export function objectFile({ namespace, name }: ScalerName): string {
   return `${OBJECTS_PATH}/${namespace}/${name}`;
 }
 

@@ -1,6 +1,6 @@
 import { valueAt } from '../scaler/plain-json.js';
 import { OBJECTS_PATH } from '../scaler/problems/problem.js';
-import { adoptedFrom, type Origin } from '../scaler/spec.js';
+import { adoptedFrom, type Origin, type ScalerName } from '../scaler/spec.js';
 import { findData } from './missing-data.js';
 import { isUnusedObject } from './rejection.js';
 import { stopWriters } from './replicas-writers.js';
@@ -10,7 +10,6 @@ import {
   keepReplicas,
   keyOf,
   kubectl,
-  type Named,
   patch,
   patchObject,
   type Remedy,
@@ -70,7 +69,7 @@ function deleteOther(other: OtherScaler): Remedy {
 /**
  * If the document is a file, the command also deletes an object with the same name, which would otherwise take effect.
  */
-function deleteScaler(text: string, scaler: Named & Pick<OtherScaler, 'file' | 'isAlsoObject'>): Remedy {
+function deleteScaler(text: string, scaler: ScalerName & Pick<OtherScaler, 'file' | 'isAlsoObject'>): Remedy {
   const { namespace, name, file, isAlsoObject = false } = scaler;
   const deletion = kubectl(namespace, 'delete', OBJECTS_PATH, name);
   const key = `${namespace}/${name}`;
@@ -126,7 +125,7 @@ function idleScaler({ otherScaler: other }: TroubledScaler, former: Origin | nul
   return other === null ? former : other.whyNoCount === undefined ? null : other;
 }
 
-function awaitCount({ kind, namespace, name }: Named & { readonly kind: string }): Remedy {
+function awaitCount({ kind, namespace, name }: ScalerName & { readonly kind: string }): Remedy {
   const isHpa = kind === 'HorizontalPodAutoscaler';
   return {
     text: `Wait until ${isHpa ? '' : 'the HPA of '}${kind} ${namespace}/${name} has desired replicas`,

@@ -1,5 +1,5 @@
 import { OBJECTS_PATH } from '../scaler/problems/problem.js';
-import { PAUSE_ANNOTATIONS, WATCHED_KINDS } from '../scaler/spec.js';
+import { PAUSE_ANNOTATIONS, type ScalerName, WATCHED_KINDS } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 import type { TargetFailure } from './failing.js';
 import type { OtherAutoscaler } from './pause.js';
@@ -15,12 +15,7 @@ export interface Snippet {
   readonly graphUrl?: string;
 }
 
-export interface Named {
-  readonly namespace: string;
-  readonly name: string;
-}
-
-export interface Pausable extends Named {
+export interface Pausable extends ScalerName {
   readonly target: { readonly kind: string; readonly name: string };
   /**
    * The end of a pause of 30 minutes that would begin now; set by the dashboard. The commands of a pause then use plain
@@ -90,16 +85,16 @@ export interface TroubledScaler extends Pausable {
 }
 
 /** Returns `NAMESPACE/NAME`, quoted for a shell. */
-export function keyOf({ namespace, name }: Named): string {
+export function keyOf({ namespace, name }: ScalerName): string {
   return quoteForShell(`${namespace}/${name}`);
 }
 
-export function patchObject(named: Named, spec: Readonly<Record<string, unknown>>): Snippet {
+export function patchObject(named: ScalerName, spec: Readonly<Record<string, unknown>>): Snippet {
   return command(patchCommand(named, JSON.stringify({ spec })));
 }
 
 /** Returns the command that applies a JSON merge patch to a Scaler object. */
-export function patchCommand({ namespace, name }: Named, patch: string): string {
+export function patchCommand({ namespace, name }: ScalerName, patch: string): string {
   return kubectl(namespace, 'patch', OBJECTS_PATH, name, '--type=merge', '-p', patch).text;
 }
 
@@ -218,7 +213,7 @@ const ADOPTED: Readonly<Record<string, string>> = {
 
 /** Returns the `adopt` command for one step of the hand-over; null: `adopt` does not accept this kind of autoscaler. */
 export function adoptCommand(
-  { kind, namespace, name }: Named & { readonly kind: string },
+  { kind, namespace, name }: ScalerName & { readonly kind: string },
   flag: string,
 ): Snippet | null {
   const resource = ADOPTED[kind];
@@ -235,7 +230,7 @@ export function takeOver({
   namespace,
   name,
   whyNoCount,
-}: Named & { readonly kind: string; readonly whyNoCount?: string | undefined }): readonly {
+}: ScalerName & { readonly kind: string; readonly whyNoCount?: string | undefined }): readonly {
   readonly text: string;
   readonly snippet: Snippet;
 }[] {

@@ -68,18 +68,25 @@ export interface StateFacts {
   readonly conditions: readonly Condition[];
   readonly pause?: Pause | null;
   readonly dryRun?: boolean;
-  readonly conflictingWriter?:
-    | {
-        readonly managers: readonly string[];
-        readonly count: number;
-        /** Times in RFC 3339. */
-        readonly last: string;
-        readonly until: string;
-      }
-    | undefined;
+  readonly conflictingWriter?: Omit<ConflictingWriter, 'since' | 'message'> | undefined;
   readonly otherScaler?: OtherAutoscaler | undefined;
   readonly noAutoscaler?: string | undefined;
   readonly shadow?: { readonly beside: string; readonly theirReplicas: number } | undefined;
+}
+
+/** Other clients that have overwritten the replicas that promscaler sets. They are only reported. */
+export interface ConflictingWriter {
+  /** Names in `managedFields`, such as `kubectl` and `argocd-controller`; empty: unknown. */
+  readonly managers: readonly string[];
+  /** When the third change was read, in RFC 3339. */
+  readonly since: string;
+  /** How many counts of promscaler the clients have replaced, without a break of ten minutes. */
+  readonly count: number;
+  /** When the last change was read. */
+  readonly last: string;
+  /** When the conflict ends without a further change. */
+  readonly until: string;
+  readonly message: string;
 }
 
 /**

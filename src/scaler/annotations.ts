@@ -1,6 +1,6 @@
 import { listSome } from '../units/format.js';
 import { nearest } from './problems/nearest.js';
-import { ADOPTED_FROM, ADOPTED_MANIFEST, PAUSE_ANNOTATIONS } from './spec.js';
+import { ADOPTED_FROM, ADOPTED_MANIFEST, PAUSE_ANNOTATIONS, type ScalerName } from './spec.js';
 
 type Annotations = Readonly<Record<string, string>>;
 
@@ -24,15 +24,10 @@ export function isOfTarget(key: string): boolean {
   return key.startsWith(PREFIX);
 }
 
-interface Named {
-  readonly namespace: string;
-  readonly name: string;
-}
-
 /** Returns the annotations of a document that are meant for promscaler but have no effect there, with advice. */
 export function ignoredOfDocument(
   annotations: Annotations | undefined,
-  { namespace, name }: Named,
+  { namespace, name }: ScalerName,
 ): readonly IgnoredAnnotation[] {
   if (annotations === undefined) return NONE;
   const keys = Object.keys(annotations).filter((key) => isOfScaler(key) && !ADOPTIONS.has(key));
@@ -47,7 +42,7 @@ export function ignoredOfDocument(
 /** Returns the annotations of a target that are meant for promscaler but have no effect there, with advice. */
 export function ignoredOfTarget(
   annotations: Annotations,
-  { namespace, name }: Named,
+  { namespace, name }: ScalerName,
 ): readonly IgnoredAnnotation[] {
   const keys = Object.keys(annotations);
   if (keys.length === 0) return NONE;

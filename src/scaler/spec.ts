@@ -352,7 +352,12 @@ interface ScalerDocument {
   readonly spec: Readonly<Record<string, unknown>>;
 }
 
-export function scalerKey(scaler: { readonly namespace: string; readonly name: string }): string {
+export interface ScalerName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function scalerKey(scaler: ScalerName): string {
   return `${scaler.namespace}/${scaler.name}`;
 }
 

@@ -3,6 +3,7 @@ import type { TargetFailure } from '../decision/failing.js';
 import { type OtherAutoscaler, type Pause, pauseMessage } from '../decision/pause.js';
 import type { Condition } from '../decision/result/condition.js';
 import type { Decision } from '../decision/result/decision.js';
+import type { ConflictingWriter } from '../decision/state.js';
 import type { Snapshot } from '../decision/snapshot/snapshot.js';
 import type { Scaler } from '../scaler/spec.js';
 import { type Instant, instantOrNull } from '../units/time.js';
@@ -65,21 +66,6 @@ export interface Shadow {
   readonly beside: string;
   readonly theirReplicas: number;
   readonly difference: number;
-}
-
-/** Other clients that have overwritten the replicas that promscaler sets. They are only reported. */
-export interface ConflictingWriter {
-  /** Names in `managedFields`, such as `kubectl` and `argocd-controller`; empty: unknown. */
-  readonly managers: readonly string[];
-  /** When the third change was read, in RFC 3339. */
-  readonly since: string;
-  /** How many counts of promscaler the clients have replaced, without a break of ten minutes. */
-  readonly count: number;
-  /** When the last change was read. */
-  readonly last: string;
-  /** When the conflict ends without a further change. */
-  readonly until: string;
-  readonly message: string;
 }
 
 interface PhaseSeconds {

@@ -97,7 +97,7 @@ function isSameResult({ record: a, state: before }: Cycle, { record: b, state }:
     before.name === state.name &&
     rescaleDirection(b.outcome) === null &&
     a.outcome.kind === b.outcome.kind &&
-    (a.conditions === b.conditions || haveSame(a.conditions, b.conditions, isSameState)) &&
+    haveSameStates(a.conditions, b.conditions) &&
     isSameDecision(a.decision, b.decision)
   );
 }
@@ -110,6 +110,11 @@ function isSameDecision(a: Decision | null, b: Decision | null): boolean {
     haveSame(a.limits, b.limits, isSameLimit) &&
     haveSame(a.metrics, b.metrics, isSameFailure)
   );
+}
+
+/** Returns whether conditions differ at most in their messages and times. */
+export function haveSameStates(a: readonly Condition[], b: readonly Condition[]): boolean {
+  return a === b || haveSame(a, b, isSameState);
 }
 
 function isSameState(x: Condition, y: Condition): boolean {

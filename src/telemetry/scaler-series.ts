@@ -4,7 +4,7 @@ import type { Condition } from '../decision/result/condition.js';
 import type { Decision, MetricResult } from '../decision/result/decision.js';
 import { countReady } from '../decision/snapshot/snapshot.js';
 import type { ScalerState } from '../decision/state.js';
-import type { MetricSpec, Scaler } from '../scaler/spec.js';
+import type { MetricSpec, ScalerName } from '../scaler/spec.js';
 import { milliToNumber } from '../units/quantity.js';
 import { boundsOf, desiredReplicasOf } from './cycle-record.js';
 import type { LedgerEntry, Ledger } from './ledger.js';
@@ -180,8 +180,6 @@ function writePods(decision: Decision | null, write: WriteSeries): void {
 export interface InvalidScaler extends ScalerName {
   readonly state: ScalerState;
 }
-
-type ScalerName = Pick<Scaler, 'namespace' | 'name'>;
 
 /** Number of scalers in a part of the page. Writing a part takes about 1 ms. */
 const SCALERS_AT_ONCE = 250;

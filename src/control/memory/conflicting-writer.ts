@@ -1,5 +1,5 @@
 import { cleanText } from '../../units/clean-text.js';
-import type { ConflictingWriter } from '../../telemetry/cycle-record.js';
+import type { ConflictingWriter } from '../../decision/state.js';
 import { addSeconds, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 
 /** Detects other clients that overwrite the replicas set by promscaler. It is not stored, so a restart forgets it. */

@@ -2,6 +2,7 @@ import type { ObjectVerdict } from '../../config/read-objects.js';
 import type { ScalerObject, ScalerStore } from '../../kubernetes/scaler-objects.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { boundsOf } from '../../telemetry/cycle-record.js';
+import { haveSameStates } from '../../telemetry/history.js';
 import type { LedgerEntry } from '../../telemetry/ledger.js';
 import { periodicYield, type Clock } from '../../units/clock.js';
 import type { Instant } from '../../units/time.js';
@@ -193,11 +194,7 @@ function isMinorChange(a: LedgerEntry | null, b: LedgerEntry | null): boolean {
     before?.currentReplicas === after?.currentReplicas &&
     before?.desiredReplicas === after?.desiredReplicas &&
     a.lastRescale === b.lastRescale &&
-    a.conditions.length === b.conditions.length &&
-    a.conditions.every(({ type, status, reason }, index) => {
-      const other = b.conditions[index];
-      return type === other?.type && status === other.status && reason === other.reason;
-    })
+    haveSameStates(a.conditions, b.conditions)
   );
 }
 

@@ -13,7 +13,7 @@ import { ceilCount, isWithinTolerance, MilliSum } from './arithmetic.js';
 import { groupPods, readyPodsCountFrom, type ReadinessRule } from './group-pods.js';
 import { describeZeroRequests, podRequests } from './pod-requests.js';
 import { hasSettled } from './settled-pods.js';
-import type { MetricSpec, MetricTarget } from '../../scaler/spec.js';
+import { isCpu, type MetricSpec, type MetricTarget } from '../../scaler/spec.js';
 
 /**
  * Returns the proposal of a metric with a value per pod. A first pass omits missing and unready pods. A second pass
@@ -187,10 +187,6 @@ function readinessRule(metric: PodMetric, { sample, context }: Given): Readiness
     sampledAt: sample.at,
     windowSeconds: sample.windowSeconds,
   };
-}
-
-function isCpu(metric: PodMetric): boolean {
-  return metric.type !== 'Pods' && metric.name === 'cpu';
 }
 
 /** Returns the container whose usage is the metric; null: the usage of all containers. */

@@ -1,3 +1,5 @@
+import type { ScalerName } from '../../scaler/spec.js';
+
 /**
  * Number of ConfigMaps of the state store. A scaler keeps its bucket, because the number does not depend on the
  * replicas of promscaler.
@@ -6,11 +8,6 @@ export const STATE_BUCKETS = 16;
 
 /** Maximum length of a key in a ConfigMap. */
 const MAX_KEY_LENGTH = 253;
-
-export interface ScalerName {
-  readonly namespace: string;
-  readonly name: string;
-}
 
 /**
  * Returns the bucket of a scaler, from 0 to 15: FNV-1a (32 bits) of `namespace/name` in UTF-8, modulo 16. The

@@ -4,7 +4,8 @@ import type { Log } from '../../units/log.js';
 import type { KnownEntry, PutResult } from './choose-writes.js';
 import { createStateBucket, type StateBucket } from './bucket.js';
 import { writeEntry, type StoredEntry, type StoredState } from './state-entry.js';
-import { bucketOf, configMapName, entryKey, STATE_BUCKETS, type ScalerName } from './state-key.js';
+import type { ScalerName } from '../../scaler/spec.js';
+import { bucketOf, configMapName, entryKey, STATE_BUCKETS } from './state-key.js';
 import type { Transport } from '../requests/transport.js';
 
 /** The stored state of a scaler. `text` is the entry, which is `base` of the next write; null: there is no entry. */

@@ -86,7 +86,7 @@ function compileMetric(
   const text = metricQueryText(metric, scaler, source);
   return text === null
     ? refused('bad_query', `data source "${source.name}" has no resource query for "${metric.name}"`)
-    : { kind: 'alone', key: ownKey(source, text), source, text, checks: metricChecks(metric, scaler) };
+    : aloneQuery(source, text, metricChecks(metric, scaler));
 }
 
 function compileCeiling(scaler: Scaler, sources: ReadonlyMap<string, SourceConfig>): MetricQuery | null {
@@ -94,8 +94,7 @@ function compileCeiling(scaler: Scaler, sources: ReadonlyMap<string, SourceConfi
   if (maxReplicasFrom === null) return null;
   const source = sourceFor(scaler, maxReplicasFrom.source, sources);
   if ('kind' in source) return source;
-  const text = ceilingQuery(maxReplicasFrom, scaler);
-  return { kind: 'alone', key: ownKey(source, text), source, text, checks: null };
+  return aloneQuery(source, ceilingQuery(maxReplicasFrom, scaler));
 }
 
 /** Returns the query of `maxReplicasFrom` as it is sent. */
@@ -109,8 +108,7 @@ function compileRanking(scaler: Scaler, sources: ReadonlyMap<string, SourceConfi
   const source = sourceFor(scaler, podDeletionCost.source, sources);
   if ('kind' in source) return source;
   if (isByPod(podDeletionCost.query)) return workloadQuery(podDeletionCost.query, scaler, source);
-  const text = substitute(podDeletionCost.query, variablesOf(scaler));
-  return { kind: 'alone', key: ownKey(source, text), source, text, checks: null };
+  return aloneQuery(source, substitute(podDeletionCost.query, variablesOf(scaler)));
 }
 
 function sourceFor(
@@ -148,14 +146,11 @@ function workloadQuery(written: string, scaler: Scaler, source: SourceConfig): C
 /** Returns the queries of a metric besides its own. */
 function checkQueries(query: CompiledQuery): readonly CompiledQuery[] {
   if (query.kind === 'byPod' || query.checks === null) return [];
-  const { source, checks } = query;
-  return Object.values(checks.queries).map((text) => ({
-    kind: 'alone',
-    key: ownKey(source, text),
-    source,
-    text,
-    checks: null,
-  }));
+  return Object.values(query.checks.queries).map((text) => aloneQuery(query.source, text));
+}
+
+function aloneQuery(source: SourceConfig, text: string, checks: MetricChecks | null = null): CompiledQuery {
+  return { kind: 'alone', key: ownKey(source, text), source, text, checks };
 }
 
 /** Returns the key of the answer to a query that is not merged with others. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { planBuckets } from '../../../src/control/sharding/plan.js';
-import { bucketOf, STATE_BUCKETS, type ScalerName } from '../../../src/kubernetes/state/state-key.js';
+import { bucketOf, STATE_BUCKETS } from '../../../src/kubernetes/state/state-key.js';
+import type { ScalerName } from '../../../src/scaler/spec.js';
 
 const SCALERS = 10_000;
 const EVEN = SCALERS / 3;
