@@ -1,6 +1,7 @@
 import { type Json, type JsonObject, listAt, numberAt, objectAt, stringAt, valueAt } from '../kinds/json.js';
 import { templateHash } from '../objects/names.js';
 import type { PodTiming, WorkloadSpec } from './step-workload.js';
+import { milliToNumber, parseQuantity } from '../../units/quantity.js';
 import { RESOURCES } from '../objects/resources.js';
 import type { KubeObject } from '../objects/kube-object.js';
 
@@ -24,6 +25,10 @@ export const WORKLOAD_KINDS: readonly WorkloadKind[] = RESOURCES.flatMap(({ kind
   return style === undefined ? [] : [{ kind, apiVersion: storedAs, storage, style }];
 });
 
+/** The CPU cores of the only node. */
+const NODE_CORES = 64;
+
+/** Returns the spec of a workload. Pods that request more than the node has are never scheduled. */
 export function readSpec({ style }: WorkloadKind, object: KubeObject, timing: PodTiming): WorkloadSpec {
   const replicas = numberAt(object, 'spec', 'replicas') ?? 1;
   return {
@@ -33,13 +38,23 @@ export function readSpec({ style }: WorkloadKind, object: KubeObject, timing: Po
     revision: style === 'plain' ? '' : templateHash(JSON.stringify(templateOf(object))),
     isRevisionNamed: style === 'replicasets',
     isPaused: valueAt(object, 'spec', 'paused') === true,
-    timing,
+    timing:
+      requestedCores(templateOf(object)) > NODE_CORES
+        ? { ...timing, startSeconds: Number.POSITIVE_INFINITY }
+        : timing,
     ...surgeOf(object, replicas),
   };
 }
 
 export function templateOf(object: KubeObject): JsonObject {
   return objectAt(object, 'spec', 'template');
+}
+
+function requestedCores(template: JsonObject): number {
+  const requests = listAt(template, 'spec', 'containers').map((container) =>
+    parseQuantity(stringAt(container, 'resources', 'requests', 'cpu') ?? ''),
+  );
+  return requests.reduce((sum, milli) => sum + (milli === null ? 0 : milliToNumber(milli)), 0);
 }
 
 /**

@@ -30,6 +30,9 @@ export class Writer {
     for (const pod of runtime.pods) {
       present.add(pod.name);
       const phase = phaseOf(pod, now);
+      // A pod of a StatefulSet has the name of the pod that it replaces.
+      const isReplaced = runtime.written.get(pod.name) === 'terminating' && pod.deletedAt === null;
+      if (isReplaced) this.#removePod(runtime, pod.name);
       const before = runtime.written.get(pod.name);
       if (before === phase) continue;
       if (before === undefined) added.push(pod.name);

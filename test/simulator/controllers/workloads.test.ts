@@ -132,6 +132,33 @@ describe('a deployment', () => {
     expect(simulator.describe(WEB).readyPods).toBe(3);
   });
 
+  it.each([
+    ['64', 'Running'],
+    ['64001m', 'Pending'],
+  ])(
+    'leaves new pods that request %s cores on the node of 64 cores %s, and keeps old ones',
+    async (cpu, phase) => {
+      const { simulator, clock } = await startCluster({ workloads: [{ ...WEB, replicas: 2 }] });
+      const before = simulator.describe(WEB).pods;
+      const resources = { requests: { cpu }, limits: { cpu } };
+      const containers = [{ name: 'app', image: 'registry.example/app:1', resources }];
+
+      await send(simulator, 'PATCH', `${DEPLOYMENTS}/web`, {
+        body: { spec: { template: { spec: { containers } } } },
+      });
+      await pass(clock, 1);
+      await pass(clock, 3);
+
+      const pods = simulator.listObjects('/pods');
+      const added = pods.filter(({ metadata }) => !before.includes(metadata.name));
+      expect(added.map((pod) => stringAt(pod, 'status', 'phase'))).toEqual([phase]);
+      expect(stringAt(added[0], 'status', 'conditions', 0, 'reason')).toBe(
+        phase === 'Pending' ? 'Unschedulable' : null,
+      );
+      expect(pods).toHaveLength(3);
+    },
+  );
+
   it('leaves pods Pending and unscheduled permanently if they never start', async () => {
     const timing = { startSeconds: Number.POSITIVE_INFINITY };
     const { simulator, clock } = await startCluster({
@@ -162,6 +189,24 @@ describe('other workloads', () => {
       expect(simulator.listObjects('/pods')).toHaveLength(1);
     },
   );
+
+  it('replaces the pods of a StatefulSet in a rollout by new ones with the same names', async () => {
+    const workload = { ...WEB, kind: 'StatefulSet', replicas: 2 } as const;
+    const { simulator, clock } = await startCluster({ workloads: [workload] });
+    const before = simulator.listObjects('/pods').map(({ metadata }) => metadata);
+
+    const containers = [{ name: 'app', image: 'registry.example/app:2' }];
+    await send(simulator, 'PATCH', '/apis/apps/v1/namespaces/shop/statefulsets/web', {
+      body: { spec: { template: { spec: { containers } } } },
+    });
+    for (let second = 0; second < 20; second += 1) await pass(clock, 1);
+
+    const after = simulator.listObjects('/pods').map(({ metadata }) => metadata);
+    expect(after.map(({ name }) => name).sort()).toEqual(['web-0', 'web-1']);
+    expect(after.map(({ deletionTimestamp }) => deletionTimestamp)).toEqual([undefined, undefined]);
+    expect(after.some(({ uid }) => before.some((one) => one.uid === uid))).toBe(false);
+    expect(simulator.describe(workload).readyPods).toBe(2);
+  });
 
   it('reverts a ReplicaSet that a client scaled under its Deployment', async () => {
     const { simulator, clock } = await startCluster({ workloads: [WEB] });
