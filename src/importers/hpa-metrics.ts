@@ -7,28 +7,24 @@ import type { Fields } from './manifest/fields.js';
 import { readMatchers } from './manifest/label-matchers.js';
 import { type NamedMetric, namedMetricItem } from './manifest/named-metric.js';
 import { readTarget } from './manifest/scale-target.js';
-import type { TargetMember } from '../scaler/resolve/metric-form.js';
-
-const MEMBERS = {
-  Resource: 'resource',
-  ContainerResource: 'containerResource',
-  Pods: 'pods',
-  Object: 'object',
-  External: 'external',
-} as const;
-
-type MetricType = keyof typeof MEMBERS;
+import {
+  MEMBER_OF_TARGET,
+  MEMBER_OF_TYPE,
+  TARGET_TYPES,
+  type TargetMember,
+} from '../scaler/resolve/metric-form.js';
+import type { MetricType } from '../scaler/spec.js';
 
 /** Reads a metric of an HPA (autoscaling/v2 or v2beta1). If it cannot be converted, it is commented out. */
 export function readMetric(metric: Fields, context: ImportContext): DraftItem {
   const type = typeOf(metric);
-  const body = type === null ? undefined : metric.object(MEMBERS[type]);
+  const body = type === null ? undefined : metric.object(MEMBER_OF_TYPE[type]);
   if (type !== null) metric.rest();
   if (type === null || body === undefined) {
     const rule =
       type === null
-        ? `type must be one of ${Object.keys(MEMBERS).join(', ')}`
-        : `${MEMBERS[type]} is missing`;
+        ? `type must be one of ${Object.keys(MEMBER_OF_TYPE).join(', ')}`
+        : `${MEMBER_OF_TYPE[type]} is missing`;
     return offItem(metric, `is not a metric: ${rule}`);
   }
   const item =
@@ -41,15 +37,18 @@ export function readMetric(metric: Fields, context: ImportContext): DraftItem {
 
 function typeOf(metric: Fields): MetricType | null {
   const written = metric.text('type');
-  const types = Object.keys(MEMBERS) as readonly MetricType[];
-  return types.find((type) => (written === undefined ? metric.has(MEMBERS[type]) : type === written)) ?? null;
+  const types = Object.keys(MEMBER_OF_TYPE) as readonly MetricType[];
+  return (
+    types.find((type) => (written === undefined ? metric.has(MEMBER_OF_TYPE[type]) : type === written)) ??
+    null
+  );
 }
 
 function readResource(type: 'Resource' | 'ContainerResource', body: Fields): DraftItem {
   const name = body.text('name');
   const container = type === 'ContainerResource' ? body.text('container') : undefined;
   const target = readMetricTarget(body, type);
-  const value = { [MEMBERS[type]]: defined({ name, container, target: target ?? {} }) };
+  const value = { [MEMBER_OF_TYPE[type]]: defined({ name, container, target: target ?? {} }) };
   if (name !== 'cpu' && name !== 'memory') {
     const message = `is the resource ${formatValue(name)}: promscaler knows the usage of cpu and memory only. FILL IN a metric of type Pods with a query`;
     return { ...offItem(body, message), value };
@@ -70,15 +69,15 @@ function readNamed(type: 'Pods' | 'Object' | 'External', body: Fields, context: 
   const described = type === 'Object' ? readDescribed(body, isOldObject) : undefined;
   const target = readMetricTarget(body, type, isOldObject);
   if (name === undefined || name === '')
-    return { ...offItem(body, 'has no metric name'), value: { [MEMBERS[type]]: body.value } };
+    return { ...offItem(body, 'has no metric name'), value: { [MEMBER_OF_TYPE[type]]: body.value } };
   if (target === null) {
-    const value = { [MEMBERS[type]]: { metric: { name }, target: {} } };
+    const value = { [MEMBER_OF_TYPE[type]]: { metric: { name }, target: {} } };
     return { value, from, isOff: true };
   }
   return namedMetricItem(
     {
       metric: {
-        member: MEMBERS[type],
+        member: MEMBER_OF_TYPE[type],
         name,
         selector,
         ...objectOf(described),
@@ -128,12 +127,6 @@ const OLD_NAMES: Readonly<Record<TargetMember, string>> = {
   value: 'targetValue',
 };
 
-const TYPES: Readonly<Record<string, TargetMember>> = {
-  Utilization: 'averageUtilization',
-  AverageValue: 'averageValue',
-  Value: 'value',
-};
-
 /**
  * Reads the target of a metric as the HPA controller does: the field that is set or, for an Object metric, the field of
  * the target type. Null: there is no target, for which a remark is added. Source:
@@ -145,8 +138,9 @@ function readMetricTarget(body: Fields, type: string, isOldObject = false): Plai
   const written = target?.text('type');
   target?.rest();
   const allowed = TARGET_FIELDS[type] ?? [];
-  const ofType = type === 'Object' && written !== undefined ? TYPES[written] : undefined;
-  const order = ofType === undefined ? allowed : allowed.filter((member) => member === ofType);
+  const ofType = type === 'Object' ? TARGET_TYPES.find((one) => one === written) : undefined;
+  const order =
+    ofType === undefined ? allowed : allowed.filter((member) => member === MEMBER_OF_TARGET[ofType]);
   const member = order.find((one) => values[one] !== undefined);
   if (member !== undefined) return { [member]: values[member] };
   const path = target?.path ?? body.path;

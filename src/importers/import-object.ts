@@ -75,6 +75,15 @@ function rejectScaledJob({ log }: Fields): null {
   return null;
 }
 
+export function notImported(label: string, remarks: readonly Remark[]): ImportedObject {
+  return { label, key: null, text: null, draft: null, remarks };
+}
+
+/** Returns a remark that has no place in a document. */
+export function lossOf(path: Path, message: string): Remark {
+  return { path, message, at: [], kind: 'loss' };
+}
+
 function kindOf(value: unknown): Kind | null {
   if (!isPlainObject(value)) return null;
   const { kind, apiVersion } = value;
@@ -101,15 +110,13 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
   const owner = kedaOwner(value);
   if (owner !== null) {
     const message = `is not imported: KEDA created it from ${owner}. Import the ScaledObject instead: kubectl get scaledobjects -A -o yaml`;
-    const remark: Remark = { path: [], message, at: [], kind: 'loss' };
-    return { label, key: null, text: null, draft: null, remarks: [remark], madeFrom: owner };
+    return { ...notImported(label, [lossOf([], message)]), madeFrom: owner };
   }
-  const failed = { label, key: null, text: null, draft: null, remarks };
   const converted = kind.convert(manifest, read, context);
   if (converted !== null) manifest.rest();
-  if (read.metadata === null || converted === null) return failed;
+  if (read.metadata === null || converted === null) return notImported(label, remarks);
   const repaired = repair({ ...converted, metadata: read.metadata }, log);
-  if (repaired === null) return failed;
+  if (repaired === null) return notImported(label, remarks);
   const held = withHold(repaired, context, log);
   const isMarked = context.isDryRun && kind.isAdoptable === true;
   const draft = isMarked ? withOrigin(held, String(value['kind'])) : held;
@@ -130,8 +137,7 @@ function unknownVersion(value: PlainObject): ImportedObject | null {
     return typeof part === 'string' ? [part] : [];
   });
   const message = `is ${JSON.stringify(apiVersion)}, which import does not know`;
-  const remark: Remark = { path: ['apiVersion'], message, at: [], kind: 'loss' };
-  return { label: `${known.name} ${name.join('/')}`, key: null, text: null, draft: null, remarks: [remark] };
+  return notImported(`${known.name} ${name.join('/')}`, [lossOf(['apiVersion'], message)]);
 }
 
 /** Returns the ScaledObject that owns an HPA; null: there is none. */

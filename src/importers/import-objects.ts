@@ -1,8 +1,7 @@
 import { isPlainObject, type PlainObject } from '../scaler/plain-json.js';
 import { formatValue } from '../scaler/problems/finding.js';
 import { type ImportContext, nameSources } from './manifest/context.js';
-import { type ImportedObject, importObject } from './import-object.js';
-import type { Remark } from './draft/draft.js';
+import { type ImportedObject, importObject, lossOf, notImported } from './import-object.js';
 
 export interface ManifestValue {
   readonly file: string;
@@ -78,8 +77,7 @@ function* itemsOf(
 function brokenItem(item: unknown, position: number | null): ImportedObject | null {
   if (position === null || (isPlainObject(item) && typeof item['kind'] === 'string')) return null;
   const what = isPlainObject(item) ? 'has no kind' : `is ${formatValue(item)}, must be an object`;
-  const remark: Remark = { path: [], message: what, at: [], kind: 'loss' };
-  return { label: `items[${position}]`, key: null, text: null, draft: null, remarks: [remark] };
+  return notImported(`items[${position}]`, [lossOf([], what)]);
 }
 
 function isListKind(kind: unknown): kind is string {
@@ -105,12 +103,8 @@ function withoutDuplicates(objects: readonly ImportedManifest[]): readonly Impor
       first.set(object.key, object);
       return object;
     }
-    const remark: Remark = {
-      path: ['metadata', 'name'],
-      message: `is not imported: ${other.label} of ${other.file} has the same name, and names of scaler documents are unique`,
-      at: [],
-      kind: 'loss',
-    };
-    return { ...object, key: null, text: null, draft: null, remarks: [...object.remarks, remark] };
+    const message = `is not imported: ${other.label} of ${other.file} has the same name, and names of scaler documents are unique`;
+    const remarks = [...object.remarks, lossOf(['metadata', 'name'], message)];
+    return { ...object, ...notImported(object.label, remarks) };
   });
 }

@@ -1,5 +1,5 @@
 import { objectIn, textIn, type JsonObject } from './api/json.js';
-import { KubernetesError } from './api/types.js';
+import { orNull } from './api/types.js';
 import type { Transport } from './requests/transport.js';
 import { asObject } from '../scaler/plain-json.js';
 
@@ -55,8 +55,8 @@ async function mayI(transport: Transport, question: AccessQuestion, signal: Abor
 
 /** Returns the user name of the account; null: the request failed, or the server is older than Kubernetes 1.28. */
 export async function whoAmI(transport: Transport, signal: AbortSignal): Promise<string | null> {
-  try {
-    const answer = await transport.request({
+  const answer = await orNull(() =>
+    transport.request({
       lane: 'read',
       method: 'POST',
       path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
@@ -66,12 +66,9 @@ export async function whoAmI(transport: Transport, signal: AbortSignal): Promise
       resource: 'selfsubjectreviews',
       deadlineMs: DEADLINE_MS,
       signal,
-    });
-    return textIn(objectIn(objectIn(answer, 'status'), 'userInfo'), 'username');
-  } catch (error) {
-    if (!(error instanceof KubernetesError)) throw error;
-    return null;
-  }
+    }),
+  );
+  return textIn(objectIn(objectIn(answer, 'status'), 'userInfo'), 'username');
 }
 
 /**

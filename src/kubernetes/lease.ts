@@ -1,7 +1,7 @@
 import type { Instant } from '../units/time.js';
 import { countIn, objectIn, textIn, type JsonObject } from './api/json.js';
 import type { KubernetesRequest, Transport } from './requests/transport.js';
-import { KubernetesError } from './api/types.js';
+import { KubernetesError, nullIfNotFound } from './api/types.js';
 
 export interface LeaseSpec {
   /** The holder; empty: the Lease is released. */
@@ -70,14 +70,8 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
   };
   return {
     name: `${namespace}/${name}`,
-    read: async (signal) => {
-      try {
-        return await send({ method: 'GET', path, verb: 'get', doing: `reading ${what}` }, signal);
-      } catch (error) {
-        if (error instanceof KubernetesError && error.kind === 'not_found') return null;
-        throw error;
-      }
-    },
+    read: (signal) =>
+      nullIfNotFound(() => send({ method: 'GET', path, verb: 'get', doing: `reading ${what}` }, signal)),
     create: (spec, signal, annotations = {}) => {
       const metadata = { name, namespace, annotations };
       const body = { ...LEASE_HEAD, metadata, spec: withoutNulls(spec) };

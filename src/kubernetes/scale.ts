@@ -2,7 +2,7 @@ import { type LabelSelector, type TargetRef, WATCHED_KINDS } from '../scaler/spe
 import { countIn, objectIn, textIn, type JsonObject } from './api/json.js';
 import { parseSelector } from './pods/selectors.js';
 import { APPS_ROOT, nameTarget } from './targets.js';
-import { KubernetesError, type Scale, type ScalePatch } from './api/types.js';
+import { KubernetesError, orNull, type Scale, type ScalePatch } from './api/types.js';
 import { MAX_REPLICAS } from '../units/bounds.js';
 import type { ScalableKind } from './discovery.js';
 import type { Transport } from './requests/transport.js';
@@ -109,12 +109,8 @@ export async function findOtherKind(
   for (const [kind, plural] of Object.entries(WATCHED_KINDS)) {
     if (kind === ref.kind) continue;
     const other = { ...ref, apiVersion: 'apps/v1', kind };
-    try {
-      await readWorkload({ ...where, ref: other, kind: { root: APPS_ROOT, plural } }, deadlineMs);
-      return other;
-    } catch (error) {
-      if (!(error instanceof KubernetesError)) throw error;
-    }
+    const workload = { ...where, ref: other, kind: { root: APPS_ROOT, plural } };
+    if ((await orNull(() => readWorkload(workload, deadlineMs))) !== null) return other;
   }
   return null;
 }

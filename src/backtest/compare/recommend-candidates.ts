@@ -1,3 +1,4 @@
+import { MEMBER_OF_TARGET, MEMBER_OF_TYPE } from '../../scaler/resolve/metric-form.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
 import { formatMilli } from '../../units/quantity.js';
 import type { Assignment } from './sweep.js';
@@ -133,14 +134,6 @@ export interface TunedSettings {
 
 const MAX_WINDOW_SECONDS = 3600;
 
-const KEY_OF_TYPE: Readonly<Record<MetricSpec['type'], string>> = {
-  Resource: 'resource',
-  ContainerResource: 'containerResource',
-  Pods: 'pods',
-  Object: 'object',
-  External: 'external',
-};
-
 export function presentSettings({ spec }: Scaler, metric: MetricSpec): TunedSettings {
   const { behavior, tolerance, downscaleStabilizationSeconds, minReplicas } = spec;
   return {
@@ -236,10 +229,9 @@ function toleranceFields(
 
 function targetField(metric: MetricSpec, metricIndex: number, value: number): Assignment {
   const { target } = metric;
-  const fieldOf = (name: string): string =>
-    `metrics[${metricIndex}].${KEY_OF_TYPE[metric.type]}.target.${name}`;
-  if (target.type === 'Utilization') return { field: fieldOf('averageUtilization'), value };
+  const member = MEMBER_OF_TYPE[metric.type];
+  const field = `metrics[${metricIndex}].${member}.target.${MEMBER_OF_TARGET[target.type]}`;
+  if (target.type === 'Utilization') return { field, value };
   const milli = (target.milli * BigInt(Math.round(value * 100))) / 100n;
-  const name = target.type === 'Value' ? 'value' : 'averageValue';
-  return { field: fieldOf(name), value: formatMilli(milli > 0n ? milli : 1n) };
+  return { field, value: formatMilli(milli > 0n ? milli : 1n) };
 }

@@ -1,4 +1,3 @@
-import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
 import { labelOf, type Series } from '../../prometheus/answers/columns.js';
 
@@ -88,20 +87,4 @@ export function answeredLabels(answer: Answer): readonly string[] {
 /** Returns the sorted names of all labels of the series. */
 export function labelNames(series: readonly Series[]): readonly string[] {
   return [...new Set(series.flatMap(({ labels }) => Object.keys(labels)))].sort();
-}
-
-/** Returns the result of `request`, or the `KubernetesError` that it throws. Rethrows other errors. */
-export async function orError<T>(request: () => Promise<T>): Promise<T | KubernetesError> {
-  try {
-    return await request();
-  } catch (error) {
-    if (error instanceof KubernetesError) return error;
-    throw error;
-  }
-}
-
-/** Returns the result of `request`, or null if it throws a `KubernetesError`. Rethrows other errors. */
-export async function orNull<T>(request: () => Promise<T>): Promise<T | null> {
-  const answer = await orError(request);
-  return answer instanceof KubernetesError ? null : answer;
 }

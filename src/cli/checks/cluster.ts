@@ -1,6 +1,6 @@
 import { type JsonObject, objectIn, textIn, textsIn } from '../../kubernetes/api/json.js';
-import { KubernetesError } from '../../kubernetes/api/types.js';
-import { type CheckResult, orNull, resultsOf } from './check-result.js';
+import { KubernetesError, orNull } from '../../kubernetes/api/types.js';
+import { type CheckResult, resultsOf } from './check-result.js';
 import { CLUSTER_SUBJECT, type ClusterContext, REQUEST_MS, type DoctorContext } from './context.js';
 import { findConnection } from '../../kubernetes/access/connection.js';
 import { createDiscovery } from '../../kubernetes/discovery.js';

@@ -4,9 +4,9 @@ import {
   SCALER_ROOT,
   fixForScalerWatch,
 } from '../../kubernetes/scaler-objects.js';
-import { KubernetesError } from '../../kubernetes/api/types.js';
+import { KubernetesError, orError, orNull } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
-import { orError, orNull, type CheckResults, type Checked } from './check-result.js';
+import type { CheckResults, Checked } from './check-result.js';
 import { type ClusterContext, REQUEST_MS } from './context.js';
 import { reviewPermissions, scaledNamespaces } from './permissions.js';
 import { permissionsBy } from '../../service/permissions.js';

@@ -1,10 +1,10 @@
-import { KubernetesError } from '../../kubernetes/api/types.js';
+import { KubernetesError, orError } from '../../kubernetes/api/types.js';
 import { createLeaseClient, type SeenLease } from '../../kubernetes/lease.js';
 import { createMemberLeases, type SeenMember } from '../../kubernetes/member-leases.js';
 import { STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import { LEASE_NAME } from '../../service/own-objects.js';
 import { permissionsBy } from '../../service/permissions.js';
-import { orError, type CheckResults, type Checked } from './check-result.js';
+import type { CheckResults, Checked } from './check-result.js';
 import { type ClusterContext, REQUEST_MS } from './context.js';
 import { fixOf, reviewPermissions } from './permissions.js';
 

@@ -7,7 +7,7 @@ import {
   createScalerStore,
   type ScalerStore,
 } from '../../kubernetes/scaler-objects.js';
-import { KubernetesError } from '../../kubernetes/api/types.js';
+import { KubernetesError, orError } from '../../kubernetes/api/types.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { withDeadline } from '../../units/clock.js';
 import type { ObjectSource } from '../../config/read-objects.js';
@@ -40,14 +40,12 @@ export async function listScalerObjects(
   const { transport } = opened.context;
   await withDeadline(context.clock, { ms: DEADLINE_MS, parent: context.signal }, async (signal) => {
     for (const scope of store.scopes) {
-      try {
-        const resource = resourceScope(SCALER_ROOT, SCALER_PLURAL, scope.namespace);
-        const { items } = await listAll({ transport, scope: resource, convert: readScalerObject, signal });
-        scope.store.replace(items);
-      } catch (error) {
-        if (!(error instanceof KubernetesError)) throw error;
-        onFailure(error);
-      }
+      const resource = resourceScope(SCALER_ROOT, SCALER_PLURAL, scope.namespace);
+      const listed = await orError(() =>
+        listAll({ transport, scope: resource, convert: readScalerObject, signal }),
+      );
+      if (listed instanceof KubernetesError) onFailure(listed);
+      else scope.store.replace(listed.items);
     }
   });
   opened.close();

@@ -4,10 +4,10 @@ import { takeOver } from '../../decision/snippet.js';
 import { meansNoHpas } from '../../kubernetes/hpa.js';
 import { readWorkload } from '../../kubernetes/scale.js';
 import { nameTarget, targetKey } from '../../kubernetes/targets.js';
-import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
+import { KubernetesError, type OtherScaler, orError } from '../../kubernetes/api/types.js';
 import { adoptedFrom, type Origin, type TargetRef } from '../../scaler/spec.js';
 import { SCALED_OBJECT } from '../reach/source-kinds.js';
-import { type CheckResult, orError, type CheckResults, type Checked } from './check-result.js';
+import type { CheckResult, CheckResults, Checked } from './check-result.js';
 import { REQUEST_MS } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
 

@@ -1,10 +1,10 @@
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { type AccessQuestion, findDenied, nameAccess, whoAmI } from '../../kubernetes/access-review.js';
-import { KubernetesError } from '../../kubernetes/api/types.js';
+import { KubernetesError, orNull, orError } from '../../kubernetes/api/types.js';
 import { groupOf } from '../../kubernetes/targets.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { type Permission, permissionsBy } from '../../service/permissions.js';
-import { type CheckResult, orNull, orError, type CheckResults, type Checked } from './check-result.js';
+import type { CheckResult, CheckResults, Checked } from './check-result.js';
 import type { ClusterContext } from './context.js';
 import { listSome } from '../../units/format.js';
 import { groupBy } from '../../units/maps.js';

@@ -11,12 +11,11 @@ import {
   usableSelector,
   watchedPlural,
 } from '../../kubernetes/targets.js';
-import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../kubernetes/api/types.js';
+import { KubernetesError, type OtherScaler, type ScaleTarget, orError } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
 import { type ClusterContext, REQUEST_MS, type SourceContext } from './context.js';
-import { orError } from './check-result.js';
 
 export interface OwnedPod extends WatchedPod {
   /** The workload that owns the pod; null: the pod has no controller. */

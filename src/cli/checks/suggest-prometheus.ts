@@ -1,6 +1,7 @@
+import { orNull } from '../../kubernetes/api/types.js';
 import { countIn, type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
-import { type CheckResult, orNull } from './check-result.js';
+import type { CheckResult } from './check-result.js';
 import type { ClusterContext } from './context.js';
 import { listSome } from '../../units/format.js';
 

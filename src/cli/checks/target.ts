@@ -4,7 +4,7 @@ import { nameOtherScaler } from '../../decision/pause.js';
 import { correctedTarget } from '../../decision/remedies.js';
 import { fixForKind, kubectl, remedyText, start } from '../../decision/snippet.js';
 import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/api/json.js';
-import { KubernetesError, type OtherScaler, type ScaleTarget } from '../../kubernetes/api/types.js';
+import { KubernetesError, type OtherScaler, type ScaleTarget, orNull } from '../../kubernetes/api/types.js';
 import { listHpas } from '../../kubernetes/hpa.js';
 import { findOtherKind } from '../../kubernetes/scale.js';
 import {
@@ -25,7 +25,7 @@ import {
 import { nearest } from '../../scaler/problems/nearest.js';
 import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler, type TargetRef } from '../../scaler/spec.js';
-import { orNull, type CheckResults, type Checked } from './check-result.js';
+import type { CheckResults, Checked } from './check-result.js';
 import { type ClusterContext, REQUEST_MS } from './context.js';
 import { targetsFix } from './permissions.js';
 import type { ScalerFacts } from './scaler-facts.js';

@@ -17,7 +17,7 @@ export interface Completed {
 const NOTHING: Argument = { values: [], source: 'nothing' };
 
 /** Completes the last one of `words`, which may be empty. The words follow the program's name. */
-export function complete({ commands }: Completion, words: readonly string[]): Completed {
+export function complete(commands: readonly CompletedCommand[], words: readonly string[]): Completed {
   const { before, begun, prefix } = splitLast(words);
   const command = findCommand(commands, before);
   if (command === null) {
@@ -106,10 +106,6 @@ function flagsOf({ options }: CompletedCommand): readonly Suggestion[] {
 /** Where the completions of an argument or option come from, unless `values` lists them. */
 export type Source = 'files' | 'scalers' | 'namespaces' | 'autoscalers' | 'contexts' | 'nothing';
 
-export interface Completion {
-  readonly commands: readonly CompletedCommand[];
-}
-
 export interface Suggestion {
   readonly value: string;
   /** Empty: there is no description. */
@@ -136,7 +132,7 @@ export interface Argument {
   readonly source: Source;
 }
 
-export function describeCommands(program: Command): Completion {
+export function describeCommands(program: Command): readonly CompletedCommand[] {
   const shared = optionsOf(program).filter(({ flags }) => !flags.includes('--version'));
   const help: CompletedOption = { flags: ['--help', '-h'], description: 'Print help', argument: null };
   const commands = program.commands.map((command) => ({
@@ -154,7 +150,7 @@ export function describeCommands(program: Command): Completion {
     args: [{ values: names, source: 'nothing' }],
     isVariadic: false,
   };
-  return { commands: [...commands, helpCommand] };
+  return [...commands, helpCommand];
 }
 
 function optionsOf(command: Command): readonly CompletedOption[] {

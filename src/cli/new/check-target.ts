@@ -5,7 +5,7 @@ import { requestingContainers } from '../../kubernetes/pods/watched-pod.js';
 import { nameTarget, readWatchedTarget, targetKey } from '../../kubernetes/targets.js';
 import { findOtherKind, readWorkload } from '../../kubernetes/scale.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
-import { KubernetesError } from '../../kubernetes/api/types.js';
+import { KubernetesError, nullIfNotFound, orError, orNull } from '../../kubernetes/api/types.js';
 import { exampleRequest } from '../../decision/snippet.js';
 import { type Milli, parseQuantity } from '../../units/quantity.js';
 import { alsoScales } from '../checks/other-scaler.js';
@@ -46,18 +46,16 @@ async function attempt(
   check: () => Promise<readonly string[]>,
   what: string,
 ): Promise<readonly string[] | { readonly failed: string }> {
-  try {
-    return await check();
-  } catch (error) {
-    if (error instanceof KubernetesError) return { failed: `${what}: ${error.message}` };
-    throw error;
-  }
+  const answer = await orError(check);
+  return answer instanceof KubernetesError ? { failed: `${what}: ${answer.message}` } : answer;
 }
 
 async function workloadWarnings(input: TargetCheckInput): Promise<readonly string[]> {
   const { namespace, ref, hasScale, metrics } = input;
   const name = nameTarget(namespace, ref);
-  const object = await readObject(input);
+  const { root, plural } = input;
+  const read = { ...input, kind: { root, plural } };
+  const object = await nullIfNotFound(() => readWorkload(read, DEADLINE_MS));
   const warnings = hasScale ? [] : [`${name} has no scale subresource, so it cannot be scaled`];
   if (object === null) {
     const other = await findOtherKind(input, DEADLINE_MS);
@@ -74,29 +72,13 @@ async function workloadWarnings(input: TargetCheckInput): Promise<readonly strin
   return [...warnings, ...requestWarnings(name, object, resources)];
 }
 
-async function readObject(input: TargetCheckInput): Promise<JsonObject | null> {
-  const { root, plural } = input;
-  try {
-    return await readWorkload({ ...input, kind: { root, plural } }, DEADLINE_MS);
-  } catch (error) {
-    if (error instanceof KubernetesError && error.kind === 'not_found') return null;
-    throw error;
-  }
-}
-
 /** Returns the names of the existing workloads as the end of a message; empty: they cannot be listed. */
 async function otherNames(input: TargetCheckInput): Promise<string> {
   const { transport, root, plural, namespace, ref, signal } = input;
   const convert = (object: JsonObject): string | null => textIn(objectIn(object, 'metadata'), 'name');
-  let names: readonly string[];
-  try {
-    const scope = resourceScope(root, plural, namespace);
-    names = (await listAll({ transport, scope, convert, signal })).items;
-  } catch (error) {
-    if (error instanceof KubernetesError) return '';
-    throw error;
-  }
-  return namesHint(ref.name, names, { namespace, plural });
+  const scope = resourceScope(root, plural, namespace);
+  const listed = await orNull(() => listAll({ transport, scope, convert, signal }));
+  return listed === null ? '' : namesHint(ref.name, listed.items, { namespace, plural });
 }
 
 function requestWarnings(
@@ -156,11 +138,7 @@ async function otherDocumentWarnings(input: TargetCheckInput): Promise<readonly 
     if (isDryRun || targetKey(namespace, targetOf(object)) !== key) return null;
     return `Scaler ${namespace}/${other ?? ''} also scales ${nameTarget(namespace, ref)}: while both exist, promscaler patches the target for neither of the two scalers. Delete one of the two, or set spec.dryRun: true in one of them`;
   };
-  try {
-    return (await listAll({ transport, scope, convert, signal })).items;
-  } catch (error) {
-    // A cluster without the kind has no Scaler objects.
-    if (error instanceof KubernetesError && error.kind === 'not_found') return [];
-    throw error;
-  }
+  const listed = await nullIfNotFound(() => listAll({ transport, scope, convert, signal }));
+  // A cluster without the kind has no Scaler objects.
+  return listed?.items ?? [];
 }

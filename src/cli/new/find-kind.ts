@@ -1,7 +1,7 @@
 import { listIn, objectIn, objectsIn, textIn, type JsonObject } from '../../kubernetes/api/json.js';
 import { APPS_ROOT, groupOf, watchedPlural } from '../../kubernetes/targets.js';
 import type { Transport } from '../../kubernetes/requests/transport.js';
-import { KubernetesError } from '../../kubernetes/api/types.js';
+import { nullIfNotFound } from '../../kubernetes/api/types.js';
 import { didYouMean } from '../../scaler/problems/nearest.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import type { ParsedTarget } from '../reach/target-kind.js';
@@ -31,7 +31,17 @@ export async function findKind(
   if (ref?.apiVersion === 'v1')
     return { ref, root: '/api/v1', plural: 'replicationcontrollers', hasScale: true };
   const { word, group, version } = unknown ?? { word: ref.kind, group: groupOf(ref), version: null };
-  const get = (path: string): Promise<JsonObject | null> => getOrNull({ transport, path, signal, group });
+  const request = {
+    lane: 'read',
+    method: 'GET',
+    doing: `reading the API group ${group}`,
+    verb: 'get',
+    resource: 'discovery',
+    deadlineMs: DEADLINE_MS,
+    signal,
+  } as const;
+  const get = (path: string): Promise<JsonObject | null> =>
+    nullIfNotFound(() => transport.request({ ...request, path }));
   const described = await get(`/apis/${encodeURIComponent(group)}`);
   const others: string[] = [];
   for (const served of versionsOf(described)) {
@@ -47,30 +57,6 @@ export async function findKind(
   }
   const hint = didYouMean(word, [...new Set(others)]);
   return { missing: `the API server has no kind "${word}" in the API group ${group}${hint}` };
-}
-
-async function getOrNull(request: {
-  readonly transport: Transport;
-  readonly path: string;
-  readonly signal: AbortSignal;
-  readonly group: string;
-}): Promise<JsonObject | null> {
-  const { transport, path, signal, group } = request;
-  try {
-    return await transport.request({
-      lane: 'read',
-      method: 'GET',
-      path,
-      doing: `reading the API group ${group}`,
-      verb: 'get',
-      resource: 'discovery',
-      deadlineMs: DEADLINE_MS,
-      signal,
-    });
-  } catch (error) {
-    if (error instanceof KubernetesError && error.kind === 'not_found') return null;
-    throw error;
-  }
 }
 
 /** Returns the versions of an API group, the preferred one first. */

@@ -1,28 +1,8 @@
 import type { Path } from '../../scaler/problems/finding.js';
-import type { MetricMember, TargetType } from '../../scaler/resolve/metric-form.js';
-import {
-  autoCapacityOf,
-  type MetricSpec,
-  type MetricTarget,
-  type MetricType,
-  type TargetRef,
-} from '../../scaler/spec.js';
+import { MEMBER_OF_TARGET, MEMBER_OF_TYPE, type TargetType } from '../../scaler/resolve/metric-form.js';
+import { autoCapacityOf, type MetricSpec, type MetricTarget, type TargetRef } from '../../scaler/spec.js';
 import { formatMilli } from '../../units/quantity.js';
 import { type Row, type Written, rowBy, rowOf, rowsIn, writtenIn } from './row.js';
-
-const MEMBERS: Readonly<Record<MetricType, MetricMember>> = {
-  Resource: 'resource',
-  ContainerResource: 'containerResource',
-  Pods: 'pods',
-  Object: 'object',
-  External: 'external',
-};
-
-const TARGET_MEMBERS: Readonly<Record<TargetType, string>> = {
-  Utilization: 'averageUtilization',
-  AverageValue: 'averageValue',
-  Value: 'value',
-};
 
 /** Names of the fields in autoscaling/v2beta1. Their values are shown as fields of autoscaling/v2. */
 const OLD_TARGET_MEMBERS: Readonly<Record<TargetType, string | null>> = {
@@ -32,7 +12,7 @@ const OLD_TARGET_MEMBERS: Readonly<Record<TargetType, string | null>> = {
 };
 
 export function metricRows(written: Written, path: Path, metric: MetricSpec): readonly Row[] {
-  const memberPath = [...path, MEMBERS[metric.type]];
+  const memberPath = [...path, MEMBER_OF_TYPE[metric.type]];
   const type = rowBy(written, [...path, 'type'], implied(written, memberPath, metric.type));
   const target = targetRows(written, memberPath, metric.target).map((row) => ({
     ...row,
@@ -127,7 +107,7 @@ function implied(written: Written, by: Path, value: unknown): Pick<Row, 'value' 
 function targetRows(written: Written, memberPath: Path, target: MetricTarget): readonly Row[] {
   const { type } = target;
   const path = [...memberPath, 'target'];
-  const valuePath = [...path, TARGET_MEMBERS[type]];
+  const valuePath = [...path, MEMBER_OF_TARGET[type]];
   const old = OLD_TARGET_MEMBERS[type];
   const oldPath = old === null ? null : [...memberPath, old];
   if (oldPath !== null && writtenIn(written, oldPath) !== null) {

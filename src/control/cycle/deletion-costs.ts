@@ -1,5 +1,10 @@
 import type { CostChange, PodCosts } from '../../kubernetes/pods/pod-costs.js';
-import { KubernetesError, type KubernetesErrorKind, type ScaleTarget } from '../../kubernetes/api/types.js';
+import {
+  KubernetesError,
+  orError,
+  type KubernetesErrorKind,
+  type ScaleTarget,
+} from '../../kubernetes/api/types.js';
 import type { FollowUps } from '../../prometheus/queries/follow-ups.js';
 import type { PodDeletionCost, Scaler } from '../../scaler/spec.js';
 import type { Log } from '../../units/log.js';
@@ -82,13 +87,8 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
   ): Promise<boolean> => {
     const failures = await Promise.all(
       changes.map(async (change) => {
-        try {
-          await podCosts.set(scaler.namespace, change, signal);
-          return null;
-        } catch (error) {
-          if (!(error instanceof KubernetesError)) throw error;
-          return HARMLESS.has(error.kind) ? null : error;
-        }
+        const answer = await orError(() => podCosts.set(scaler.namespace, change, signal));
+        return answer instanceof KubernetesError && !HARMLESS.has(answer.kind) ? answer : null;
       }),
     );
     const failure = failures.find((error) => error !== null);

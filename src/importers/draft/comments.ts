@@ -1,6 +1,7 @@
 import { isPlainObject } from '../../scaler/plain-json.js';
 import { formatPath, type Path } from '../../scaler/problems/finding.js';
 import { cleanText } from '../../units/clean-text.js';
+import { groupBy } from '../../units/maps.js';
 import type { Remark } from './draft.js';
 
 /** Maximum width of a comment line in the document. Longer words are not divided. */
@@ -17,20 +18,13 @@ export interface Comments {
 
 /** Puts each remark above its field. If there is no such field, puts it at the end of the nearest object. */
 export function placeComments(remarks: readonly Remark[], document: unknown): Comments {
-  const before = new Map<string, string[]>();
-  const atEnd = new Map<string, string[]>();
-  for (const remark of remarks) {
-    const { path, isExact } = nearestPath(remark.at, document);
-    const texts = isExact ? before : atEnd;
-    const key = formatPath(path);
-    const present = texts.get(key);
-    if (present === undefined) texts.set(key, [commentOf(remark)]);
-    else present.push(commentOf(remark));
-  }
-  return {
-    before: (path) => before.get(formatPath(path)) ?? [],
-    atEnd: (path) => atEnd.get(formatPath(path)) ?? [],
+  const placed = remarks.map((remark) => ({ ...nearestPath(remark.at, document), remark }));
+  const textsOf = (which: boolean): Comments['before'] => {
+    const matching = placed.filter(({ isExact }) => isExact === which);
+    const groups = groupBy(matching, ({ path }) => formatPath(path));
+    return (path) => (groups.get(formatPath(path)) ?? []).map(({ remark }) => commentOf(remark));
   };
+  return { before: textsOf(true), atEnd: textsOf(false) };
 }
 
 function nearestPath(at: Path, document: unknown): { readonly path: Path; readonly isExact: boolean } {

@@ -209,3 +209,27 @@ export class MissingTargetError extends KubernetesError {
 }
 
 export const WAS_DELETED = 'the object was deleted';
+
+/** Returns the result of `request`, or the `KubernetesError` that it throws. Rethrows other errors. */
+export async function orError<T>(request: () => Promise<T>): Promise<T | KubernetesError> {
+  try {
+    return await request();
+  } catch (error) {
+    if (error instanceof KubernetesError) return error;
+    throw error;
+  }
+}
+
+/** Returns the result of `request`, or null if it throws a `KubernetesError`. Rethrows other errors. */
+export async function orNull<T>(request: () => Promise<T>): Promise<T | null> {
+  const answer = await orError(request);
+  return answer instanceof KubernetesError ? null : answer;
+}
+
+/** Returns the result of `request`, or null if the object does not exist. Rethrows other errors. */
+export async function nullIfNotFound<T>(request: () => Promise<T>): Promise<T | null> {
+  const answer = await orError(request);
+  if (!(answer instanceof KubernetesError)) return answer;
+  if (answer.kind === 'not_found') return null;
+  throw answer;
+}

@@ -12,6 +12,14 @@ export const TYPE_OF_MEMBER = {
   external: 'External',
 } as const satisfies Readonly<Record<MetricMember, MetricType>>;
 
+export const MEMBER_OF_TYPE = {
+  Resource: 'resource',
+  ContainerResource: 'containerResource',
+  Pods: 'pods',
+  Object: 'object',
+  External: 'external',
+} as const satisfies Readonly<Record<MetricType, MetricMember>>;
+
 export const MEMBERS = Object.keys(TYPE_OF_MEMBER) as readonly MetricMember[];
 
 export type TargetType = 'Utilization' | 'AverageValue' | 'Value';
