@@ -16,7 +16,7 @@ export function tooLong(mostBytes: number): FileError {
   return new FileError(`the file is longer than the maximum of ${shown}`);
 }
 
-interface ReadBounds {
+export interface ReadBounds {
   /** Maximum length. At most one byte more is read. */
   readonly mostBytes: number;
   /** Time limit, in case a file system does not respond. Default: none. */

@@ -10,7 +10,7 @@ import type { Load } from '../../backtest/simulation/load.js';
 import { parseTraceInParts } from '../../backtest/simulation/parse-trace.js';
 import { describePodStart, describeQueue } from '../../backtest/simulation/settings.js';
 import { CommandError, type CommandIo } from '../output/io.js';
-import { describeReadError, readBoundedText } from '../../files/read-bounded.js';
+import { readNamedFile } from '../input/read-files.js';
 import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
 import { isDifference, largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { autoCapacityOf, isCpu, isMemory, isOfResource, type MetricSpec } from '../../scaler/spec.js';
@@ -49,14 +49,8 @@ export async function openTrace(file: string, start: Instant | null, io: Command
 
 async function readText(file: string, io: CommandIo): Promise<string> {
   if (file === '-') return io.readStdin();
-  try {
-    return await readBoundedText(resolve(io.cwd, file), {
-      mostBytes: MAX_TRACE_BYTES,
-      pipe: { signal: io.signal },
-    });
-  } catch (error) {
-    throw new CommandError(`--trace: reading ${file}: ${describeReadError(error)}`);
-  }
+  const bounds = { mostBytes: MAX_TRACE_BYTES, pipe: { signal: io.signal } };
+  return readNamedFile(`--trace: reading ${file}`, resolve(io.cwd, file), bounds);
 }
 
 export function usesCpu(variants: readonly Variant[]): boolean {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { MAX_POINTS } from '../../backtest/history/fetch-series.js';
-import { describeReadError, readBoundedText } from '../../files/read-bounded.js';
+import { readNamedFile } from '../input/read-files.js';
 import type { RangeAnswer, RangeSeries } from '../../prometheus/answers/classify.js';
 import type { RangeClient } from '../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
@@ -62,12 +62,8 @@ export async function writeHistory(file: OutputFile, history: SavedHistory): Pro
 
 /** Reads a file that `writeHistory` wrote. Throws `CommandError`. */
 export async function readSavedHistory(path: string, io: CommandIo): Promise<SavedHistory> {
-  let text: string;
-  try {
-    text = await readBoundedText(resolve(io.cwd, path), { mostBytes: MAX_BYTES });
-  } catch (error) {
-    throw new CommandError(`--history: reading ${path}: ${describeReadError(error)}`);
-  }
+  const bounds = { mostBytes: MAX_BYTES };
+  const text = await readNamedFile(`--history: reading ${path}`, resolve(io.cwd, path), bounds);
   const history = parseHistory(text);
   if (typeof history === 'string')
     throw new CommandError(

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { describeReadError, readBoundedText } from '../../files/read-bounded.js';
+import { readNamedFile } from '../input/read-files.js';
 import { decide } from '../../decision/decide.js';
 import { SnapshotError, parseSnapshot } from '../../decision/snapshot/parse-snapshot.js';
 import { decisionToJson } from '../../decision/result/write-json.js';
@@ -15,7 +15,11 @@ import { errorMessage } from '../../units/failure.js';
  * is a JSON object, the whole input is rejected.
  */
 export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> {
-  const text = file === '-' ? await io.readStdin() : await readSnapshotFile(file, io);
+  const bounds = { mostBytes: MOST_BYTES, pipe: { signal: io.signal } };
+  const text =
+    file === '-'
+      ? await io.readStdin()
+      : await readNamedFile(`reading ${file}`, resolve(io.cwd, file), bounds);
   const whole = parseJson(text);
   if ('value' in whole) return decideOne(whole.value, file, io);
   const lines = text.split('\n').map((line, index) => ({ line: line.trim(), number: index + 1 }));
@@ -27,17 +31,6 @@ export async function runDecide(file: string, io: CommandIo): Promise<ExitCode> 
 
 /** Limits the input. It is enough for NDJSON of several weeks; a string in Node.js has at most 512 MiB. */
 const MOST_BYTES = 256 * 1024 * 1024;
-
-async function readSnapshotFile(file: string, io: CommandIo): Promise<string> {
-  try {
-    return await readBoundedText(resolve(io.cwd, file), {
-      mostBytes: MOST_BYTES,
-      pipe: { signal: io.signal },
-    });
-  } catch (error) {
-    throw new CommandError(`reading ${file}: ${describeReadError(error)}`);
-  }
-}
 
 function isObject(line: string): boolean {
   const parsed = parseJson(line);

@@ -10,7 +10,7 @@ import {
 } from '../../config/scaler-files.js';
 import { readServiceConfig, serviceFacts } from '../../config/read-service-config.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
-import { describeReadError, readBoundedText } from '../../files/read-bounded.js';
+import { readNamedFile } from '../input/read-files.js';
 import { ElectionRefusedError } from '../../control/election/election-refusal.js';
 import { findSharedTargets } from '../../control/cycle/shared-targets.js';
 import type { CycleOutput } from '../../control/cycle/types.js';
@@ -156,19 +156,13 @@ async function loadConfig(configFile: string | null, io: CommandIo): Promise<Ser
   // directory.
   const name = configFile ?? 'promscaler.yaml';
   const path = resolve(io.cwd, name);
-  const text = configFile === null ? '' : await readConfigFile(path, configFile, io.signal);
+  const bounds = { mostBytes: MAX_FILE_BYTES, pipe: { signal: io.signal } };
+  const text =
+    configFile === null ? '' : await readNamedFile(`reading the service config ${name}`, path, bounds);
   const { config, problems } = readServiceConfig(text, name, path);
   if (config === null) throw problemsError('the service config is invalid', problems);
   writeProblems(problems, io);
   return config;
-}
-
-async function readConfigFile(path: string, name: string, signal: AbortSignal): Promise<string> {
-  try {
-    return await readBoundedText(path, { mostBytes: MAX_FILE_BYTES, pipe: { signal } });
-  } catch (error) {
-    throw new CommandError(`reading the service config ${name}: ${describeReadError(error)}`);
-  }
 }
 
 function problemsError(what: string, problems: readonly Problem[]): CommandError {

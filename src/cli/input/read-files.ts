@@ -1,7 +1,12 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve } from 'node:path';
 import { readPathContents } from '../../config/read-path-contents.js';
-import { describeReadError, readBounded } from '../../files/read-bounded.js';
+import {
+  type ReadBounds,
+  describeReadError,
+  readBounded,
+  readBoundedText,
+} from '../../files/read-bounded.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { MAX_FILE_BYTES } from '../../scaler/yaml/read-yaml.js';
 import { CommandError, type CommandIo } from '../output/io.js';
@@ -88,4 +93,13 @@ export function unreadable(file: string, message: string): Problem {
     path: '',
     sourceLine: null,
   };
+}
+
+/** Reads a file that the user has named. Throws `CommandError`, whose message begins with `doing`. */
+export async function readNamedFile(doing: string, path: string, bounds: ReadBounds): Promise<string> {
+  try {
+    return await readBoundedText(path, bounds);
+  } catch (error) {
+    throw new CommandError(`${doing}: ${describeReadError(error)}`);
+  }
 }

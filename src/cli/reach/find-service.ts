@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { describeReadError, readBoundedText } from '../../files/read-bounded.js';
+import { readNamedFile } from '../input/read-files.js';
 import { type Connection, connectTo, findConnection } from '../../kubernetes/access/connection.js';
 import { ConnectionError } from '../../kubernetes/access/kubeconfig.js';
 import { countIn, type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
@@ -186,11 +186,9 @@ async function serviceHeaders(
 }
 
 async function readToken(file: string, { cwd, signal }: Pick<CommandIo, 'cwd' | 'signal'>): Promise<string> {
-  try {
-    const text = await readBoundedText(resolve(cwd, file), { mostBytes: MOST_BYTES, pipe: { signal } });
-    if (text.trim() !== '') return text.trim();
-  } catch (error) {
-    throw new CommandError(`reading --token-file ${file}: ${describeReadError(error)}`);
-  }
-  throw new CommandError(`reading --token-file ${file}: the file is empty`);
+  const doing = `reading --token-file ${file}`;
+  const bounds = { mostBytes: MOST_BYTES, pipe: { signal } };
+  const text = (await readNamedFile(doing, resolve(cwd, file), bounds)).trim();
+  if (text === '') throw new CommandError(`${doing}: the file is empty`);
+  return text;
 }
