@@ -1,3 +1,4 @@
+import { parseJson } from '../units/json-bounds.js';
 import { decisionToJson, snapshotToJson } from '../decision/result/write-json.js';
 import { isPlainObject } from '../scaler/plain-json.js';
 import { type CycleRecord, pauseToJson } from '../telemetry/cycle-record.js';
@@ -45,12 +46,8 @@ export function formatRecordLine(record: CycleRecord, version: string): string {
 
 /** Parses a line. `error`: why the line is not one of a decision record, as a predicate such as `is not JSON`. */
 export function parseRecordLine(text: string): RecordLine | { readonly error: string } {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return { error: 'is not JSON; if the line ends early, writing was interrupted' };
-  }
+  const json = parseJson(text);
+  if (json === undefined) return { error: 'is not JSON; if the line ends early, writing was interrupted' };
   if (!isPlainObject(json)) return { error: 'is not an object' };
   const { format, promscaler, scaler, at, snapshot, decision, ...status } = json;
   if (format === undefined) return { error: 'has no field "format" and is not a line of a decision record' };

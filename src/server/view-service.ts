@@ -1,3 +1,4 @@
+import { parseJson } from '../units/json-bounds.js';
 import type { Request, RequestHandler } from 'express';
 import type { Problem } from '../scaler/problems/problem.js';
 import type { LastError, ServiceHealth } from '../telemetry/service-health.js';
@@ -7,7 +8,7 @@ import type { ScalerPageParts } from './pages/scaler-pages.js';
 import { errorsFirst, viewProblems } from './pages/views.js';
 import type { ServiceStatus } from '../api/answers.js';
 import { periodicYield, type Clock } from '../units/clock.js';
-import { parseJson, type AskPeer, type PeerAnswer } from './fleet/ask-peer.js';
+import type { AskPeer, PeerAnswer } from './fleet/ask-peer.js';
 import { type Fleet, isForwarded, type Peer } from './fleet/peer-check.js';
 import { serviceStatusSchema } from '../api/dashboard-schemas.js';
 import { SLICE_MS, type Paced, refusing } from './pacing/paced.js';

@@ -84,3 +84,12 @@ export function parseJsonWithin(text: string | Uint8Array, bounds: JsonBounds): 
   if (excess !== null) throw new JsonBoundsError(excess);
   return JSON.parse(typeof text === 'string' ? text : new TextDecoder().decode(text)) as unknown;
 }
+
+/** Returns the value; undefined: the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

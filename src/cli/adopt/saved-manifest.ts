@@ -1,3 +1,4 @@
+import { parseJson } from '../../units/json-bounds.js';
 import { asObject } from '../../scaler/plain-json.js';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -40,13 +41,7 @@ export function manifestOf(object: JsonObject, { kind }: Source): JsonObject {
 export function savedManifest(scaler: JsonObject): JsonObject | null {
   const text = annotationsOf(scaler)[ADOPT_ANNOTATIONS.manifest];
   if (text === undefined) return null;
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return null;
-  }
-  const manifest = asObject(value);
+  const manifest = asObject(parseJson(text));
   return objectIn(manifest, 'spec') === null ? null : manifest;
 }
 

@@ -1,3 +1,4 @@
+import { parseJson } from '../../units/json-bounds.js';
 import { resolve } from 'node:path';
 import { MAX_POINTS } from '../../backtest/history/fetch-series.js';
 import { readNamedFile } from '../input/read-files.js';
@@ -73,12 +74,8 @@ export async function readSavedHistory(path: string, io: CommandIo): Promise<Sav
 }
 
 function parseHistory(text: string): SavedHistory | string {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(text);
-  } catch {
-    return 'is not JSON';
-  }
+  const parsed = parseJson(text);
+  if (parsed === undefined) return 'is not JSON';
   if (!isPlainObject(parsed) || parsed['format'] !== FORMAT)
     return `is not a saved history of format ${FORMAT}`;
   const { from, to, stepSeconds, warmUpSeconds = 0, sources, answers } = parsed;

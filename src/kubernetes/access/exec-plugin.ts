@@ -1,9 +1,10 @@
+import { parseJson } from '../../units/json-bounds.js';
 import { asObject } from '../../scaler/plain-json.js';
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../../units/clock.js';
 import { type Instant, parseInstant } from '../../units/time.js';
-import { objectIn, textIn, type JsonObject } from '../api/json.js';
+import { objectIn, textIn } from '../api/json.js';
 
 const API_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'] as const;
 
@@ -150,7 +151,7 @@ async function issue(options: Parameters<typeof createPluginCredentials>[0]): Pr
  * a secret.
  */
 function readCredential(stdout: string, apiVersion: string): Issued | string {
-  const credential = parseObject(stdout);
+  const credential = asObject(parseJson(stdout)) ?? {};
   if (textIn(credential, 'kind') !== 'ExecCredential') return 'did not print an ExecCredential';
   if (textIn(credential, 'apiVersion') !== apiVersion) return `did not print apiVersion ${apiVersion}`;
   const status = objectIn(credential, 'status');
@@ -164,12 +165,4 @@ function readCredential(stdout: string, apiVersion: string): Issued | string {
   const expiresAt = expiration === null ? null : parseInstant(expiration);
   if (expiration !== null && expiresAt === null) return 'returned an invalid expirationTimestamp';
   return { token, certificate, key, expiresAt };
-}
-
-function parseObject(stdout: string): JsonObject {
-  try {
-    return asObject(JSON.parse(stdout)) ?? {};
-  } catch {
-    return {};
-  }
 }

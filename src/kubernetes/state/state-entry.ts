@@ -1,3 +1,4 @@
+import { parseJson } from '../../units/json-bounds.js';
 import { createHash } from 'node:crypto';
 
 import * as z from 'zod';
@@ -276,12 +277,8 @@ function jsonOf(intent: Intent): z.input<typeof entrySchema>['intent'] {
 
 /** Returns the entry, or a problem if it is invalid or of a newer version. */
 export function readEntry(text: string): StoredEntry | EntryProblem {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    return { problem: 'not valid JSON' };
-  }
+  const json = parseJson(text);
+  if (json === undefined) return { problem: 'not valid JSON' };
   const version = versionOf(json);
   if (version !== null && version > SCHEMA_VERSION)
     return {

@@ -1,3 +1,4 @@
+import { parseJson } from '../../units/json-bounds.js';
 import { asObject } from '../../scaler/plain-json.js';
 import { cleanText } from '../../units/clean-text.js';
 import { failed, type Failure, type FailureReason } from '../../units/failure.js';
@@ -210,11 +211,7 @@ function readLabels(metric: unknown): Labels | null {
 
 /** Parses a response that should be a JSON object; null: it is not one. */
 export function parseObject(body: string): Json | null {
-  try {
-    return asObject(JSON.parse(body));
-  } catch {
-    return null;
-  }
+  return asObject(parseJson(body));
 }
 
 /** Prometheus before 3.0 sends infos as warnings with this prefix. An info does not mean that data is missing. */

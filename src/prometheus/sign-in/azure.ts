@@ -1,3 +1,4 @@
+import { parseJson } from '../../units/json-bounds.js';
 import type * as Msal from '@azure/msal-node';
 import type { INetworkModule, NetworkRequestOptions, NetworkResponse } from '@azure/msal-node';
 import type { Clock } from '../../units/clock.js';
@@ -105,18 +106,12 @@ function networkOver(http: TokenHttp, signal: AbortSignal): INetworkModule {
     { headers = {}, body = '' }: NetworkRequestOptions = {},
   ): Promise<NetworkResponse<T>> => {
     const answer = await http({ method, url, headers, body, signal });
-    return { headers: {}, status: answer.status, body: parseJson(answer.body) as T };
+    const json = parseJson(answer.body);
+    if (json === undefined) throw new CredentialError(`${WHAT}: the answer is not JSON`);
+    return { headers: {}, status: answer.status, body: json as T };
   };
   return {
     sendGetRequestAsync: (url, options) => ask('GET', url, options),
     sendPostRequestAsync: (url, options) => ask('POST', url, options),
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new CredentialError(`${WHAT}: the answer is not JSON`);
-  }
 }

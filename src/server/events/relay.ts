@@ -1,3 +1,4 @@
+import { parseJson } from '../../units/json-bounds.js';
 import type { IncomingMessage } from 'node:http';
 import { createParser } from 'eventsource-parser';
 import { eventSchemas } from '../../api/answer-schemas.js';
@@ -6,7 +7,7 @@ import { onAbort } from '../../units/abort.js';
 import { type Clock, sleep } from '../../units/clock.js';
 import { type Instant, parseInstant } from '../../units/time.js';
 import type { Identity } from '../access/viewer.js';
-import { parseJson, PeerError, requestPeer } from '../fleet/ask-peer.js';
+import { PeerError, requestPeer } from '../fleet/ask-peer.js';
 import type { Fleet, Peer } from '../fleet/peer-check.js';
 import { isEventId } from './channel.js';
 

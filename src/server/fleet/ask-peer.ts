@@ -156,12 +156,3 @@ function opened(reader: AnswerReader, piece: Buffer): readonly Buffer[] {
 }
 
 const NO_HEAD: AnswerHead = { status: 0, type: '' };
-
-/** Parses text of another replica; null: the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}

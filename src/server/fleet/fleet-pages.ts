@@ -1,3 +1,4 @@
+import { parseJson } from '../../units/json-bounds.js';
 import type { Request, RequestHandler } from 'express';
 import { z } from 'zod';
 import { createSemaphore } from '../../units/semaphore.js';
@@ -7,7 +8,7 @@ import type { ScalerList, Answer } from '../../api/answers.js';
 import { LIMITS } from '../../api/routes.js';
 import { writeScalerPage, type ScalerPageParts } from '../pages/scaler-pages.js';
 import { refuse } from '../pacing/paced.js';
-import { type AskPeer, parseJson } from './ask-peer.js';
+import type { AskPeer } from './ask-peer.js';
 import { type Fleet, isForwarded, type Peer } from './peer-check.js';
 import { scalerListSchema, scalerSchema } from '../../api/answer-schemas.js';
 import { readAnswerOrNull } from '../../api/read-answer.js';

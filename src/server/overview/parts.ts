@@ -4,7 +4,7 @@ import { readAnswerOrNull } from '../../api/read-answer.js';
 import { periodicYield, type Clock } from '../../units/clock.js';
 import { SLICE_MS } from '../pacing/paced.js';
 import type { Viewer } from '../access/viewer.js';
-import { parseJson } from '../fleet/ask-peer.js';
+import { parseJson } from '../../units/json-bounds.js';
 import type { OverviewPart } from './overview-rows.js';
 import { createHash } from 'node:crypto';
 
@@ -120,12 +120,8 @@ export function writeRevisions(revisions: FleetRevisions): string {
 /** Parses a token; null: it is empty, or was not issued by this API. */
 export function readRevisions(token: string | null): FleetRevisions | null {
   if (token === null || token === '') return null;
-  try {
-    const entries: unknown = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'));
-    return Array.isArray(entries) && entries.every(isEntry) ? new Map(entries) : null;
-  } catch {
-    return null;
-  }
+  const entries = parseJson(Buffer.from(token, 'base64url').toString('utf8'));
+  return Array.isArray(entries) && entries.every(isEntry) ? new Map(entries) : null;
 }
 
 function isEntry(entry: unknown): entry is readonly [string, string] {

@@ -1,3 +1,4 @@
+import { parseJson } from '../../units/json-bounds.js';
 import { type JsonObject, objectAt, stringAt, type Json, isObject, listAt, numberAt } from '../kinds/json.js';
 import { knownType } from '../kinds/known.js';
 import { type KubeObject, asKubeObject } from './kube-object.js';
@@ -169,12 +170,8 @@ function annotated({ metadata }: KubeObject, text: string | undefined): KubeObje
 
 /** Returns the metrics in the annotation; null: there is no annotation, or it is invalid and is kept unchanged. */
 function readKept(text: string | null): readonly Json[] | null {
-  try {
-    const value = JSON.parse(text ?? 'null') as unknown;
-    return Array.isArray(value) ? (value as readonly Json[]) : null;
-  } catch {
-    return null;
-  }
+  const value = parseJson(text ?? 'null');
+  return Array.isArray(value) ? (value as readonly Json[]) : null;
 }
 
 function memberOf(metric: Json): string {

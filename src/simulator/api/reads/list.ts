@@ -1,3 +1,4 @@
+import { parseJson } from '../../../units/json-bounds.js';
 import { isObject, numberAt, stringAt } from '../../kinds/json.js';
 import { type KubeObject, namespaceOf } from '../../objects/kube-object.js';
 import type { ResourceRequest, ApiContext } from '../requests/request.js';
@@ -132,17 +133,13 @@ function readToken(query: URLSearchParams): Token | null {
 }
 
 function parseToken(text: string): Token | null {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text, 'base64url').toString());
-    const json = isObject(value) ? value : {};
-    const revision = numberAt(json, 'rv');
-    const after = stringAt(json, 'start');
-    return revision === null || after === null
-      ? null
-      : { revision: revision < 0 ? Number.MAX_SAFE_INTEGER : revision, after };
-  } catch {
-    return null;
-  }
+  const value = parseJson(Buffer.from(text, 'base64url').toString());
+  const json = isObject(value) ? value : {};
+  const revision = numberAt(json, 'rv');
+  const after = stringAt(json, 'start');
+  return revision === null || after === null
+    ? null
+    : { revision: revision < 0 ? Number.MAX_SAFE_INTEGER : revision, after };
 }
 
 /**
