@@ -2,7 +2,7 @@ import { hasNoSeries } from './failing.js';
 import { boundBy, describeLimit, lastTowards } from './headline.js';
 import { type Condition, conditionOf } from './result/condition.js';
 import type { PastDecision } from './result/decision.js';
-import type { LimitName } from './result/limit-names.js';
+import { disabledField, type LimitName } from './result/limit-names.js';
 import type { Instant } from '../units/time.js';
 
 /** Why a scaler has a state. */
@@ -62,7 +62,7 @@ export function atMinimum({ decision }: Decided): Reason | null {
   return boundBy(decision, 'min_replicas', `minReplicas is ${minReplicas}`);
 }
 
-type LimitState = 'AtMaximum' | 'PartialData' | 'Stabilizing' | 'RateLimited' | 'Backoff';
+type LimitState = 'AtMaximum' | 'Fixed' | 'PartialData' | 'Stabilizing' | 'RateLimited' | 'Backoff';
 
 /** The state while a limit keeps the count away from the recommendation; null: the rules of the bounds decide. */
 const LIMIT_STATES: Readonly<Record<LimitName, LimitState | null>> = {
@@ -85,7 +85,8 @@ export function limitCause({ decision }: Decided, state: LimitState): Reason | n
   const { recommendedReplicas: wanted, desiredReplicas: result, limits } = decision;
   if (wanted === result) return null;
   const step = lastTowards(result, wanted, limits);
-  if (step === undefined || LIMIT_STATES[step.limit] !== state) return null;
+  if (step === undefined || (disabledField(step) === null ? LIMIT_STATES[step.limit] : 'Fixed') !== state)
+    return null;
   const why = describeLimit(step, decision.currentReplicas);
   return { cause: `${wanted} recommended, ${why}`, until: step.until };
 }

@@ -5,6 +5,7 @@ import { quoteForShell } from '../units/clean-text.js';
 import { doctor, findData, queryAt } from './missing-data.js';
 import { isUnusedObject } from './rejection.js';
 import { ignoredAnnotations } from './result/condition.js';
+import { disabledField } from './result/limit-names.js';
 import { deleteThis, endConflict, endDryRun } from './remedies-of-conflicts.js';
 import {
   command,
@@ -90,6 +91,8 @@ const REMEDIES: Partial<Record<StateName, Find>> = {
   AtMaximum: raiseMaximum,
   Stabilizing: forgetWrongValue,
   Fixed: (scaler) => {
+    const disabled = scaler.decision?.limits.map(disabledField).find((field) => field !== null);
+    if (disabled != null) return [enableChange(scaler, disabled)];
     if (scaler.currentReplicas !== 0) return raiseMaximum(scaler);
     const minReplicas = valueAt(scaler.document, ['spec', 'minReplicas']);
     const snippet = start(scaler.namespace, targetOf(scaler), minReplicas);
@@ -265,6 +268,14 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
 
 /** A metric that recommends more than this many times the maximum is more likely wrong than right. */
 const FAR = 10;
+
+/** `field`: the rules of a direction whose `selectPolicy` is Disabled, such as `behavior.scaleDown`. */
+function enableChange(scaler: TroubledScaler, field: string): Remedy {
+  const direction = field === 'behavior.scaleUp' ? 'scaleUp' : 'scaleDown';
+  const text = `Allow ${direction === 'scaleUp' ? 'scale-ups' : 'scale-downs'}`;
+  const spec = { behavior: { [direction]: { selectPolicy: 'Max' } } };
+  return patch(scaler, text, spec, `spec.${field}.selectPolicy: Max`);
+}
 
 /** Sets at most twice the maximum, because a pause sets the count at once, without the limits of a scale-up. */
 function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: number): Remedy {

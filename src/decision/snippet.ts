@@ -43,7 +43,9 @@ export interface TroubledScaler extends Pausable {
   readonly maxReplicas: number | null;
   /** Null: there was no decision. Unset: unknown. */
   readonly decision?:
-    { readonly limits: readonly { readonly limit: string; readonly to: number }[] } | null | undefined;
+    | { readonly limits: readonly { readonly limit: string; readonly to: number; readonly reason: string }[] }
+    | null
+    | undefined;
   readonly metrics: readonly {
     readonly metric: string;
     readonly error: string | null;

@@ -181,8 +181,8 @@ const RULES: readonly Rule[] = [
   },
   {
     state: 'Fixed',
-    when: 'a person has set the target to 0 replicas, or has set minReplicas and maxReplicas to the same count, below the recommendation',
-    find: fixed,
+    when: 'a person has set the target to 0 replicas, has set minReplicas and maxReplicas to the same count, below the recommendation, or has disabled the change (`selectPolicy: Disabled`)',
+    find: (facts) => fixed(facts) ?? limitCause(facts, 'Fixed'),
   },
   {
     state: 'Rejected',

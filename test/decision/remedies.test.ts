@@ -363,12 +363,18 @@ describe('what to do about the state of a scaler', () => {
   });
 
   it('is the recommended count after a value that was wrong, such as one of a wrong unit', async () => {
-    const decision = { limits: [{ limit: 'stabilization', to: 2147483647 }] };
-
+    const decision = { limits: [{ limit: 'stabilization', to: 2147483647, reason: '' }] };
     expect(await remediesFor('a stabilization window', { name: 'web', decision })).toEqual([
       'If the earlier recommendation was wrong, set 2 replicas now, and pause scaling for 30 minutes: promscaler pause shop/web --replicas 2 --for 30m',
     ]);
     expect(await remediesFor('a stabilization window')).toEqual([]);
+  });
+
+  it('is another selectPolicy in a direction that the document disables', async () => {
+    const lines = await remediesFor('scale-downs that the document disables', { file: 'web.yaml' });
+
+    const line = 'Allow scale-downs. In web.yaml, set: spec.behavior.scaleDown.selectPolicy: Max';
+    expect(lines).toEqual([line]);
   });
 
   it('quotes for the shell what is not plain', async () => {

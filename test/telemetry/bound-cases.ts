@@ -94,6 +94,15 @@ export const BOUND_CASES: readonly StateCase[] = [
     decided({ percent: 90, spec: { minReplicas: 4, maxReplicas: 4 } }),
   ],
   [
+    'scale-downs that the document disables',
+    'Fixed',
+    '2 recommended, selectPolicy is Disabled in behavior.scaleDown',
+    decided({
+      percent: 30,
+      spec: { behavior: { scaleDown: { stabilizationWindowSeconds: 0, selectPolicy: 'Disabled' } } },
+    }),
+  ],
+  [
     'equal bounds',
     'AtMinimum',
     '4 recommended, which is the minimum in effect',

@@ -115,7 +115,7 @@ and those of a replica that no longer leads, disappear at once, and a range alon
     and {{ include "promscaler.inState" (list $scaler `state=~"Paused|Fixed"`) }}
   summary: {{ printf "%s has been held with fewer replicas than its load needs for %s." $name $set.PromscalerScaleUpHeld.for | quote }}
   description: >-
-    The metrics recommend {{ "{{ $value }}" }} replicas, but the scaler is paused, or its bounds are equal.
+    The metrics recommend {{ "{{ $value }}" }} replicas, but the scaler is paused, its bounds are equal, or its document disables scale-ups.
     promscaler explain {{ $name }} shows who paused it and why.
 - alert: PromscalerCeilingUnknown
   expr: >-

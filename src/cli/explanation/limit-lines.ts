@@ -3,7 +3,7 @@ import { activeHold } from '../../decision/result/condition.js';
 import { fallbackStart, type JudgedMetric, pickProposal } from '../../decision/proposals/propose.js';
 import { activate, cooldownUntil, readActivation, withoutPodMetrics } from '../../decision/activation.js';
 import type { Decision } from '../../decision/result/decision.js';
-import { LIMIT_ENDS } from '../../decision/result/limit-names.js';
+import { limitEnd } from '../../decision/result/limit-names.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from '../../decision/limits/forbidden-window.js';
 import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import type { Explanation } from './explanation.js';
@@ -105,9 +105,9 @@ function pauseText(paused: true | 'scale-up' | 'scale-down'): string {
 }
 
 function limitEnds({ snapshot, decision, now }: Explanation): readonly Restriction[] {
-  const ends = decision.limits.map(({ limit, until }): Restriction => [
-    limit,
-    until === null ? LIMIT_ENDS[limit] : untilText(until, now),
+  const ends = decision.limits.map((step): Restriction => [
+    step.limit,
+    step.until === null ? limitEnd(step) : untilText(step.until, now),
   ]);
   const isWithoutProposal = decision.metrics.length > 0 && decision.recommendedReplicas === null;
   if (!isWithoutProposal) return ends;

@@ -2,6 +2,7 @@ import type { ScalerSpec, ScalingPolicy, ScalingRules } from '../../scaler/spec.
 import { addSeconds, type Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/bounds.js';
 import { countOf } from '../../units/format.js';
+import { DISABLED } from '../result/limit-names.js';
 import type { Limit, LimitContext, Limited } from './limit.js';
 import { stepWindowSeconds } from './step-limit.js';
 
@@ -26,7 +27,7 @@ export function policyLimit(replicas: number, context: LimitContext): Limited | 
   const direction = replicas > current ? 1 : -1;
   const rules = direction === 1 ? spec.behavior.scaleUp : spec.behavior.scaleDown;
   if (rules.selectPolicy === 'Disabled') {
-    return { to: current, reason: `selectPolicy is Disabled in ${fieldOf(direction)}`, until: null };
+    return { to: current, reason: `${DISABLED}${fieldOf(direction)}`, until: null };
   }
   const { policy, limit } = select(rules, direction, context);
   const events = recentEvents(policy, direction, context);

@@ -33,8 +33,30 @@ export const LIMIT_LABELS: Readonly<Record<LimitName, string>> = {
   forbidden_window: 'Forbidden window',
 };
 
-/** When a limit ends if its `until` is null, in words. */
-export const LIMIT_ENDS: Readonly<Record<LimitName, string>> = {
+/** The start of the reason of a policy that never ends by itself. The field of the document follows. */
+export const DISABLED = 'selectPolicy is Disabled in ';
+
+/**
+ * Returns the field of the document that allows no change in a direction, such as `behavior.scaleDown`; null: the limit
+ * is another one.
+ */
+export function disabledField({
+  limit,
+  reason,
+}: {
+  readonly limit: string;
+  readonly reason: string;
+}): string | null {
+  return limit === 'policy' && reason.startsWith(DISABLED) ? reason.slice(DISABLED.length) : null;
+}
+
+/** Returns when a limit ends whose `until` is null, in words. */
+export function limitEnd(step: { readonly limit: LimitName; readonly reason: string }): string {
+  const field = disabledField(step);
+  return field === null ? LIMIT_ENDS[step.limit] : `until ${field} of the document has another selectPolicy`;
+}
+
+const LIMIT_ENDS: Readonly<Record<LimitName, string>> = {
   untrusted_metric: 'until every metric has a complete value',
   stabilization: 'until the recommendations that hold the count are older than the window',
   recovery_hold: 'until the metrics have had values for long enough',

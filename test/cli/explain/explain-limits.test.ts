@@ -55,6 +55,14 @@ describe('the limits in explain --snapshot', () => {
     },
   );
 
+  it('says that selectPolicy: Disabled holds the count until the document changes', async () => {
+    const behavior = { scaleDown: { stabilizationWindowSeconds: 0, selectPolicy: 'Disabled' } };
+
+    expect(await explainSnapshot(cpuSnapshot(30, { scaler: scalerDocument({ behavior }) }))).toContain(
+      'Restrictions\n  policy  until behavior.scaleDown of the document has another selectPolicy\n',
+    );
+  });
+
   it('names in the restrictions the metric without series that keeps the count, and a 0 that a person has set', async () => {
     const queue = (name: string): object => ({
       external: { metric: { name }, query: 'sum(x)', onMissing: 'zero', target: { averageValue: 30 } },
