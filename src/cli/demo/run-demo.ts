@@ -250,6 +250,9 @@ The scaler documents of checkout and search are objects in the cluster. The docu
 Without Prometheus, all replicas are held. Stop Prometheus (it is started again after ${OUTAGE_SECONDS} s):
   kill ${prometheusPid}
 
+The node has 64 cores. A pod that requests more does not start:
+  ${kubectl} set resources statefulset search --requests=cpu=65 --limits=cpu=65
+
 Prometheus UI: ${prometheusUrl}
 
 `;
