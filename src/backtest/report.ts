@@ -2,8 +2,7 @@ import { formatInstant } from '../units/time.js';
 import { FIGURE_NAMES, QUEUE_FIGURE_NAMES, readFigure } from './compare/threshold.js';
 import type { Scoring } from './compare/figures.js';
 import { paretoFront, type Result } from './compare/variant.js';
-import type { Saving } from './compare/recommend.js';
-import type { Assignment } from './compare/sweep.js';
+import type { Recommendation } from './compare/recommend.js';
 import { RAN } from './history/recorded-run.js';
 
 export interface Report {
@@ -16,13 +15,7 @@ export interface Report {
   readonly recommendation?: RecommendedChange;
 }
 
-export interface RecommendedChange {
-  /** Null: keep the document as it is. */
-  readonly change: readonly Assignment[] | null;
-  readonly reason: string;
-  /** The expected saving; null: there is no change. */
-  readonly saving: Saving | null;
-}
+export type RecommendedChange = Pick<Recommendation, 'change' | 'reason' | 'saving'>;
 
 /** Returns the report as plain JSON. Times are in RFC 3339, durations in seconds, shares in percent. */
 export function reportToJson({

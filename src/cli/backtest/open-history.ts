@@ -1,12 +1,12 @@
-import type { Range } from '../../backtest/history/fetch-series.js';
+import { type Range, MAX_POINTS } from '../../backtest/history/fetch-series.js';
 import { type GivenAssumptions, historyInput } from '../../backtest/history/history-input.js';
 import { readHistory, type RecordedHistory } from '../../backtest/history/read-history.js';
-import { longestWindowSeconds, lookbackSeconds } from '../../backtest/history/warm-up.js';
+import { longestWindowSeconds, lookbackSeconds, warmUpOf } from '../../backtest/history/warm-up.js';
 import type { Variant } from '../../backtest/compare/variant.js';
 import { learnsPodStart, POD_START_OF } from '../../control/memory/pod-starts.js';
 import { type ServiceConfig, resolveServiceConfig } from '../../config/resolve-service-config.js';
 import { parseQuantity, milliToNumber } from '../../units/quantity.js';
-import { formatInstant, type Instant } from '../../units/time.js';
+import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 import { withPrometheusUrl } from '../input/service-config.js';
 import { formatSeconds } from '../../units/format.js';
 import { openOutputFile } from '../output/output-file.js';
@@ -19,14 +19,15 @@ import {
   usesCpu,
   type BacktestInput,
 } from './backtest-input.js';
-import type { HistoryOptions } from './options.js';
+import { type HistoryOptions, parseSeconds } from './options.js';
 import { type HistorySources, openSaved, openServers } from './history-sources.js';
-import { readSavedHistory, type SavedHistory, writeHistory } from './saved-history.js';
-import { readRange } from './read-range.js';
+import { readSavedHistory, type SavedHistory, writeHistory, MAX_DAYS } from './saved-history.js';
 import { localTimes } from '../output/lines.js';
-import { isMemory, isOfResource } from '../../scaler/spec.js';
+import { isMemory, isOfResource, type Scaler } from '../../scaler/spec.js';
+import { readPastTime } from '../input/read-time.js';
 
 const DEFAULT_STEP_SECONDS = 15;
+const FEWEST_POINTS = 10;
 
 export async function openHistory(
   options: HistoryOptions,
@@ -221,4 +222,41 @@ function parseRequest(text: string): number {
   if (milli === null || milli <= 0n)
     throw usageError(`--request is ${JSON.stringify(text)}, must be a quantity above 0, such as 500m`);
   return milliToNumber(milli);
+}
+
+/** Reads the options for the time range. Throws `CommandError`. */
+function readRange(
+  options: Pick<HistoryOptions, 'from' | 'to' | 'step'>,
+  given: {
+    readonly now: Instant;
+    readonly scrapeIntervalSeconds: number;
+    readonly scalers: readonly Scaler[];
+  },
+): Range {
+  const { now, scrapeIntervalSeconds, scalers } = given;
+  if (options.from === undefined) throw usageError('--prometheus needs --from, such as --from 7d');
+  const end = options.to === undefined ? now : readPastTime('--to', options.to, now);
+  const start = readPastTime('--from', options.from, end);
+  const stepSeconds =
+    options.step === undefined ? scrapeIntervalSeconds : parseSeconds('--step', options.step);
+  const problem = whyNot({ start, end, stepSeconds }, now);
+  if (problem !== null) throw usageError(problem);
+  return { start, end, stepSeconds, warmUpSeconds: warmUpOf(scalers, stepSeconds) };
+}
+
+function whyNot({ start, end, stepSeconds }: Omit<Range, 'warmUpSeconds'>, now: Instant): string | null {
+  const [from, to] = [formatInstant(start), formatInstant(end)];
+  if (end > now) return `--to is ${to}, must not be in the future`;
+  if (start > now) return `--from is ${from}, must not be in the future`;
+  if (start >= end) return `--from is ${from}, must be before --to ${to}`;
+  if (stepSeconds < 1) return '--step must be at least 1 s';
+  const seconds = secondsBetween(start, end);
+  if (seconds > MAX_DAYS * 86_400)
+    return `--from to --to is ${formatSeconds(seconds)}, must be at most ${MAX_DAYS} days`;
+  const points = seconds / stepSeconds;
+  if (points < FEWEST_POINTS)
+    return `--from to --to is ${formatSeconds(seconds)}, must be at least ${FEWEST_POINTS} steps of ${stepSeconds} s; set an earlier --from or a shorter --step`;
+  if (points > MAX_POINTS)
+    return `the time from --from to --to has ${Math.round(points)} steps of ${stepSeconds} s, must have at most ${MAX_POINTS}; set a longer --step`;
+  return null;
 }

@@ -1,16 +1,18 @@
 import { parseJson } from '../../units/json-bounds.js';
 import { resolve } from 'node:path';
-import { MAX_POINTS } from '../../backtest/history/fetch-series.js';
+import { MAX_POINTS, type Range } from '../../backtest/history/fetch-series.js';
 import { readNamedFile } from '../input/read-files.js';
 import type { RangeAnswer, RangeSeries } from '../../prometheus/answers/classify.js';
 import type { RangeClient } from '../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
-import { formatInstant, type Instant, parseInstant, secondsBetween } from '../../units/time.js';
+import { formatInstant, parseInstant, secondsBetween } from '../../units/time.js';
 import type { OutputFile } from '../output/output-file.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { isSeriesList } from './history-cache.js';
-import { MAX_DAYS } from './read-range.js';
+
+/** Maximum number of days in a range. */
+export const MAX_DAYS = 400;
 
 /** The settings of a data source that its queries depend on. */
 type SavedSource = Pick<
@@ -29,11 +31,7 @@ interface SavedAnswer {
 }
 
 /** The answers of data sources, saved in a file so that a back-test needs no server. Contains no credentials. */
-export interface SavedHistory {
-  readonly start: Instant;
-  readonly end: Instant;
-  readonly stepSeconds: number;
-  readonly warmUpSeconds: number;
+export interface SavedHistory extends Range {
   readonly sources: Readonly<Record<string, SavedSource>>;
   readonly answers: readonly SavedAnswer[];
 }
