@@ -1,5 +1,6 @@
 import uPlot from 'uplot';
 import type { PageChange, PageData, PageRun, PageMetric, Band } from '../backtest/page-data.js';
+import { axisTimes, formatDated } from '../units/short-time.js';
 
 interface PodsView {
   readonly shown: ReadonlySet<string>;
@@ -180,15 +181,13 @@ function chartOptions({ from, seconds }: PageData, width: number, height: number
   return {
     width,
     height,
-    // The lines of the time axis are at full hours and days of the zone of its labels.
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
     cursor: { sync: { key: SYNC.key }, drag: { x: true, y: false } },
     scales: {
       x: { min: from, max: from + seconds },
       y: { range: (_, __, highest) => [0, Math.max(1, highest * 1.05)] },
     },
     axes: [
-      { ...axis, space: 70, values: timeLabels },
+      { ...axis, space: 70, values: (_, splits, __, ___, step) => axisTimes(splits, step) },
       { ...axis, size: 44 },
     ],
     legend: { live: true },
@@ -199,7 +198,7 @@ const NO_POINTS = { show: false } as const;
 
 const TIME: uPlot.Series = {
   label: 'time',
-  value: (_, time: number | null) => (time === null ? '' : formatTime(time)),
+  value: (_, time: number | null) => (time === null ? '' : formatDated(time * 1000)),
 };
 
 function valueText(_: uPlot, value: number | null): string {
@@ -225,18 +224,6 @@ function bandIn(color: string): uPlot.Band[] {
   return [{ series: [2, 1], fill: cssColor(color) }];
 }
 
-const MINUTE = 60;
-const DAY = 86_400;
-
-/** Returns the labels of the time axis, in UTC like the explanations: a date at midnight, otherwise the time. */
-function timeLabels(_: uPlot, times: number[], __: number, ___: number, step: number): string[] {
-  return times.map((time) => {
-    const text = formatTime(time);
-    if (step >= DAY || time % DAY === 0) return text.slice(5, 10);
-    return text.slice(11, step >= MINUTE ? 16 : 19);
-  });
-}
-
 /** Returns where each interval starts, in seconds since the start of the chart. */
 function bandTimes({ low }: Band, seconds: number): number[] {
   return low.map((_, part) => (part * seconds) / low.length);
@@ -251,11 +238,6 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
   const created = Object.assign(document.createElement(tag), properties);
   created.append(...children);
   return created;
-}
-
-/** Returns a time in UTC, without fractions of a second. */
-export function formatTime(unixSeconds: number): string {
-  return new Date(unixSeconds * 1000).toISOString().replace(/\.\d+Z$/, 'Z');
 }
 
 /** Number of colors for runs. The demand has its own color. */

@@ -1,7 +1,9 @@
 import 'uplot/dist/uPlot.min.css';
 import './styles.css';
 import type { PageData, PageChange, PageRun } from '../backtest/page-data.js';
-import { colorNumber, drawMetric, drawPods, element, formatTime } from './charts.js';
+import { formatDated, formatExact, zoneOf } from '../units/short-time.js';
+import { splitTimes } from '../units/split-times.js';
+import { colorNumber, drawMetric, drawPods, element } from './charts.js';
 
 /** How many runs are drawn at first. */
 const SHOWN_AT_FIRST = 6;
@@ -10,10 +12,10 @@ start();
 
 function start(): void {
   const main = document.getElementById('report');
-  const text = document.getElementById('data')?.textContent ?? '';
-  if (main === null || text === '') return;
+  const data = document.getElementById('data')?.textContent ?? '';
+  if (main === null || data === '') return;
   // The cast is safe, because the command line writes the data together with this script.
-  show(main, JSON.parse(text) as PageData);
+  show(main, JSON.parse(data) as PageData);
 }
 
 function show(main: HTMLElement, data: PageData): void {
@@ -69,11 +71,15 @@ function show(main: HTMLElement, data: PageData): void {
 }
 
 function heading({ from, seconds, version, verdict }: PageData): HTMLElement {
-  const times = `${formatTime(from)} to ${formatTime(from + seconds)}`;
   return element('header', {}, [
     element('h1', { textContent: 'Back-test' }),
     ...(verdict === null ? [] : [element('p', { className: 'verdict', textContent: verdict })]),
-    element('p', { textContent: `${times}, promscaler ${version}` }),
+    element('p', {}, [
+      timeOf(1000 * from),
+      text(' to '),
+      timeOf(1000 * (from + seconds)),
+      text(`, times in ${zoneOf(1000 * from)}, promscaler ${version}`),
+    ]),
   ]);
 }
 
@@ -82,7 +88,7 @@ function section(
   notes: readonly string[],
   content: readonly HTMLElement[],
 ): readonly HTMLElement[] {
-  const paragraphs = notes.map((textContent) => element('p', { className: 'note', textContent }));
+  const paragraphs = notes.map((note) => element('p', { className: 'note' }, sentence(note)));
   return [element('section', {}, [element('h2', { textContent: title }), ...paragraphs, ...content])];
 }
 
@@ -95,8 +101,21 @@ function list(texts: readonly string[]): HTMLElement {
   return element(
     'ul',
     {},
-    texts.map((textContent) => element('li', { textContent })),
+    texts.map((one) => element('li', {}, sentence(one))),
   );
+}
+
+/** Returns the nodes of a sentence, with its times in the time zone of the browser, and on hover also in UTC. */
+function sentence(line: string): readonly Node[] {
+  return splitTimes(line).map((piece) => (piece.isTime ? timeOf(Date.parse(piece.text)) : text(piece.text)));
+}
+
+function timeOf(ms: number): HTMLElement {
+  return element('time', { title: formatExact(ms), textContent: formatDated(ms) });
+}
+
+function text(data: string): Text {
+  return document.createTextNode(data);
 }
 
 function selector({ runs }: PageData, value: string, onSelect: (name: string) => void): HTMLElement {
@@ -127,7 +146,7 @@ function createTable(
     });
     boxes.push(box);
     const swatch = element('span', { className: `swatch run-${colorNumber(index)}` });
-    const label = element('label', {}, [box, swatch, document.createTextNode(name)]);
+    const label = element('label', {}, [box, swatch, text(name)]);
     return element('th', { scope: 'row' }, [label]);
   };
   const head = element('tr', {}, [
@@ -165,20 +184,20 @@ function createChanges(data: PageData): {
       return;
     }
     const lines = change.lines.map((index) => data.lines[index] ?? '');
-    decision.textContent =
-      lines.length === 0 ? 'The file has no explanation of this change.' : lines.join('\n');
+    decision.replaceChildren(
+      ...sentence(lines.length === 0 ? 'The file has no explanation of this change.' : lines.join('\n')),
+    );
   };
   list.addEventListener('change', () => describe(run?.changes[list.selectedIndex]));
   return {
     root: element('div', { className: 'changes' }, [element('div', {}, [label, list]), decision]),
     show: (next) => {
       run = next;
-      const options = next.changes.map(({ at, from, to }, index) =>
-        element('option', {
-          value: String(index),
-          textContent: `${formatTime(data.from + at)}  ${from} -> ${to}`,
-        }),
-      );
+      const options = next.changes.map(({ at, from, to }, index) => {
+        const ms = 1000 * (data.from + at);
+        const textContent = `${formatDated(ms)}  ${from} -> ${to}`;
+        return element('option', { value: String(index), title: formatExact(ms), textContent });
+      });
       list.replaceChildren(...options);
       list.selectedIndex = -1;
       describe(undefined);

@@ -68,7 +68,7 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
     notifications: 'all',
     server: 'all',
   },
-  'report-page': { backtest: 'types' },
+  'report-page': { backtest: 'types', units: 'all' },
   dashboard: { api: 'types', backtest: 'all', decision: 'all', scaler: 'all', units: 'all' },
   simulator: { units: 'all' },
 };

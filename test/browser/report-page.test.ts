@@ -163,6 +163,26 @@ describe('the page of backtest --html', () => {
     await close();
   });
 
+  it('shows times in the zone of the viewer, and in UTC on hover', async () => {
+    const { page, close } = await open();
+
+    const header = page.locator('header');
+    expect(await header.innerText()).toContain('Jan 5, 01:00:00 to Jan 5, 03:01:00, times in GMT+1');
+    expect(await header.locator('time').first().getAttribute('title')).toBe(
+      'Jan 5, 01:00:00 GMT+1, 2026-01-05 00:00:00 UTC',
+    );
+    const option = page.locator('#changes option').first();
+    const [, clock = ''] = /^Jan 5, (01:\d\d:\d\d) +\d+ -> \d+$/.exec(await option.innerText()) ?? [];
+    expect(await option.getAttribute('title')).toContain(` 2026-01-05 ${clock.replace('01:', '00:')} UTC`);
+    await page.selectOption('#changes', { index: 0 });
+    expect(await page.locator('#decision').innerText()).toContain(`decided at Jan 5, ${clock}: `);
+    expect(await page.locator('#decision time').first().getAttribute('title')).toContain(' UTC');
+    await page.locator('.u-over').first().hover();
+    expect(await page.locator('.u-legend').first().innerText()).toMatch(/time\s*Jan 5, 0[123]:/);
+    expect(await page.locator('body').innerText()).not.toMatch(/\d{4}-\d\d-\d\dT/);
+    await close();
+  });
+
   it('shows another run, with its changes', async () => {
     const { page, close } = await open();
 

@@ -7,7 +7,7 @@ import { useCell } from '../data/use-cell.js';
 import { serviceRequest } from '../data/requests.js';
 import { useAnswer } from '../data/use-answer.js';
 import type { Loaded } from '../data/use-answer.js';
-import { zoneOf } from '../ui/times.js';
+import { zoneOf } from '../../units/short-time.js';
 import { HealthPage } from '../health/health-page.jsx';
 import { OverviewPage } from '../overview/overview-page.jsx';
 import { createOverviewStore } from '../overview/overview-store.js';

@@ -1,6 +1,7 @@
 import type { VNode } from 'preact';
+import { formatExact, formatLocal } from '../../units/short-time.js';
 import { UNKNOWN } from './numbers.js';
-import { formatDistance, formatExact, formatLocal, parseTime } from './times.js';
+import { formatDistance, parseTime } from './times.js';
 import { useNow } from './use-now.js';
 
 const FORMATS = {

@@ -1,25 +1,10 @@
-import { formatClock, formatDay, formatLocal } from '../../units/short-time.js';
-
-export { formatLocal };
+import { formatDay, formatLocal } from '../../units/short-time.js';
 
 /** Returns an RFC 3339 time as Unix time in ms; null: the text is not a time. */
 export function parseTime(text: string): number | null {
   const ms = Date.parse(text);
   return Number.isNaN(ms) ? null : ms;
 }
-
-/** Returns a time in the time zone of the viewer and in UTC: `Jan 1, 11:42:30 GMT+1, 2026-01-01 10:42:30 UTC`. */
-export function formatExact(ms: number): string {
-  const utc = new Date(ms).toISOString().slice(0, 19).replace('T', ' ');
-  return `${formatDay(ms)}, ${formatClock(ms)} ${zoneOf(ms)}, ${utc} UTC`;
-}
-
-/** Returns the time zone of the viewer at a time, such as `GMT+1` or `EST`. */
-export function zoneOf(ms: number): string {
-  return ZONE.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-}
-
-const ZONE = new Intl.DateTimeFormat('en-US', { timeZoneName: 'short' });
 
 const UNITS = [
   [86_400, 'd'],

@@ -6,10 +6,9 @@ import {
   formatSince,
   formatDistance,
   formatDuration,
-  formatExact,
   parseTime,
-  zoneOf,
 } from '../../../src/dashboard/ui/times.js';
+import { formatExact, zoneOf } from '../../../src/units/short-time.js';
 
 describe('numbers', () => {
   it.each([

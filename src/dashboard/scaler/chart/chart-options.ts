@@ -1,5 +1,5 @@
 import uPlot from 'uplot';
-import { formatClock, formatDay } from '../../../units/short-time.js';
+import { axisTimes } from '../../../units/short-time.js';
 import type { SeriesStyle, TimeChartProps } from './chart-props.js';
 import type { Change } from '../model/changes.js';
 
@@ -131,19 +131,6 @@ function tokensOf(element: HTMLElement): (name: string) => string {
     element.style.color = `var(${name})`;
     return getComputedStyle(element).color;
   };
-}
-
-/**
- * Returns the axis labels for times in Unix seconds, in the time zone of the viewer: a date at midnight, otherwise the
- * time.
- */
-function axisTimes(seconds: readonly number[], stepSeconds: number): string[] {
-  return seconds.map((second) => {
-    const ms = second * 1000;
-    const clock = formatClock(ms);
-    if (stepSeconds < 60) return clock;
-    return clock.startsWith('00:00') || stepSeconds >= 86_400 ? formatDay(ms) : clock.slice(0, -3);
-  });
 }
 
 const SIZE = 5;

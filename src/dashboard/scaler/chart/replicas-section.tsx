@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
 import { formatCount, UNKNOWN } from '../../ui/numbers.js';
-import { formatLocal } from '../../ui/times.js';
+import { formatLocal } from '../../../units/short-time.js';
 import { PartMissing } from '../../ui/states.jsx';
 import { usePart } from '../../ui/use-part.js';
 import { Section } from '../../ui/section.jsx';

@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { formatLocal } from '../../ui/times.js';
+import { formatLocal } from '../../../units/short-time.js';
 import { FoldSection } from '../../ui/section.jsx';
 import { Time } from '../../ui/time.jsx';
 import { useNow } from '../../ui/use-now.js';
