@@ -3,6 +3,7 @@ import type { Answer } from '../../prometheus/answers/answer.js';
 import type { PrometheusClient, PrometheusServer } from '../../prometheus/client/client.js';
 import { readAnswers } from '../../prometheus/metric-source.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
+import { targetKey } from '../../kubernetes/targets.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
 import { failed } from '../../units/failure.js';
@@ -232,11 +233,19 @@ async function checkScaler(
     allScalers: input.allScalers,
     sharesTargetWith: shared.get(key) ?? null,
     isDryRun: scaler.spec.dryRun || input.isDryRun === true,
-    reported: reported?.get(key) ?? null,
+    reported: ofTarget(reported?.get(key), scaler),
     wasScaled: input.scaled?.has(key) ?? false,
   };
   const results = await runAll(SCALER_CHECKS, key, scalerFacts);
   return [...results, await checkDecision(scalerFacts, results)];
+}
+
+/** Returns what the service reports, unless the document has another target than the version that is in effect. */
+function ofTarget(reported: ReportedState | undefined, { namespace, spec }: Scaler): ReportedState | null {
+  const isSame =
+    reported !== undefined &&
+    targetKey(namespace, reported.target) === targetKey(namespace, spec.scaleTargetRef);
+  return isSame ? reported : null;
 }
 
 async function runAll<Facts>(

@@ -69,6 +69,8 @@ export interface ScalerFacts {
 /** A conflict with another client, or a target that was deleted, with the advice of `explain`. */
 export interface ReportedState {
   readonly state: 'Conflict' | 'NoTarget';
+  /** The target in the version of the document that the service has in effect. */
+  readonly target: Scaler['spec']['scaleTargetRef'];
   readonly message: string;
   readonly fix: string;
 }

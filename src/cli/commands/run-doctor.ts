@@ -4,11 +4,9 @@ import { eachOfSource } from '../../config/document-reader.js';
 import { objectFile } from '../../config/read-objects.js';
 import { createScalerFiles, type LoadedScalers } from '../../config/scaler-files.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
-import { remediesOf } from '../../decision/remedies.js';
-import { remedyText } from '../../decision/snippet.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';
-import { type ClusterOptions, connectionSettings, withCluster } from '../reach/cluster-options.js';
+import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
 import { keysHint } from '../input/nearest-keys.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import type { ReachOptions } from '../reach/find-service.js';
@@ -23,10 +21,9 @@ import type { ScalerStore } from '../../kubernetes/scaler-objects.js';
 import { listScalerObjects } from '../checks/list-scaler-objects.js';
 import { makeReport, writeReport } from '../checks/report.js';
 import { runChecks } from '../checks/run-checks.js';
-import type { ReportedState } from '../checks/scaler-facts.js';
+import { readReported, waysTo } from '../checks/read-reported.js';
 import { shortTimes } from '../output/lines.js';
 import { mapAtOnce } from '../../units/semaphore.js';
-import type { ScalerView } from '../../api/answers.js';
 import { withPrometheusUrl, readOptionsOf, readServiceInput } from '../input/service-config.js';
 
 export interface DoctorOptions extends ClusterOptions, NamingOptions {
@@ -115,56 +112,6 @@ async function readInEffect(
   // document.
   const why = [...new Set(failures.map((text) => text.split(/:?\n/, 1)[0] ?? text))].join('; ');
   return { scalers: [], results: [make.skipped(`no version in effect is checked: ${why}`)] };
-}
-
-/** Tries the service on this host or in this pod first, because it may be the one with this config. */
-function waysTo(config: ServiceConfig): readonly ReachOptions[] {
-  const { port } = config.server;
-  const local = port === 0 ? [] : [{ url: `http://127.0.0.1:${port}` }];
-  return [...local, { cluster: connectionSettings(config) }];
-}
-
-/**
- * Returns the conflicts with other clients and the deleted targets that the service reports, with the advice of
- * `explain`. Only the service has seen the earlier writes (`managedFields` has the last writer) and the targets before
- * they were deleted. Empty: there are none, or no service answers.
- */
-async function readReported(
-  key: string | undefined,
-  config: ServiceConfig,
-  io: CommandIo,
-): Promise<ReadonlyMap<string, ReportedState>> {
-  for (const way of waysTo(config)) {
-    try {
-      return await withService(way, io, async ({ listScalers, readDetail }) => {
-        const { rows } = await listScalers(key?.split('/', 1)[0] ?? null);
-        const found = rows.flatMap((row) => {
-          const known = reportedOf(row);
-          return known === null ? [] : [{ row, known }];
-        });
-        const reported = await mapAtOnce(found, REQUESTS_AT_ONCE, async ({ row, known }) => {
-          const remedies = remediesOf(await readDetail(row)).map(remedyText);
-          return [scalerKey(row), { ...known, fix: remedies.join('; ') }] as const;
-        });
-        return new Map(reported);
-      });
-    } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
-    }
-  }
-  return new Map();
-}
-
-/** Returns a state that only the service knows, with its message; null: another state. */
-function reportedOf({
-  state,
-  conflictingWriter: writer,
-  targetFailure,
-}: ScalerView): Omit<ReportedState, 'fix'> | null {
-  if (state.name === 'Conflict')
-    return writer === null ? null : { state: 'Conflict', message: writer.message };
-  const isDeleted = state.name === 'NoTarget' && targetFailure?.absence === 'deleted';
-  return isDeleted ? { state: 'NoTarget', message: state.cause ?? '' } : null;
 }
 
 /** Returns the keys of the objects whose targets were scaled. */

@@ -19,6 +19,7 @@ import type { Instant } from '../../units/time.js';
 import { checkConfig } from '../checks/config.js';
 import { type GivenDocument, readOtherScalers } from '../checks/list-scaler-objects.js';
 import { type DoctorReport, makeReport, writeCounts, writeResults } from '../checks/report.js';
+import { readReported } from '../checks/read-reported.js';
 import { runChecks } from '../checks/run-checks.js';
 import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
 import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';
@@ -127,6 +128,8 @@ async function checkLive(
     allScalers: [...scalers, ...others],
     // These checks are skipped, because they would check the account of the user, not the account of the service.
     includesServiceChecks: false,
+    // Without a service config, it is unknown whether a service has these documents.
+    ...(input.config === null ? {} : { reported: readReported(undefined, config, io) }),
   });
   const { configFile } = input;
   const ofConfig = checkConfig({ configFile, documents: documents.length, problems: [] });

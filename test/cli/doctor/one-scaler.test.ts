@@ -1,13 +1,23 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import type { Simulator } from '../../../src/simulator/simulator.js';
 import { buildCondition } from '../../../src/decision/result/condition.js';
-import { unread } from '../../telemetry/state-records.js';
+import { decided, unread } from '../../telemetry/state-records.js';
+import type { ValidationReport } from '../../../src/cli/commands/run-validate.js';
 import type { Problem } from '../../../src/scaler/problems/problem.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { createRecords } from '../../../src/telemetry/records.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { apiServer, appOf, cpuSnapshot, listen, recordOf, serviceIn } from '../live-service.js';
-import { clusterOfWeb, diagnosed, document, metric, prometheus, runDoctor } from './fixture.js';
+import { folderOf, runCli } from '../fake-io.js';
+import {
+  clusterOfWeb,
+  diagnosed,
+  document,
+  metric,
+  prometheus,
+  runDoctor,
+  serviceConfig,
+} from './fixture.js';
 import { conflictWith } from '../../telemetry/record-builder.js';
 
 let simulator: Simulator;
@@ -165,6 +175,35 @@ describe('doctor for one scaler', () => {
     );
   });
 
+  it('reports it as validate --live does, unless the document has another target', async () => {
+    const { ledger } = createRecords(new ManualClock());
+    const conflictingWriter = conflictWith(['kubectl'], 'kubectl changed spec.replicas');
+    ledger.add(recordOf(cpuSnapshot(60), { conflictingWriter }));
+    const service = await listen(appOf(ledger));
+    const cwd = folderOf({
+      'promscaler.yaml': serviceConfig({
+        prometheus: url,
+        kubernetes: simulator.url,
+        config: `server: { port: ${new URL(service.url).port} }`,
+      }),
+      'web.yaml': WEB,
+      'api.yaml': WEB.replace('{ name: web }', '{ name: api }'),
+    });
+    const writers = async (...args: readonly string[]) => {
+      const { stdout } = await runCli(['validate', ...args, '--live', '-o', 'json'], { cwd });
+      const { live } = JSON.parse(stdout) as ValidationReport;
+      return live?.results.flatMap(({ check, status }) => (check === 'replicas-writer' ? [status] : []));
+    };
+
+    const of = [
+      await writers('web.yaml', '--config', 'promscaler.yaml'),
+      await writers('api.yaml', '--config', 'promscaler.yaml'),
+      await writers('web.yaml', '--prometheus', url, '--url', simulator.url),
+    ];
+    await service.close();
+    expect(of).toEqual([['failed'], ['skipped'], ['ok']]);
+  });
+
   it('reports a target as deleted if the service has read it before, and as missing if not', async () => {
     const messages: (string | null | undefined)[] = [];
     for (const absence of ['deleted', 'missing'] as const) {
@@ -172,7 +211,8 @@ describe('doctor for one scaler', () => {
       const failed = buildCondition('AbleToScale', 'FailedGetScale', message);
       const targetFailure = { absence, suggestion: null, unusableKind: null };
       const { ledger } = createRecords(new ManualClock());
-      ledger.add(unread(failed, { targetFailure })('shop-web'));
+      const { scaler } = decided({ spec: { scaleTargetRef: { name: 'web-1' } } })('shop-web');
+      ledger.add(unread(failed, { scaler, targetFailure })('shop-web'));
       const service = await listen(appOf(ledger));
       const { of } = await diagnosed({
         prometheus: url,
@@ -192,7 +232,7 @@ describe('doctor for one scaler', () => {
     expect(messages).toEqual([
       'reading deployment shop/web-1: 404 Not Found: the object was deleted',
       expect.stringMatching(
-        /^Create the Deployment shop-web again; If the workload is no longer needed, remove shop\/shop-web from /,
+        /^Create the Deployment web-1 again; If the workload is no longer needed, remove shop\/shop-web from /,
       ),
       'deployment shop/web-1 does not exist',
       'spec.scaleTargetRef.name: web',
