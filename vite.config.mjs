@@ -31,7 +31,7 @@ const WITHOUT_DESCRIPTIONS = {
 };
 
 const COMMON =
-  /node_modules\/preact\/|src\/units\/(?:maps|short-time|split-times|time\.)|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:icon|links|sentence|severities|states|time|numbers|use-|announcer|page-heading|error-boundary)/;
+  /node_modules\/preact\/|src\/units\/(?:abort|clock|format|maps|short-time|split-times|time\.)|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:icon|links|sentence|severities|states|time|numbers|use-|announcer|page-heading|error-boundary)/;
 
 /** What both the charts and what to do need. */
 const PARTS = /src\/(?:dashboard\/scaler\/text\/graph-link|units\/clean-text|scaler\/(?:plain-json|spec))/;
@@ -39,9 +39,9 @@ const PARTS = /src\/(?:dashboard\/scaler\/text\/graph-link|units\/clean-text|sca
 /** What all pages but the list need. */
 const SECTIONS = /src\/dashboard\/ui\/(?:section|table)/;
 
-/** What to do, and what copies it. Several parts load it, each with a list of its files. */
-const WHAT_TO_DO =
-  /src\/(?:dashboard\/scaler\/(?:text\/(?:what-to-do|command-text)|model\/commands)|decision\/remedies)/;
+/** What to do, and what copies it. Several parts load each of them, with a list of its files. */
+const WHAT_TO_DO = /src\/(?:dashboard\/scaler\/text\/what-to-do|decision\/remedies)/;
+const COPIED = /src\/dashboard\/scaler\/(?:text\/command-text|model\/commands)/;
 
 /** The dashboard. Its paths are relative, so that it works behind any path prefix. */
 const DASHBOARD = {
@@ -58,11 +58,13 @@ const DASHBOARD = {
       // What all pages need is one file: small ones compress badly, and each is a request.
       output: {
         codeSplitting: {
+          includeDependenciesRecursively: false,
           groups: [
             { name: 'common', test: COMMON },
             { name: 'parts', test: PARTS },
             { name: 'sections', test: SECTIONS },
             { name: 'nearest', test: /src\/scaler\/problems\/nearest|node_modules\/leven\// },
+            { name: 'copied', test: COPIED },
             { name: 'remedy', test: WHAT_TO_DO },
           ],
         },
