@@ -8,11 +8,16 @@ const MINUTE_MS = 60_000;
 const START_MS = 12 * MINUTE_MS;
 const REPLICAS = 3;
 const ROLL = { replicas: REPLICAS, gapMs: 30_000 };
-/** Builds a fault of some replicas, 12 minutes after the start. */
-function of(replicas: readonly number[], seconds: number, what: ClusterMode): readonly Fault[] {
-  const endMs = START_MS + seconds * 1000;
+/** Builds a fault of some replicas, by default 12 minutes after the start. */
+function of(
+  replicas: readonly number[],
+  seconds: number,
+  what: ClusterMode,
+  startMs = START_MS,
+): readonly Fault[] {
+  const endMs = startMs + seconds * 1000;
   return replicas.map((replica) => ({
-    startMs: START_MS,
+    startMs,
     endMs,
     kind: 'cluster',
     replica,
@@ -65,5 +70,14 @@ describe('three replicas that divide the scalers', () => {
     const last = records.findLast((record) => record.kind === 'decision');
     expect(violations).toEqual([]);
     expect(last?.atMs).toBeGreaterThan(29 * MINUTE_MS);
+  });
+
+  it('violate no invariant if the elected leader leads again after a member has taken over its scalers', async () => {
+    const run = { seed: 4, hours: 0.4, product, shards: REPLICAS, beginsElected: true };
+    const suspended = of([0, 1], 18, { mode: 'suspended' }, START_MS + MINUTE_MS / 2);
+    const roll = rollTo(true, { startMs: START_MS, replicas: REPLICAS, gapMs: 2 * MINUTE_MS });
+    const { violations } = await runSeed({ ...run, faults: [...roll, ...suspended] });
+
+    expect(violations).toEqual([]);
   });
 });

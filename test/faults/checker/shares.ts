@@ -13,6 +13,11 @@ interface Claim {
   untilMs: number;
   /** By the Lease of leader election, which claims all buckets. */
   readonly isLeader: boolean;
+  /**
+   * `leaseTransitions` when the claim began. A leader that lost its term and leads again has a larger one, although its
+   * Lease never had another holder.
+   */
+  readonly term: number;
 }
 
 const ANNOTATION = 'promscaler.dev/buckets';
@@ -24,6 +29,7 @@ const HAND_OVER_MS = 15_000;
 
 interface LeaseBody {
   readonly metadata?: { readonly name?: string; readonly annotations?: Record<string, string> };
+  readonly spec?: { readonly leaseTransitions?: number };
 }
 
 function isLeaderLease({ body }: ApiRecord): boolean {
@@ -45,17 +51,20 @@ function claimsOf(history: History): readonly Claim[] {
   for (const record of writes) {
     const { process } = record;
     const claimed = holderOf(record) === '' ? [] : bucketsOf(record);
+    const isLeader = isLeaderLease(record);
+    const term = (record.body as LeaseBody).spec?.leaseTransitions ?? 0;
     for (let bucket = 0; bucket < BUCKETS; bucket += 1) {
       const key = `${process}/${bucket}`;
       const known = open.get(key);
-      if (claimed.includes(bucket) && known === undefined) {
-        const isLeader = isLeaderLease(record);
-        const claim = { process, bucket, fromMs: timeOf(record), untilMs: Infinity, isLeader };
-        open.set(key, claim);
-        claims.push(claim);
-      } else if (!claimed.includes(bucket) && known !== undefined) {
+      const isClaimed = claimed.includes(bucket);
+      if (known !== undefined && (!isClaimed || (isLeader && known.term !== term))) {
         known.untilMs = timeOf(record);
         open.delete(key);
+      }
+      if (isClaimed && !open.has(key)) {
+        const claim = { process, bucket, fromMs: timeOf(record), untilMs: Infinity, isLeader, term };
+        open.set(key, claim);
+        claims.push(claim);
       }
     }
   }
