@@ -4,7 +4,7 @@ import { nameSources } from '../../importers/manifest/context.js';
 import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
 import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/api/json.js';
 import { changeText, type FieldChange, fieldChanges } from '../../scaler/field-changes.js';
-import { type AdoptContext, nameScaler, type ScalerObject } from './adoption.js';
+import { type AdoptContext, isMadeFrom, nameScaler, type ScalerObject } from './adoption.js';
 import { type Source, nameSource } from './adopt-options.js';
 import { manifestOf, savedManifest, specChanges } from './saved-manifest.js';
 import { listSome } from '../../units/format.js';
@@ -26,7 +26,8 @@ export function importNow(
  * which the scaler differs from a new import of the autoscaler. The latter may be intended. Null: there are none.
  */
 export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
-  if (savedManifest(scaler.object) !== null) return whatChanged(context, scaler, object);
+  if (isMadeFrom(context.source, scaler) && savedManifest(scaler.object) !== null)
+    return whatChanged(context, scaler, object);
   const imported = importedSpec(context.source, object);
   if (imported === null) return null;
   const changes = fieldChanges(comparable(objectIn(scaler.object, 'spec')), comparable(imported), 'spec');
@@ -51,7 +52,8 @@ function changesToCarryOver(
   scaler: ScalerObject,
   object: JsonObject,
 ): readonly FieldChange[] {
-  const saved = savedManifest(scaler.object);
+  // The manifest is that of another autoscaler if the scaler only has the same target.
+  const saved = isMadeFrom(source, scaler) ? savedManifest(scaler.object) : null;
   if (saved === null) return [];
   const [before, now] = [importedSpec(source, saved), importedSpec(source, object)];
   if (before === null || now === null) return specChanges(saved, manifestOf(object, source));

@@ -1,7 +1,7 @@
 import type { ScalerView } from '../../api/answers.js';
 import { readPause } from '../../control/cycle/pause.js';
 import { findOtherScaler } from '../../control/cycle/shared-targets.js';
-import { describeOther, nameOtherScaler, pauseMessage } from '../../decision/pause.js';
+import { describeOther, nameOtherScaler, type OtherAutoscaler, pauseMessage } from '../../decision/pause.js';
 import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
 import { readWatchedTarget } from '../../kubernetes/targets.js';
 import { type JsonObject, countIn, objectIn, textIn } from '../../kubernetes/api/json.js';
@@ -18,12 +18,12 @@ import {
   readWorkload,
   whyRejected,
 } from './adoption.js';
-import { nameSource, promscalerFor } from './adopt-options.js';
+import { commandFor, nameSource, promscalerFor } from './adopt-options.js';
 import { type AgreementReport, isOfScaledObject, readAgreement, whyDisagreeing } from './agreement.js';
 import { managerOf, whatChanged, whyOwned, whyScalesWhenDeleted } from './check-source.js';
 import { annotationsOf } from './saved-manifest.js';
 import { type ServiceView, whyLacking, whyNoValue, whyUnable } from './confirm-service.js';
-import { HPA } from '../reach/source-kinds.js';
+import { HPA, SOURCE_KINDS } from '../reach/source-kinds.js';
 import { scalerKey } from '../../scaler/spec.js';
 
 export interface Refusal {
@@ -50,7 +50,10 @@ export async function whyRefused(
   const isForced = options.force === true;
   const unserved = (await whyPausedNow(context, scaler, view)) ?? whyNotServed(context, scaler, view);
   if (unserved !== null) return { why: unserved, canBeForced: false };
-  if (object === null) return null;
+  if (object === null) {
+    const succeeded = await whySucceeded(context, scaler);
+    return succeeded === null ? null : { why: succeeded, canBeForced: false };
+  }
   const other =
     whyOwned(object, source) ?? whyScalesWhenDeleted(object, source) ?? (await whyOthers(context, scaler));
   if (other !== null) return { why: other, canBeForced: false };
@@ -151,11 +154,18 @@ function whyNotServed(
     : null;
 }
 
-/**
- * Returns an error about another HPA with the same target, which would keep scaling after the switch; null: none. The
- * adopted HPA, or that of the adopted ScaledObject, is excluded.
- */
+/** Returns an error about another HPA with the same target, which would keep scaling after the switch; null: none. */
 async function whyOthers(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
+  const other = await findOther(context, scaler);
+  if (other === null) return null;
+  return `${describeScaling(other, `also scales ${nameWorkload(context, scaler)}`)}. Delete this autoscaler first`;
+}
+
+/**
+ * Returns another HPA with the target of the scaler; null: there is none. The adopted HPA, or that of the adopted
+ * ScaledObject, is excluded.
+ */
+async function findOther(context: AdoptContext, scaler: ScalerObject): Promise<OtherAutoscaler | null> {
   const { source, objects } = context;
   const hpas = await objects.list(HPA);
   const others = hpas.flatMap((hpa) => {
@@ -166,13 +176,43 @@ async function whyOthers(context: AdoptContext, scaler: ScalerObject): Promise<s
     return isOwn ? [] : (readHorizontalPodAutoscaler(hpa) ?? []);
   });
   const found = findOtherScaler(source.namespace, scaler.target, others);
+  return found === null ? null : { ...found, kind: found.kind === HPA.kind ? HPA.word : found.kind };
+}
+
+/** Another autoscaler that has the target after the adopted one was deleted. */
+interface Successor {
+  /** What it does: `HPA shop/web scales deployment shop/web`. */
+  readonly what: string;
+  /** The command that compares it with the scaler; null: `adopt` does not accept its kind. */
+  readonly compare: string | null;
+}
+
+/**
+ * Returns the autoscaler that has the target after the adopted one was deleted; null: there is none. Next to it, neither
+ * a switch nor an undo is possible: promscaler patches nothing, and two HPAs of one target scale nothing.
+ */
+export async function findSuccessor(context: AdoptContext, scaler: ScalerObject): Promise<Successor | null> {
+  const other = await findOther(context, scaler);
+  if (other === null) return null;
+  const kind = SOURCE_KINDS.find(({ word }) => word === other.kind);
+  return {
+    what: describeScaling(other, `scales ${nameWorkload(context, scaler)}`),
+    compare: kind === undefined ? null : commandFor('--report', { ...other, kind }, context),
+  };
+}
+
+/** Returns why a step is impossible next to the autoscaler that has the target now; null: there is none. */
+export async function whySucceeded(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
+  const found = await findSuccessor(context, scaler);
   if (found === null) return null;
-  const other = { ...found, kind: found.kind === HPA.kind ? HPA.word : found.kind };
-  const what =
-    other.whyNoCount === undefined
-      ? `${nameOtherScaler(other)} also scales ${nameWorkload(context, scaler)}`
-      : describeOther(other);
-  return `${what}. Delete this autoscaler first`;
+  const { what, compare } = found;
+  return compare === null
+    ? `${what}. Delete this autoscaler first`
+    : `${what}. Adopt this autoscaler instead, which starts with ${compare}, or delete it first`;
+}
+
+function describeScaling(other: OtherAutoscaler, scales: string): string {
+  return other.whyNoCount === undefined ? `${nameOtherScaler(other)} ${scales}` : describeOther(other);
 }
 
 /** Returns why the switch would change the count, or why the document may be outdated; null: no reason. */

@@ -15,7 +15,7 @@ import {
 import { commandFor, nameSource } from './adopt-options.js';
 import { whatDiffers } from './check-source.js';
 import { agreementText, isOfScaledObject, readAgreement } from './agreement.js';
-import { whatResets, whyNotInForce, whyRefused } from './check-switch.js';
+import { findSuccessor, whatResets, whyNotInForce, whyRefused } from './check-switch.js';
 import { type ServiceView, readView, whyZero } from './confirm-service.js';
 import { nameProgram, shortTimes } from '../output/lines.js';
 import { withService } from '../reach/service-client.js';
@@ -57,7 +57,9 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   const resets = await whatResets(context, scaler);
   if (resets !== null) io.stdout.write(`Note:    ${resets}\n`);
   io.stdout.write(
-    refusal === null ? `Switch:  ${command}\n` : `A switch would be refused now: ${refusal.why}\n`,
+    refusal === null
+      ? `Switch:  ${command}\n`
+      : `A switch would be refused now: ${refusal.why}${refusal.canBeForced ? '; --force switches anyway' : ''}\n`,
   );
   return 0;
 }
@@ -65,9 +67,10 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
 /** Returns the error for a report on an autoscaler that does not exist anymore. */
 async function autoscalerGone(context: AdoptContext, scaler: ScalerObject): Promise<CommandError> {
   const { source } = context;
-  const why = scaler.isDryRun
-    ? ''
-    : `, so there is nothing to compare: ${nameScaler(context, scaler)} scales ${nameWorkload(context, scaler)}`;
+  const isAlone = !scaler.isDryRun && (await findSuccessor(context, scaler)) === null;
+  const why = isAlone
+    ? `, so there is nothing to compare: ${nameScaler(context, scaler)} scales ${nameWorkload(context, scaler)}`
+    : '';
   return new CommandError(
     [`${nameSource(source)} does not exist anymore${why}`, ...(await goneLines(context, scaler))].join('\n'),
   );
@@ -75,6 +78,14 @@ async function autoscalerGone(context: AdoptContext, scaler: ScalerObject): Prom
 
 async function goneLines(context: AdoptContext, scaler: ScalerObject): Promise<readonly string[]> {
   const { source, objects } = context;
+  const other = await findSuccessor(context, scaler);
+  if (other !== null) {
+    const state = scaler.isDryRun ? 'is in dry run' : 'patches nothing';
+    return [
+      `${nameScaler(context, scaler)} ${state} next to another autoscaler: ${other.what}`,
+      ...(other.compare === null ? [] : [`Compare: ${other.compare}`]),
+    ];
+  }
   // After the ScaledObject is deleted, its HPA keeps scaling until Kubernetes deletes it as well.
   const hpas = scaler.isDryRun && source.kind !== HPA ? await objects.list(HPA) : [];
   const left = hpas.find((hpa) => isOfScaledObject(hpa, source)) ?? null;

@@ -36,6 +36,7 @@ import {
 } from './adoption.js';
 import { whyIdle } from './agreement.js';
 import { importNow, whyOwned } from './check-source.js';
+import { whySucceeded } from './check-switch.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
 import { withService } from '../reach/service-client.js';
 
@@ -48,8 +49,11 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   const { object, scaler } = await readAdoption(context);
   if (object === null) {
     if (scaler === null) throw await notStarted(context, { object });
+    const next =
+      (await whySucceeded(context, scaler)) ??
+      `To create the autoscaler again: ${commandFor('--undo', source, context)}`;
     throw new CommandError(
-      `${nameSource(source)} does not exist; ${nameScaler(context, scaler)} was made from this autoscaler. To create the autoscaler again: ${commandFor('--undo', source, context)}`,
+      `${nameSource(source)} does not exist; ${nameScaler(context, scaler)} was made from this autoscaler. ${next}`,
     );
   }
   const owned = whyOwned(object, source);

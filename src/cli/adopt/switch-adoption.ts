@@ -18,7 +18,7 @@ import {
 } from './adoption.js';
 import { type AgreementReport, agreementText, whyIdle, whyShort } from './agreement.js';
 import { managerAdvice, managerOf, whatDiffers } from './check-source.js';
-import { type Refusal, whatResets, whyNotInForce, whyRefused } from './check-switch.js';
+import { type Refusal, whatResets, whyNotInForce, whyRefused, whySucceeded } from './check-switch.js';
 import { confirmService, type ServiceView, whyZero } from './confirm-service.js';
 import { fetchView } from './report-adoption.js';
 import {
@@ -261,6 +261,8 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
     throw new CommandError(
       `${nameScaler(context, scaler)} has no annotation ${ADOPT_ANNOTATIONS.manifest} with the manifest of ${nameSource(source)}: set spec.dryRun: true, then create ${nameSource(source)} from your own copy`,
     );
+  const succeeded = object === null ? await whySucceeded(context, scaler) : null;
+  if (succeeded !== null) throw new CommandError(`${succeeded}. Nothing was changed`);
   if (textIn(objectIn(object, 'metadata'), 'deletionTimestamp') !== null)
     throw new CommandError(`${nameSource(source)} is being deleted: try again after its deletion`);
   if (options.preview === true) {

@@ -161,7 +161,7 @@ describe('adopt', () => {
     );
     expect(stdout).not.toContain('--switch');
     const why = 'scaler shop/web was not made from HPA shop/web: compare the metrics and bounds of the two';
-    expect(report.stdout).toContain(`A switch would be refused now: ${why}\n`);
+    expect(report.stdout).toContain(`A switch would be refused now: ${why}; --force switches anyway\n`);
     expect(switched.stderr).toContain(`${why}. Nothing was changed; use --force to switch anyway`);
     expect(changed()).toEqual(IN_DRY_RUN);
   });
