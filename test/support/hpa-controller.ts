@@ -24,6 +24,21 @@ interface Hpa {
 const TOLERANCE = 0.1;
 const WINDOW_MS = 300_000;
 
+/** The status while the target has 0 replicas: the controller does not scale it up, unless `minReplicas` is 0. */
+const DISABLED = {
+  currentReplicas: 0,
+  desiredReplicas: 0,
+  currentMetrics: null,
+  conditions: [
+    {
+      type: 'ScalingActive',
+      status: 'False',
+      reason: 'ScalingDisabled',
+      message: 'scaling is disabled since the replica count of the target is zero',
+    },
+  ],
+};
+
 interface HpaOptions {
   /** The value of an External metric, or the sum of the utilization of the pods in percent; null: there is none yet. */
   readonly loadOf: (workload: string) => number | null;
@@ -72,6 +87,11 @@ export class HpaController {
     const target = { namespace, name: spec.scaleTargetRef.name };
     if (this.#simulator.getObject('apps/deployments', namespace, target.name) === null) return;
     const { replicas } = this.#simulator.describe(target);
+    const path = `/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers/${name}/status`;
+    if (replicas === 0 && spec.minReplicas !== 0) {
+      await this.#send(path, { status: DISABLED });
+      return;
+    }
     const load = this.#options.loadOf(spec.scaleTargetRef.name);
     if (load === null) return;
     const desired = this.#decide(`${namespace}/${name}`, spec, { replicas, load });
@@ -79,7 +99,7 @@ export class HpaController {
       this.writes.push({ from: replicas, to: desired });
       this.#simulator.setReplicas(target, desired, 'hpa');
     }
-    await this.#send(`/apis/autoscaling/v2/namespaces/${namespace}/horizontalpodautoscalers/${name}/status`, {
+    await this.#send(path, {
       status: {
         currentReplicas: replicas,
         desiredReplicas: desired,
