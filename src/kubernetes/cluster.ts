@@ -7,9 +7,14 @@ import { createEventRecorder } from './event-recorder.js';
 import { type HpaStore, meansNoHpas } from './hpa.js';
 import type { Informer } from './watch/informers.js';
 import { SILENT_LOG, type Log } from '../units/log.js';
-import { createOwnWrites } from './own-writes.js';
 import { createPodCosts, type PodCosts } from './pods/pod-costs.js';
-import { getScale, sendScalePatch, type ScaleWithSelector, type WorkloadAccess } from './scale.js';
+import {
+  createOwnWrites,
+  getScale,
+  sendScalePatch,
+  type ScaleWithSelector,
+  type WorkloadAccess,
+} from './scale.js';
 import type { PodStore } from './pods/pod-store.js';
 import {
   knownScaleTarget,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 
-import { createOwnWrites } from '../../src/kubernetes/own-writes.js';
+import { createOwnWrites } from '../../src/kubernetes/scale.js';
 import { compareResourceVersions, isOlder } from '../../src/kubernetes/watch/object-store.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { WEB } from './cluster-fixture.js';

@@ -1,7 +1,7 @@
 import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
 import { replaceTimes } from '../../units/split-times.js';
 import { formatLocal } from '../../units/short-time.js';
-import { formatWithOffset } from '../../units/offset-time.js';
+import { formatWithOffset } from '../../units/time.js';
 import type { CommandIo } from './io.js';
 
 /**

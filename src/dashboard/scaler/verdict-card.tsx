@@ -23,9 +23,10 @@ export function VerdictCard({ detail }: VerdictCardProps): VNode {
     .filter((part) => !(state.cause ?? '').includes(part.replace(/^\S+: /, '')))
     .join('; ');
   const { tone, icon } = SEVERITY_STYLES[state.severity];
-  const { part: advice } = usePart(loadAdvice, (recommendation?.changes ?? []).length > 0);
-  // Loaded only for these severities, because other states end automatically.
-  const { part } = usePart(loadWhatToDo, ['cannot-follow', 'held'].includes(state.severity));
+  // Other states end automatically.
+  const hasRemedies = ['cannot-follow', 'held'].includes(state.severity);
+  const isRecommended = (recommendation?.changes ?? []).length > 0;
+  const { part } = usePart(loadWhatToDo, hasRemedies || isRecommended);
   return (
     <section class={`card scaler-verdict tone-${tone}`} aria-label="The last decision">
       <h2>
@@ -38,9 +39,9 @@ export function VerdictCard({ detail }: VerdictCardProps): VNode {
           <Sentence text={measured} />
         </p>
       )}
-      {part === null ? null : <part.WhatToDo detail={detail} />}
-      {advice === null || recommendation === undefined ? null : (
-        <advice.Recommendation detail={detail} recommendation={recommendation} />
+      {part === null || !hasRemedies ? null : <part.WhatToDo detail={detail} />}
+      {part === null || !isRecommended || recommendation === undefined ? null : (
+        <part.Recommendation detail={detail} recommendation={recommendation} />
       )}
       <Facts detail={detail} />
     </section>
@@ -48,7 +49,6 @@ export function VerdictCard({ detail }: VerdictCardProps): VNode {
 }
 
 const loadWhatToDo = () => import('./text/what-to-do.jsx');
-const loadAdvice = () => import('./text/recommendation.jsx');
 
 function Facts({ detail }: VerdictCardProps): VNode {
   const { target, currentReplicas, minReplicas, maxReplicas, at, lastScaleUp, lastScaleDown } = detail;

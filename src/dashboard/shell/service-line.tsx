@@ -7,11 +7,10 @@ import { Icon } from '../ui/icon.jsx';
 import { Sentence } from '../ui/sentence.jsx';
 import { HEALTH_LINK } from '../ui/links.js';
 import { useHash } from '../ui/use-hash.js';
-import { useSteps } from '../ui/use-now.js';
-import { staleOf, warningsOf } from './warnings.js';
+import { Time } from '../ui/time.jsx';
+import { useNow, useSteps } from '../ui/use-now.js';
+import { notLiveOf, staleOf, warningsOf } from './warnings.js';
 import './service-line.css';
-
-export { Connection } from './connection.jsx';
 
 interface ServiceLineProps {
   readonly api: Api;
@@ -50,5 +49,29 @@ export function ServiceLine({ api, status }: ServiceLineProps): VNode | null {
         </p>
       ))}
     </div>
+  );
+}
+
+const CONNECTION_TEXTS = { connecting: 'Connecting', open: 'Live', broken: 'Read every 10 s' } as const;
+
+/** Shows how current the page is: whether it receives changes, and when the last decisions were made. */
+export function Connection({ api, status }: ServiceLineProps): VNode {
+  const { kind } = useCell(api.live.state);
+  const loads = useCell(api.loads);
+  const why = useNow((nowMs) => notLiveOf(status, loads, nowMs) ?? '');
+  const last = status?.rounds.last ?? null;
+  return (
+    <span
+      class={`connection ${why === '' ? 'muted' : 'tone-bad'}`}
+      title={kind === 'open' ? 'Changes appear at once' : undefined}
+    >
+      {why === '' ? null : <Icon name="warning" />}
+      <span>{why === '' ? CONNECTION_TEXTS[kind] : why}</span>
+      {last === null ? null : (
+        <span class="muted">
+          <span class="connection-detail">· last round</span> <Time at={last.at} />
+        </span>
+      )}
+    </span>
   );
 }

@@ -1,4 +1,4 @@
-import type { ComponentChildren, VNode } from 'preact';
+import { Component, type ComponentChildren, type VNode } from 'preact';
 import type { ApiError } from '../data/api-error.js';
 import { Icon } from './icon.jsx';
 import { Sentence } from './sentence.jsx';
@@ -49,6 +49,31 @@ export function ErrorView({ title, message, onRetry }: ErrorViewProps): VNode {
       )}
     </div>
   );
+}
+
+interface ErrorBoundaryProps {
+  readonly children: ComponentChildren;
+}
+
+/** Shows an error in place of a page that cannot be rendered, so that the rest of the dashboard still works. */
+export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly hasFailed: boolean }> {
+  override state = { hasFailed: false };
+
+  override componentDidCatch(error: unknown): void {
+    this.setState({ hasFailed: true });
+    console.error(error);
+  }
+
+  override render(): ComponentChildren {
+    if (!this.state.hasFailed) return this.props.children;
+    return (
+      <ErrorView
+        title="This page failed"
+        message="The answer of promscaler cannot be shown. Reload the page; if the error persists, report a bug with the console of the browser."
+        onRetry={() => this.setState({ hasFailed: false })}
+      />
+    );
+  }
 }
 
 /** Shows that the code of a part of the page could not be loaded. */

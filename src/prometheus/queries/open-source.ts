@@ -7,7 +7,6 @@ import type { SeriesCounts } from '../client/url-client.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { createSourceAges, type SourceAges } from '../source/age.js';
 import { createQueryQueue, type QueryQueue } from '../source/queue.js';
-import { createRecognition, type Recognition } from '../source/recognition.js';
 import { createDuplicateWatch, type DuplicateWatch } from './duplicate-watch.js';
 import { createLoadHistories, type LoadHistories } from './load-histories.js';
 import { createSampleAges, type SampleAges } from './sample-ages.js';
@@ -33,6 +32,18 @@ export interface SourceOptions {
   readonly createRangeClient?: ((config: SourceConfig) => RangeClient) | undefined;
   /** Called after each query for the load of an earlier day. `reason`: why the query failed; null: it was answered. */
   readonly onHistoryQuery?: (source: string, reason: string | null) => void;
+}
+
+interface Recognition {
+  /**
+   * Probes the server in every round until it answers. Resolves when the queries of the round may be sent. Null: they
+   * may be sent now, because only the first round waits.
+   */
+  readonly begin: (options: {
+    readonly seconds: number;
+    readonly signal: AbortSignal;
+  }) => Promise<void> | null;
+  readonly config: () => SourceConfig;
 }
 
 /** The parts of a data source that are kept from round to round. */
@@ -136,6 +147,46 @@ export function openSource(config: SourceConfig, options: SourceOptions): OpenSo
       options.onSeries?.(name, { known: series.known - counted.known, read: series.read - counted.read });
       counted = series;
     },
+  };
+}
+
+function createRecognition(parts: {
+  readonly config: SourceConfig;
+  readonly client: PrometheusClient;
+  /** Called once if the server is not what the config assumes. */
+  readonly onRecognized: (config: SourceConfig) => void;
+  /** Called with an internal error. */
+  readonly onFault: (error: unknown) => void;
+}): Recognition {
+  const { config, client, onRecognized, onFault } = parts;
+  let isSettled = config.ifVictoriaMetrics === null;
+  let isFirst = true;
+  let isReported = false;
+
+  const fitting = (): SourceConfig => {
+    const found = client.fittingConfig();
+    if (found !== config && !isReported) {
+      isReported = true;
+      onRecognized(found);
+    }
+    return found;
+  };
+
+  return {
+    begin: ({ seconds, signal }) => {
+      if (isSettled) return null;
+      const asking = client
+        .recognize({ timeoutMs: seconds * 1000, signal })
+        .then((isAnswered) => {
+          isSettled ||= isAnswered;
+          fitting();
+        })
+        .catch(onFault);
+      if (!isFirst) return null;
+      isFirst = false;
+      return asking;
+    },
+    config: fitting,
   };
 }
 

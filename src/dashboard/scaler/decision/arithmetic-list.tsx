@@ -4,7 +4,7 @@ import { decide } from '../../../decision/decide.js';
 import { explainMetric } from '../../../decision/explain-metric.js';
 import { proposeAll } from '../../../decision/proposals/propose.js';
 import type { SnapshotAnswer } from '../../../api/answers.js';
-import { readSnapshot } from '../model/read-snapshot.js';
+import { readSnapshot } from '../model/answers.js';
 
 interface ArithmeticListProps {
   readonly snapshot: SnapshotAnswer;

@@ -1,6 +1,6 @@
 import type { ScalerDetail } from '../../../api/answers.js';
 import { quoteForShell } from '../../../units/clean-text.js';
-import { formatWithOffset } from '../../../units/offset-time.js';
+import { formatWithOffset } from '../../../units/time.js';
 
 type Named = Pick<ScalerDetail, 'namespace' | 'name' | 'doctor'>;
 

@@ -1,11 +1,13 @@
 import type { VNode } from 'preact';
 import { useRef } from 'preact/hooks';
 import { fixDocument, remediesOf } from '../../../decision/remedies.js';
-import { formatWithOffset } from '../../../units/offset-time.js';
-import type { Remedy } from '../../../decision/snippet.js';
+import { formatWithOffset } from '../../../units/time.js';
+import { command, keyOf, patchCommand, type Remedy } from '../../../decision/snippet.js';
+import { evidenceLines } from '../../../scaler/field-changes.js';
 import type { OverviewRow, ScalerDetail } from '../../../api/answers.js';
 import { announce } from '../../ui/announcer.jsx';
 import { Icon } from '../../ui/icon.jsx';
+import { Sentence } from '../../ui/sentence.jsx';
 import { GraphLink } from './graph-link.jsx';
 import { useSteps } from '../../ui/use-now.js';
 import { asPlugin, isInCluster } from '../model/commands.js';
@@ -46,6 +48,35 @@ export function useRemedies(detail: ScalerDetail | null): readonly Remedy[] {
     text,
     snippet: snippet === null ? null : { ...snippet, text: asPlugin(snippet.text, detail) },
   }));
+}
+
+interface RecommendationProps {
+  readonly detail: ScalerDetail;
+  readonly recommendation: NonNullable<ScalerDetail['recommendation']>;
+}
+
+/** Shows the change that the last back-test recommends: its saving, risk and evidence, and how to apply it. */
+export function Recommendation({ detail, recommendation }: RecommendationProps): VNode {
+  const { reason, patch, isObject } = recommendation;
+  const apply =
+    isObject && patch !== null
+      ? { text: 'Apply it', snippet: command(patchCommand(detail, patch)) }
+      : { text: `Set these fields in ${detail.file ?? 'the file of the document'}`, snippet: null };
+  const status = asPlugin(`promscaler status ${keyOf(detail)} --recommendations`, detail);
+  return (
+    <div class="what-to-do">
+      <h3>Recommended: {reason}</h3>
+      <ul>
+        {evidenceLines(recommendation).map((line) => (
+          <li key={line}>
+            <Sentence text={line} />
+          </li>
+        ))}
+        <RemedyItem remedy={apply} />
+        <RemedyItem remedy={{ text: 'Show the command of the back-test', snippet: command(status) }} />
+      </ul>
+    </div>
+  );
 }
 
 interface RemedyItemProps {

@@ -6,8 +6,7 @@ import type { Sample, Snapshot } from '../../../decision/snapshot/snapshot.js';
 import { parseScaler } from '../../../scaler/read/parse-scaler.js';
 import type { MetricSpec, Scaler } from '../../../scaler/spec.js';
 import type { SnapshotAnswer } from '../../../api/answers.js';
-import type { PastDecision } from '../model/answers.js';
-import { readSnapshot } from '../model/read-snapshot.js';
+import { type PastDecision, readSnapshot } from '../model/answers.js';
 import { isSame } from '../../../scaler/field-changes.js';
 
 /** A problem of a document, with the message that `promscaler validate` prints. */

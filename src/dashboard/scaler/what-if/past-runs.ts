@@ -23,9 +23,8 @@ import {
 import { ApiError } from '../../data/api-error.js';
 import type { Api } from '../../data/api.js';
 import { decisionsRequest, historyRequest } from '../../data/requests.js';
-import type { DecisionEntry } from '../model/answers.js';
 import { joinHistories, pointsSince, readHistory, type Values } from '../model/chart-data.js';
-import { readSnapshot } from '../model/read-snapshot.js';
+import { type DecisionEntry, readSnapshot } from '../model/answers.js';
 import { isSameQuery } from './decide-with.js';
 import type { TimeWindow } from '../chart/chart-props.js';
 
