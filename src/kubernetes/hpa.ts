@@ -136,8 +136,8 @@ function readCount(status: JsonObject | null): Pick<OtherScaler, 'desiredReplica
   }
   const desired = countIn(status, 'desiredReplicas');
   const isFirst = desired === null || (desired === 0 && textIn(status, 'lastScaleTime') === null);
-  if (isFirst || status?.['currentMetrics'] === null)
-    return { whyNoCount: 'the HPA controller has not set them yet' };
+  if (isFirst) return { whyNoCount: 'the HPA controller has not set them yet' };
+  if (status?.['currentMetrics'] === null) return { whyNoCount: 'its status has no current metrics' };
   return { desiredReplicas: desired };
 }
 

@@ -99,6 +99,16 @@ describe('listOtherScalers', () => {
     expect((await look()).map(({ desiredReplicas }) => desiredReplicas)).toEqual([wanted]);
   });
 
+  it.each([
+    [{ desiredReplicas: 0, currentMetrics: null }, 'the HPA controller has not set them yet'],
+    [{ desiredReplicas: 7, currentMetrics: null }, 'its status has no current metrics'],
+  ])('says why an HPA without current metrics has no count: %j', async (status, why) => {
+    fixture.fake.on('LIST', HPAS, list('5', [{ ...hpa('web'), status }]));
+    fixture.start();
+
+    expect((await look()).map(({ whyNoCount }) => whyNoCount)).toEqual([why]);
+  });
+
   it('reads from its conditions why an HPA has no desired replicas, in at most 300 characters', async () => {
     const conditions = [
       { type: 'AbleToScale', status: 'True', reason: 'SucceededGetScale', message: 'scaled' },

@@ -142,7 +142,7 @@ async function checkCopies({ metric, context, query, make }: QueriedMetric): Pro
   return [
     make.failed(
       `${nameMetric(metric)}: each series of the query exists ${found.times} times, with different values of ${describeLabels(found)}, and is counted ${found.times} times`,
-      `${fixForCopies(found)}; query: ${query}`,
+      `${fixForCopies(found)}; the query now: ${query}`,
     ),
   ];
 }
@@ -315,7 +315,7 @@ function judgeShape(
     const own = (pods ?? []).map(({ name }) => name);
     return make.failed(
       `${who}: ${countError}; the series differ in ${listSome(differ)}`,
-      `${fixForSeveral(selected, own)}; query: ${query ?? ''}`,
+      `${fixForSeveral(selected, own)}; the query now: ${query ?? ''}`,
     );
   }
   if (metric.type === 'External' && selected.length > MANY_SERIES)
