@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { demoNode } from '../../src/cli/demo/workloads.js';
 import { SYSTEM_CLOCK } from '../../src/cli/system-clock.js';
 import { type Simulator, startSimulator } from '../../src/simulator/simulator.js';
 import { eventually } from '../support/manual-clock.js';
@@ -52,6 +53,14 @@ describe('kubectl against the simulator', () => {
       home,
       ...(options.input === undefined ? {} : { input: options.input }),
     });
+
+  it('gets the node of the demo with its state, also after it was cordoned', async () => {
+    simulator.addObject(demoNode());
+
+    expect((await kubectl('get nodes')).stdout).toMatch(/NAME +STATUS +AGE\nnode-1 +Ready +/);
+    await kubectl('cordon node-1');
+    expect((await kubectl('get nodes')).stdout).toMatch(/\nnode-1 +Ready,SchedulingDisabled +/);
+  });
 
   it('gets deployments and pods as a table', async () => {
     const { stdout } = await kubectl('get deployments,pods');

@@ -18,7 +18,14 @@ import {
   SCRAPE_SECONDS,
 } from './documents.js';
 import type { DemoSettings } from './options.js';
-import { DEMO_NAMESPACE, demoService, demoStateMaps, DEMO_SERVICE, DEMO_PODS } from './workloads.js';
+import {
+  DEMO_NAMESPACE,
+  demoNode,
+  demoService,
+  demoStateMaps,
+  DEMO_SERVICE,
+  DEMO_PODS,
+} from './workloads.js';
 import { listen, shut } from '../../simulator/sockets.js';
 import { resolveServiceConfig } from '../../config/resolve-service-config.js';
 import { createPrometheusClient } from '../../prometheus/client/client.js';
@@ -55,6 +62,7 @@ export async function setUpDemo(parts: Parts, settings: DemoSettings): Promise<D
       : { port: wanted, release: () => Promise.resolve() };
   const documents = demoDocuments(speed);
   for (const manifest of demoStateMaps(DEMO_NAMESPACE)) simulator.addObject(manifest);
+  simulator.addObject(demoNode());
   simulator.addObject(demoService(port));
   // Through JSON, which removes members that are undefined: the simulator does not accept them.
   simulator.addObject(JSON.parse(JSON.stringify(customResourceDefinition())) as JsonObject);

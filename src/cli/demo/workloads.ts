@@ -1,3 +1,4 @@
+import { NODE_CORES, NODE_NAME } from '../../simulator/controllers/kinds.js';
 import { configMapName, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import type { JsonObject } from '../../simulator/kinds/json.js';
 import type { WorkloadOptions } from '../../simulator/simulator.js';
@@ -45,6 +46,21 @@ export function demoService(port: number): JsonObject {
       labels: { 'app.kubernetes.io/name': 'promscaler' },
     },
     spec: { type: 'ClusterIP', ports: [{ name: 'http', port, targetPort: port, protocol: 'TCP' }] },
+  };
+}
+
+/** Returns the node of all pods, for `kubectl get nodes`. */
+export function demoNode(): JsonObject {
+  const resources = { cpu: String(NODE_CORES) };
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: NODE_NAME },
+    status: {
+      capacity: resources,
+      allocatable: resources,
+      conditions: [{ type: 'Ready', status: 'True', reason: 'KubeletReady' }],
+    },
   };
 }
 

@@ -25,8 +25,9 @@ export const WORKLOAD_KINDS: readonly WorkloadKind[] = RESOURCES.flatMap(({ kind
   return style === undefined ? [] : [{ kind, apiVersion: storedAs, storage, style }];
 });
 
+export const NODE_NAME = 'node-1';
 /** The CPU cores of the only node. */
-const NODE_CORES = 64;
+export const NODE_CORES = 64;
 
 /** Returns the spec of a workload. Pods that request more than the node has are never scheduled. */
 export function readSpec({ style }: WorkloadKind, object: KubeObject, timing: PodTiming): WorkloadSpec {

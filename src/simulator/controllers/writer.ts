@@ -4,7 +4,7 @@ import { type PodState, phaseOf } from './step-workload.js';
 import { PODS } from '../objects/resources.js';
 import type { ClusterState } from '../objects/store.js';
 import { type KubeObject, makeUid, withMetadata, asKubeObject, timestamp } from '../objects/kube-object.js';
-import { controllerOf, readSpec, templateOf } from './kinds.js';
+import { controllerOf, readSpec, templateOf, NODE_NAME } from './kinds.js';
 import { renderPod, countPods, renderReplicaSet, renderStatus } from './render-workload.js';
 import type { Runtime } from './runtime.js';
 
@@ -68,7 +68,7 @@ export class Writer {
         podIp:
           stringAt(stored ?? undefined, 'status', 'podIP') ??
           `10.${1 + ((serial >> 16) % 250)}.${(serial >> 8) % 256}.${serial % 256}`,
-        nodeName: 'node-1',
+        nodeName: NODE_NAME,
       },
       now,
     );

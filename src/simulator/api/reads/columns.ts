@@ -7,6 +7,7 @@ import {
   objectAt,
   stringAt,
   stringsAt,
+  valueAt,
   isList,
 } from '../../kinds/json.js';
 import type { KubeObject } from '../../objects/kube-object.js';
@@ -226,6 +227,22 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     },
   ],
   namespaces: [NAME, { name: 'Status', cell: (object) => stringAt(object, 'status', 'phase') ?? '' }, AGE],
+  nodes: [
+    NAME,
+    {
+      name: 'Status',
+      cell: (object) =>
+        [
+          listAt(object, 'status', 'conditions').some(
+            (one) => stringAt(one, 'type') === 'Ready' && stringAt(one, 'status') === 'True',
+          )
+            ? 'Ready'
+            : 'NotReady',
+          ...(valueAt(object, 'spec', 'unschedulable') === true ? ['SchedulingDisabled'] : []),
+        ].join(','),
+    },
+    AGE,
+  ],
   configmaps: [NAME, { name: 'Data', cell: (object) => Object.keys(objectAt(object, 'data')).length }, AGE],
   leases: [NAME, { name: 'Holder', cell: (object) => stringAt(object, 'spec', 'holderIdentity') ?? '' }, AGE],
   horizontalpodautoscalers: [
