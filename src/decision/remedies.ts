@@ -257,9 +257,7 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
     const text = `Check the metrics: ${countAre(recommendedReplicas, 'replica')} recommended, more than ${FAR} times the maximum`;
     return [...(canSetNow ? [meanwhile] : []), { text, snippet: doctor(scaler) }];
   }
-  const why = canSetNow
-    ? 'Raise spec.maxReplicas to keep these replicas for longer'
-    : raise('spec.maxReplicas');
+  const why = canSetNow ? 'Raise spec.maxReplicas before the pause ends' : raise('spec.maxReplicas');
   const isDoubled = recommendedReplicas > 2 * maxReplicas;
   const text = isDoubled ? `If the metric is right, raise spec.maxReplicas to ${recommendedReplicas}` : why;
   const raised = patch(scaler, text, { maxReplicas: recommendedReplicas });
@@ -283,7 +281,7 @@ function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: n
   const replicas = Math.min(recommended, 2 * maximum);
   const bound = replicas === recommended ? 'above the maximum' : 'which is twice the maximum';
   return {
-    text: `Set ${countOf(replicas, 'replica')} now, ${bound}, and pause scaling ${pauseLength(scaler)}`,
+    text: `Set ${countOf(replicas, 'replica')} now, ${bound}, by a pause ${pauseLength(scaler)}`,
     snippet: pauseFor30Minutes(scaler, replicas),
   };
 }
@@ -295,7 +293,7 @@ function forgetWrongValue(scaler: TroubledScaler): readonly Remedy[] {
     maxReplicas !== null &&
     decision?.limits.some(({ limit, to }) => limit === 'stabilization' && to > FAR * maxReplicas) === true;
   if (replicas === null || !isFar || !hasAnnotations(scaler)) return [];
-  const text = `If the earlier recommendation was wrong, set ${countOf(replicas, 'replica')} now, and pause scaling ${pauseLength(scaler)}`;
+  const text = `If the earlier recommendation was wrong, set ${countOf(replicas, 'replica')} now, by a pause ${pauseLength(scaler)}`;
   return [{ text, snippet: pauseFor30Minutes(scaler, replicas) }];
 }
 

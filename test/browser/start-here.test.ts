@@ -42,7 +42,7 @@ describe('the overview of 600 scalers, five of which cannot follow', () => {
 const WIDTHS = [
   { width: 1440, most: 310 },
   { width: 1280, most: 310 },
-  { width: 390, most: 460 },
+  { width: 390, most: 540 },
 ];
 
 describe('the overview with one scaler that cannot follow', () => {
