@@ -1,3 +1,5 @@
+import { longestPeriodSeconds } from '../../decision/limits/policy.js';
+import { recent } from '../../decision/next-state.js';
 import { PodFacts } from '../../decision/proposals/settled-pods.js';
 import type { Pause } from '../../decision/pause.js';
 import type { Snapshot, State } from '../../decision/snapshot/snapshot.js';
@@ -66,7 +68,7 @@ export async function observe(
     const unscaledSince = idle === null ? undefined : (memory.unscaledSince ?? now);
     const isHandOver = unscaledSince === undefined || secondsBetween(unscaledSince, now) < HAND_OVER_SECONDS;
     const pause = pauseOf(target, input.sharesTargetWith ?? otherScaler);
-    const { snapshot, memory: next, targetReached } = observeTarget(input, ports, read, pause);
+    const { snapshot, memory: next, targetReached } = observeTarget(input, ports, read, { pause, isDryRun });
     // For speed, the fields are listed: V8 needs 3 us for a spread, which is a tenth of a cycle.
     return {
       snapshot,
@@ -119,7 +121,7 @@ function observeTarget(
   input: CycleInput,
   ports: CyclePorts,
   read: ReadTarget,
-  pause: Pause | null,
+  { pause, isDryRun }: Pick<Observed, 'pause' | 'isDryRun'>,
 ): Pick<Observed, 'snapshot' | 'memory' | 'targetReached'> {
   const { scaler, now, readings, followUps, leadership } = input;
   const { sources } = followUps;
@@ -151,11 +153,14 @@ function observeTarget(
   const marks =
     memory.unresolved === null && input.memory.unresolved === null ? memory.forecastMarks : undefined;
   const isForeign = marks !== undefined && marks.replicas !== target.specReplicas;
-  const changed = afterDocumentChange(memory, scaler, now);
-  const state = isForeign ? rebased(changed, target.specReplicas) : changed;
+  const { specReplicas } = target;
+  const seen = isDryRun ? withSeenChange(memory, scaler, { specReplicas, now }) : memory;
+  const changed = afterDocumentChange(seen, scaler, now);
+  const state = isForeign ? rebased(changed, specReplicas) : changed;
   const next = copyMemory(memory);
   next.state = state;
   next.scaler = scaler;
+  next.dryRunReplicas = isDryRun ? specReplicas : undefined;
   next.holds = hold.holds;
   next.shortfall = shortfall;
   next.podFacts = podFacts;
@@ -170,7 +175,7 @@ function observeTarget(
   const snapshot: Snapshot = {
     scaler,
     now,
-    target: { specReplicas: target.specReplicas, statusReplicas: target.statusReplicas },
+    target: { specReplicas, statusReplicas: target.statusReplicas },
     pods,
     samples,
     ...(ceiling === undefined || spec.maxReplicasFrom === null
@@ -200,6 +205,22 @@ function keepFacts(
 ): PodFacts<ClusterPod> {
   const pods = keepList(before?.pods, listed);
   return before?.pods === pods ? before : new PodFacts(pods);
+}
+
+/**
+ * Adds a change that another client made since the last cycle of a dry run, as if promscaler had made it. Otherwise the
+ * policies of `behavior` would allow further changes within their periods, which a real run does not make.
+ */
+function withSeenChange(
+  memory: Memory,
+  { spec }: Scaler,
+  { specReplicas, now }: Pick<ScaleTarget, 'specReplicas'> & { readonly now: Instant },
+): Memory {
+  const { state, dryRunReplicas = specReplicas } = memory;
+  if (dryRunReplicas === specReplicas) return memory;
+  const event = { at: now, change: specReplicas - dryRunReplicas };
+  const scaleEvents = recent(state.scaleEvents, event, addSeconds(now, -longestPeriodSeconds(spec)));
+  return { ...memory, state: { ...state, scaleEvents } };
 }
 
 /**

@@ -54,6 +54,8 @@ export interface Memory {
   readonly wasPaused?: boolean | undefined;
   /** Whether a cycle was in dry run after the last change that was accepted or checked; absent: false. */
   readonly wasDryRun?: boolean | undefined;
+  /** `spec.replicas` in the last cycle, if it was in dry run; absent: it was not. */
+  readonly dryRunReplicas?: number | undefined;
   /**
    * Since when nothing has scaled the target of a dry run: its HPA has no desired replicas, or the autoscaler from which
    * the document was made is gone. Absent: an HPA scales the target, or none is known.
@@ -120,6 +122,7 @@ export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]:
     conditions: memory.conditions,
     wasPaused: memory.wasPaused,
     wasDryRun: memory.wasDryRun,
+    dryRunReplicas: memory.dryRunReplicas,
     unscaledSince: memory.unscaledSince,
     isRestored: memory.isRestored,
     stored: memory.stored,

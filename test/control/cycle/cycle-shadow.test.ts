@@ -66,6 +66,47 @@ describe('a dry run next to an HPA', () => {
   });
 });
 
+describe('a policy of 1 pod in 60 s', () => {
+  const policies = [{ type: 'Pods', value: 1, periodSeconds: 60 }];
+  const behavior = { scaleUp: { policies, stabilizationWindowSeconds: 0 } };
+  const wantedOf = ({ decision }: CycleRecord) => decision?.desiredReplicas;
+  /** Runs one cycle, lets the HPA set 6 replicas, and returns what each of the next cycles wants. */
+  async function wantedAfterChange(fixture: Fixture, cycles: number) {
+    await fixture.cycle();
+    fixture.cluster.specReplicas = 6;
+    const wanted = [];
+    for (let cycle = 0; cycle < cycles; cycle += 1) wanted.push(wantedOf((await fixture.nextCycle()).record));
+    return wanted;
+  }
+
+  it('counts a change of the HPA in a dry run, as it would count its own', async () => {
+    expect(await wantedAfterChange(nextToHpa(6, { behavior }), 5)).toEqual([6, 6, 6, 6, 7]);
+  });
+
+  it('counts no change that another client makes outside of a dry run', async () => {
+    const fixture = nextToHpa(6, { behavior, dryRun: false });
+
+    expect(await wantedAfterChange(fixture, 1)).toEqual([7]);
+  });
+
+  it('counts no change from before the dry run', async () => {
+    const fixture = nextToHpa(6, { behavior, dryRun: false });
+    await fixture.cycle();
+    fixture.cluster.specReplicas = 6;
+    fixture.scaler = buildScaler({ behavior, dryRun: true });
+
+    expect(wantedOf((await fixture.nextCycle()).record)).toBe(7);
+  });
+
+  it('counts no difference between two objects with the same name', async () => {
+    const fixture = nextToHpa(6, { behavior });
+    await fixture.cycle();
+    fixture.cluster.recreate('uid-2', 6);
+
+    expect(wantedOf((await fixture.nextCycle()).record)).toBe(7);
+  });
+});
+
 describe('no difference is reported', () => {
   it.each([
     ['while the HPA has no desired replicas', () => nextToHpa(undefined)],
