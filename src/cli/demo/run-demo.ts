@@ -7,6 +7,7 @@ import { MissingProgramError } from './programs/find-program.js';
 import { findPrometheus } from './programs/prometheus-release.js';
 import { startPrometheus, type RunningPrometheus } from './programs/prometheus-server.js';
 import { DEFAULT_START } from '../../backtest/simulation/load.js';
+import { NODE_CORES } from '../../simulator/controllers/kinds.js';
 import { startSimulator } from '../../simulator/simulator.js';
 import { openTrace } from '../backtest/backtest-input.js';
 import { type CommandIo, type ExitCode, CommandError, type OutputStream } from '../output/io.js';
@@ -250,8 +251,8 @@ The scaler documents of checkout and search are objects in the cluster. The docu
 Without Prometheus, all replicas are held. Stop Prometheus (it is started again after ${OUTAGE_SECONDS} s):
   kill ${prometheusPid}
 
-The node has 64 cores. A pod that requests more does not start:
-  ${kubectl} set resources statefulset search --requests=cpu=65 --limits=cpu=65
+The node has ${NODE_CORES} cores. A pod that requests more does not start:
+  ${kubectl} set resources statefulset search --requests=cpu=${NODE_CORES + 1} --limits=cpu=${NODE_CORES + 1}
 
 Prometheus UI: ${prometheusUrl}
 
