@@ -59,7 +59,7 @@ describe('promscaler demo', () => {
       const isEndless = line.endsWith(' -w');
       const { code, output } = await runLine(line, isEndless ? 3 : 30);
       expect([line, isEndless ? 0 : code]).toEqual([line, 0]);
-      expect(output).toContain('checkout');
+      expect(output).toMatch(/checkout|^statefulset\.apps\/search resource requirements updated$/m);
     }
 
     const kubectl = /kubectl --kubeconfig \S+/.exec(demo.output())?.[0] ?? '';
