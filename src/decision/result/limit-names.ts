@@ -33,7 +33,7 @@ export const LIMIT_LABELS: Readonly<Record<LimitName, string>> = {
   forbidden_window: 'Forbidden window',
 };
 
-/** The start of the reason of a policy that never ends by itself. The field of the document follows. */
+/** The start of the reason of a policy that never ends. The field of the document follows. */
 export const DISABLED = 'selectPolicy is Disabled in ';
 
 /**

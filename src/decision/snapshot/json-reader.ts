@@ -114,7 +114,7 @@ type Fields<R extends Readonly<Record<string, Read<unknown>>>> = {
   >;
 };
 
-/** Reads each field of an object. A field is left out if its reader returns undefined. Throws like `readObject`. */
+/** Reads each field of an object. A field is omitted if its reader returns undefined. Throws like `readObject`. */
 export function readFields<R extends Readonly<Record<string, Read<unknown>>>>(
   field: Field,
   readers: R,

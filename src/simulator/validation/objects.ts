@@ -134,7 +134,7 @@ export function forbidden(field: string, why: string): FieldCause {
   return { reason: 'FieldValueForbidden', field, text: `Forbidden: ${why}` };
 }
 
-/** Returns the violation of a text that has more bytes than the limit. */
+/** Returns the violation of a string that has more bytes than the limit. */
 export function tooLong(field: string, bytes: number, most: number): readonly FieldCause[] {
   const text = `Too long: may not be more than ${most} bytes`;
   return bytes > most ? [{ reason: 'FieldValueTooLong', field, text }] : [];

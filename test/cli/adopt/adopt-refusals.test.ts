@@ -2,7 +2,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
-import type { KubeObject } from '../../../src/simulator/objects/kube-object.js';
 import { eventually } from '../../support/manual-clock.js';
 import { until } from '../../support/until.js';
 import { send } from '../../simulator/cluster.js';
@@ -213,9 +212,15 @@ describe('adopt', () => {
       'another HPA on the target',
       async () => {
         await createSecondHpa();
-        const second = (): KubeObject | null =>
-          fixture.cluster.simulator.getObject('autoscaling/horizontalpodautoscalers', 'shop', 'second');
-        await eventually(() => second()?.['status'] !== undefined, 'the HPA to have desired replicas');
+        const desired = (): unknown => {
+          const second = fixture.cluster.simulator.getObject(
+            'autoscaling/horizontalpodautoscalers',
+            'shop',
+            'second',
+          );
+          return (second?.['status'] as JsonObject | undefined)?.['desiredReplicas'];
+        };
+        await eventually(() => Number(desired() ?? 0) > 0, 'the HPA to have desired replicas');
       },
       'HPA shop/second also scales deployment shop/web. Delete this autoscaler first. Nothing was changed',
     ],
