@@ -180,7 +180,7 @@ async function findOther(context: AdoptContext, scaler: ScalerObject): Promise<O
 }
 
 /** Another autoscaler that has the target after the adopted one was deleted. */
-interface Successor {
+export interface Successor {
   /** What it does: `HPA shop/web scales deployment shop/web`. */
   readonly what: string;
   /** The command that compares it with the scaler; null: `adopt` does not accept its kind. */

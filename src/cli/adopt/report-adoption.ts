@@ -15,9 +15,9 @@ import {
 import { commandFor, nameSource } from './adopt-options.js';
 import { whatDiffers } from './check-source.js';
 import { agreementText, isOfScaledObject, readAgreement } from './agreement.js';
-import { findSuccessor, whatResets, whyNotInForce, whyRefused } from './check-switch.js';
+import { findSuccessor, type Successor, whatResets, whyNotInForce, whyRefused } from './check-switch.js';
 import { type ServiceView, readView, whyZero } from './confirm-service.js';
-import { nameProgram, shortTimes } from '../output/lines.js';
+import { textToPrint } from '../output/lines.js';
 import { withService } from '../reach/service-client.js';
 
 /** Prints how often the dry run and the autoscaler had the same count. Returns 1 if no cycle was compared yet. */
@@ -38,13 +38,12 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
     );
   }
   io.stdout.write(
-    format === 'text'
-      ? shortTimes(nameProgram(agreementText(report), io), io.clock.now())
-      : writeStructured(format, report),
+    format === 'text' ? textToPrint(agreementText(report), io) : writeStructured(format, report),
   );
   if (format !== 'text') return 0;
   if (object === null || !scaler.isDryRun) {
-    io.stdout.write(`${(await goneLines(context, scaler)).join('\n')}\n`);
+    const successor = await findSuccessor(context, scaler);
+    io.stdout.write(`${(await goneLines(context, scaler, successor)).join('\n')}\n`);
     return 0;
   }
   const refusal =
@@ -67,23 +66,26 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
 /** Returns the error for a report on an autoscaler that does not exist anymore. */
 async function autoscalerGone(context: AdoptContext, scaler: ScalerObject): Promise<CommandError> {
   const { source } = context;
-  const isAlone = !scaler.isDryRun && (await findSuccessor(context, scaler)) === null;
-  const why = isAlone
-    ? `, so there is nothing to compare: ${nameScaler(context, scaler)} scales ${nameWorkload(context, scaler)}`
-    : '';
-  return new CommandError(
-    [`${nameSource(source)} does not exist anymore${why}`, ...(await goneLines(context, scaler))].join('\n'),
-  );
+  const successor = await findSuccessor(context, scaler);
+  const why =
+    successor === null && !scaler.isDryRun
+      ? `, so there is nothing to compare: ${nameScaler(context, scaler)} scales ${nameWorkload(context, scaler)}`
+      : '';
+  const lines = await goneLines(context, scaler, successor);
+  return new CommandError([`${nameSource(source)} does not exist anymore${why}`, ...lines].join('\n'));
 }
 
-async function goneLines(context: AdoptContext, scaler: ScalerObject): Promise<readonly string[]> {
+async function goneLines(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  successor: Successor | null,
+): Promise<readonly string[]> {
   const { source, objects } = context;
-  const other = await findSuccessor(context, scaler);
-  if (other !== null) {
+  if (successor !== null) {
     const state = scaler.isDryRun ? 'is in dry run' : 'patches nothing';
     return [
-      `${nameScaler(context, scaler)} ${state} next to another autoscaler: ${other.what}`,
-      ...(other.compare === null ? [] : [`Compare: ${other.compare}`]),
+      `${nameScaler(context, scaler)} ${state} next to another autoscaler: ${successor.what}`,
+      ...(successor.compare === null ? [] : [`Compare: ${successor.compare}`]),
     ];
   }
   // After the ScaledObject is deleted, its HPA keeps scaling until Kubernetes deletes it as well.

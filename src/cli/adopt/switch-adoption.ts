@@ -30,7 +30,7 @@ import {
   originOf,
   specChanges,
 } from './saved-manifest.js';
-import { nameProgram, shortTimes } from '../output/lines.js';
+import { textToPrint } from '../output/lines.js';
 
 /**
  * Saves and deletes the autoscaler, and then ends the dry run. Waits until promscaler has applied a decision, or has
@@ -53,7 +53,7 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   const reports: AgreementReport[] = [];
   const onCompared = (report: AgreementReport): void => {
     reports.push(report);
-    io.stdout.write(shortTimes(nameProgram(agreementText(report), io), io.clock.now()));
+    io.stdout.write(textToPrint(agreementText(report), io));
     const short = whyShort(report);
     if (short !== null && options.force !== true) warnings.push(short);
   };

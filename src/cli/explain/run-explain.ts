@@ -10,7 +10,7 @@ import { explainPast } from './explain-past.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { readInput } from '../input/read-files.js';
 import { type CommandIo, type ExitCode, CommandError, usageError } from '../output/io.js';
-import { nameProgram, shortTimes } from '../output/lines.js';
+import { nameProgram, textToPrint } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import type { ReadScaler, ScalerName } from '../reach/service-pages.js';
@@ -62,7 +62,7 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
   const lines = explainLines({ snapshot, decision, status, now });
   const remedies = read === null || status?.state === null ? [] : remedyLines(remediesOf(read.detail));
   const text = [...lines, ...notes(read, decision), ...remedies].join('\n');
-  io.stdout.write(`${shortTimes(nameProgram(text, io), io.clock.now(), snapshot.now)}\n`);
+  io.stdout.write(`${textToPrint(text, io, snapshot.now)}\n`);
   return 0;
 }
 

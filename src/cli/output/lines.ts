@@ -40,6 +40,15 @@ export function shortTimes(text: string, nowMs: number, exactMs: number | null =
   });
 }
 
+/** Applies `nameProgram` and `shortTimes` to a string for a person. */
+export function textToPrint(
+  text: string,
+  io: Pick<CommandIo, 'command' | 'clock'>,
+  exactMs: number | null = null,
+): string {
+  return shortTimes(nameProgram(text, io), io.clock.now(), exactMs);
+}
+
 /** Prints problems on standard error. */
 export function writeProblems(problems: readonly Problem[], io: CommandIo): void {
   for (const problem of problems) io.stderr.write(`${formatProblem(nameProgramIn(problem, io))}\n`);

@@ -1,7 +1,7 @@
 import { sleep } from '../../units/clock.js';
 import { formatInstant, type Instant } from '../../units/time.js';
 import { CommandError, type CommandIo, type ExitCode, usageError } from '../output/io.js';
-import { lineLimit, localTimes, nameProgram, shortTimes } from '../output/lines.js';
+import { lineLimit, localTimes, nameProgram, shortTimes, textToPrint } from '../output/lines.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
 import type { ReachOptions } from '../reach/find-service.js';
@@ -106,7 +106,7 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
 }
 
 function printNote(io: CommandIo, note: string): void {
-  io.stderr.write(`promscaler: ${shortTimes(nameProgram(note, io), io.clock.now())}\n`);
+  io.stderr.write(`promscaler: ${textToPrint(note, io)}\n`);
 }
 
 interface Watched {
@@ -161,10 +161,7 @@ async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandI
     );
     const head = `${watched.client.where}, ${shortTimes(formatInstant(now), now)}, every ${WATCH_PERIOD_MS / 1000} s (Ctrl-C to exit)`;
     io.stdout.write(
-      drawScreen(
-        [head, ...notes.map((note) => shortTimes(nameProgram(note, io), now)), '', ...table],
-        sizeOf(io),
-      ),
+      drawScreen([head, ...notes.map((note) => textToPrint(note, io)), '', ...table], sizeOf(io)),
     );
     await sleep(io.clock, WATCH_PERIOD_MS, io.signal);
     if (io.signal.aborted) return;

@@ -12,13 +12,10 @@ export const TYPE_OF_MEMBER = {
   external: 'External',
 } as const satisfies Readonly<Record<MetricMember, MetricType>>;
 
-export const MEMBER_OF_TYPE = {
-  Resource: 'resource',
-  ContainerResource: 'containerResource',
-  Pods: 'pods',
-  Object: 'object',
-  External: 'external',
-} as const satisfies Readonly<Record<MetricType, MetricMember>>;
+/** The inverse of `TYPE_OF_MEMBER`. */
+export const MEMBER_OF_TYPE = Object.fromEntries(
+  Object.entries(TYPE_OF_MEMBER).map(([member, type]) => [type, member]),
+) as { readonly [M in MetricMember as (typeof TYPE_OF_MEMBER)[M]]: M };
 
 export const MEMBERS = Object.keys(TYPE_OF_MEMBER) as readonly MetricMember[];
 
