@@ -143,7 +143,7 @@ const RULES: readonly Rule[] = [
   },
   {
     state: 'Paused',
-    when: 'a pause in both directions, of scale-ups, or at a fixed count is in effect',
+    when: 'a pause in both directions, of scale-ups, or at a fixed count is in effect; the cause shows the blocking condition, too',
     find: (facts) => pause(facts, true),
   },
   { state: 'NoTarget', when: 'the target or its pods cannot be read', find: noTarget },
@@ -272,8 +272,14 @@ function writerConflict({ conflictingWriter: writer }: StateFacts): Reason | nul
   };
 }
 
-/** Returns the cause without the end of the pause, which is in `until`. */
 function pause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
+  const found = ownCause(facts, stopsScaleUp);
+  const trouble = found === null ? null : hiddenTrouble(facts);
+  return found === null || trouble === null ? found : { ...found, cause: `${found.cause}; ${trouble}` };
+}
+
+/** Returns the cause of a pause without its end, which is in `until`. */
+function ownCause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
   const { pause: current, conditions } = facts;
   // The record of a past cycle has no `pause`, only the condition.
   if (current === undefined) return heldBy(conditions, ['Paused'], '\n');
@@ -284,6 +290,20 @@ function pause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
   return { cause: `${pauseCause(current)}${beside}`, until: current.until };
 }
 
+/**
+ * Returns the state that a person would see without a dry run or pause, if it is urgent, such as `AtMaximum: 9
+ * recommended, maxReplicas is 4`. Other autoscalers and clients are excluded: the cause names them itself, or they are
+ * no trouble then.
+ */
+function hiddenTrouble(facts: StateFacts): string | null {
+  for (const { state, find } of RULES) {
+    if (STATES[state] !== 'cannot-follow' || state === 'Conflict' || state === 'NoAutoscaler') continue;
+    const trouble = find(facts, null);
+    if (trouble !== null) return `${state}: ${trouble.cause}`;
+  }
+  return null;
+}
+
 function isDryRun({ dryRun, conditions }: StateFacts): boolean {
   return dryRun === true || heldBy(conditions, ['DryRun', 'NoAutoscaler']) !== null;
 }
@@ -291,11 +311,8 @@ function isDryRun({ dryRun, conditions }: StateFacts): boolean {
 function dryRun(facts: StateFacts): Reason | null {
   if (!isDryRun(facts)) return null;
   const { decision, outcome, shadow, otherScaler: other } = facts;
-  const isLive = ({ state }: Rule): boolean => STATES[state] === 'cannot-follow' && state !== 'Conflict';
-  for (const rule of RULES) {
-    const trouble = isLive(rule) ? rule.find(facts, null) : null;
-    if (trouble !== null) return { cause: `${rule.state}: ${trouble.cause}${wantedBeside(facts)}` };
-  }
+  const trouble = hiddenTrouble(facts);
+  if (trouble !== null) return { cause: `${trouble}${wantedBeside(facts)}` };
   const change =
     outcome.kind === 'dry-run' && outcome.from !== outcome.to
       ? `would scale from ${outcome.from} to ${outcome.to}`

@@ -236,7 +236,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'a pause, without data',
     'Paused',
-    'spec.paused is true',
+    'spec.paused is true; NoData: cpu: no series',
     decided({
       snapshot: NO_SERIES,
       record: paused({ until: null, annotated: null, notes: ['spec.paused is true'] }),
@@ -251,6 +251,21 @@ export const STATE_CASES: readonly StateCase[] = [
         direction: 'scale-down',
         until: null,
         annotated: { direction: 'scale-down', until: null },
+        notes: [],
+      }),
+    }),
+  ],
+  [
+    'a pause of scale-ups, at the maximum',
+    'Paused',
+    'scale-up is paused by annotation; AtMaximum: 6 recommended, maxReplicas is 4',
+    decided({
+      percent: 90,
+      spec: { maxReplicas: 4 },
+      record: paused({
+        direction: 'scale-up',
+        until: null,
+        annotated: { direction: 'scale-up', until: null },
         notes: [],
       }),
     }),
