@@ -13,29 +13,21 @@ import {
   type Sample,
   type ValuesSample,
 } from '../decision/snapshot/snapshot.js';
-import { isByPod } from '../promql/by-pod.js';
-import { podsPattern } from '../promql/pods-pattern.js';
-import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import type {
   ContainerResourceMetric,
   MetricSpec,
   PodsMetric,
   ResourceMetric,
   Scaler,
-  TargetRef,
 } from '../scaler/spec.js';
-import { RecentMap } from '../units/recent-map.js';
 import { addSeconds, type Instant, secondsBetween } from '../units/time.js';
 import type { Answer, AnswerWithSeries } from './answers/answer.js';
-import { columnsOf, selectRows, type SeriesColumns, type SeriesLayout } from './answers/columns.js';
+import { columnsOf, selectRows, type SeriesColumns } from './answers/columns.js';
 import { resourceWindowSeconds, takesWindow } from './data-source/resource-queries.js';
 import type { SourceConfig } from './data-source/source-config.js';
+import { type PickedSeries, pickSeries, type SeriesScope } from './pick-series.js';
 
-interface SampleContext {
-  readonly namespace: string;
-  readonly workload: TargetRef;
-  readonly pods: readonly Pod[];
-  readonly now: Instant;
+interface SampleContext extends SeriesScope {
   /** The data source that was queried; null if the service config has none with that name. */
   readonly source: SourceConfig | null;
 }
@@ -75,7 +67,7 @@ export function toCeiling(
 }
 
 /**
- * Returns the sample of one metric. Only series of the target's namespace and of the listed pods count.
+ * Returns the sample of one metric.
  * The sample is an error of the kind `invalid` if a pod (or container) has two series, if a series has no label `pod`,
  * or if it violates a rule of `judge-sample.ts`. It is partial if the answer is partial, if some values are NaN, or if
  * the clock of the server differs by more than 120 s. Source: snapshot.md, `samples[]`; algorithm.md, section 2.
@@ -272,124 +264,4 @@ function skewOf(answer: Answer, now: Instant): string | null {
   return skewSeconds > MAX_SKEW_SECONDS
     ? `the clocks of the server and of promscaler differ by ${skewSeconds} s`
     : null;
-}
-
-/** The series of an answer that belong to the pods of a scaler, ordered by pod. */
-interface PickedSeries {
-  readonly rows: readonly number[];
-  readonly places: Omit<ContainerUsage, 'values'>;
-  /** Whether the metric has a selector that matches no series. */
-  readonly isNoneSelected: boolean;
-  readonly isPodMissing: boolean;
-  /** Whether each pod, or each container of a pod, has only one series. */
-  readonly isDistinct: boolean;
-  /** The largest range in the query of a Pods metric, in seconds; 0 for other metrics. */
-  readonly windowSeconds: number;
-}
-
-type Scope = Omit<SampleContext, 'source'>;
-
-interface LastPicked {
-  readonly namespace: string;
-  pods: readonly Pod[];
-  readonly layout: SeriesLayout;
-  readonly picked: PickedSeries;
-}
-
-const lastPicked = new RecentMap<MetricSpec, LastPicked>();
-
-/** Returns the series of the listed pods. Caches the last result, because the series are the same in most rounds. */
-function pickSeries(metric: MetricSpec, columns: SeriesColumns, scope: Scope): PickedSeries {
-  const { layout } = columns;
-  const { namespace, pods, now } = scope;
-  const last = lastPicked.get(metric, now);
-  if (last?.layout === layout && last.namespace === namespace && haveSameNames(last.pods, pods)) {
-    // Keeps the new list of pods, so that the old one can be freed.
-    last.pods = pods;
-    return last.picked;
-  }
-  const windowSeconds =
-    last?.picked.windowSeconds ?? (metric.type === 'Pods' ? largestWrittenRangeSeconds(metric.query) : 0);
-  const picked = { ...pickNow(metric, columns, scope), windowSeconds };
-  lastPicked.set(metric, { namespace, pods, layout, picked }, now);
-  return picked;
-}
-
-function haveSameNames(some: readonly Pod[], others: readonly Pod[]): boolean {
-  if (some === others) return true;
-  return some.length === others.length && some.every(({ name }, index) => name === others[index]?.name);
-}
-
-function pickNow(
-  metric: MetricSpec,
-  columns: SeriesColumns,
-  scope: Scope,
-): Omit<PickedSeries, 'windowSeconds'> {
-  const { namespace, workload, pods } = scope;
-  const pattern = metric.type === 'Pods' && isByPod(metric.query) ? wholePattern(workload) : null;
-  const container = metric.type === 'ContainerResource' ? metric.container : null;
-  const selected = metric.type === 'Pods' ? selectRows(columns, metric.selector) : null;
-  const { layout } = columns;
-  const rowsOf = finder(layout, namespace, selected);
-  const rows: number[] = [];
-  const names: string[] = [];
-  const starts: number[] = [];
-  const containers: string[] = [];
-  let isDistinct = true;
-  for (const { name } of pods) {
-    if (pattern !== null && !pattern.test(name)) continue;
-    const start = rows.length;
-    for (const row of rowsOf(name)) {
-      const label = layout.places[row]?.container ?? '';
-      if (container !== null && label !== container) continue;
-      rows.push(row);
-      containers.push(label);
-    }
-    if (rows.length === start) continue;
-    names.push(name);
-    starts.push(start);
-    isDistinct &&= metric.type === 'Pods' ? rows.length === start + 1 : areDistinct(containers.slice(start));
-  }
-  starts.push(rows.length);
-  return {
-    rows,
-    places: { pods: names, starts, containers },
-    isNoneSelected: selected?.length === 0,
-    isPodMissing: rowsOf(null).length > 0,
-    isDistinct,
-  };
-}
-
-/** Matches the pods of one workload. Series of other workloads do not count, because they depend on other documents. */
-function wholePattern({ kind, name }: TargetRef): RegExp {
-  return new RegExp(`^(?:${podsPattern(kind, name)})$`);
-}
-
-/** Returns whether no usage is counted twice: a series without `container` contains the usage of the whole pod. */
-function areDistinct(containers: readonly string[]): boolean {
-  return (
-    containers.length === 1 || (!containers.includes('') && new Set(containers).size === containers.length)
-  );
-}
-
-const NO_ROWS: readonly number[] = [];
-
-/**
- * Returns a function that finds the rows of a pod (null: rows without the label `pod`) in this namespace or without the
- * label `namespace`. `selected`: only these rows count; null: all rows count.
- */
-function finder(
-  { namespaces }: SeriesLayout,
-  namespace: string,
-  selected: readonly number[] | null,
-): (pod: string | null) => readonly number[] {
-  const labeled = namespaces.get(namespace)?.pods;
-  const unlabeled = namespaces.get(null)?.pods;
-  const chosen = selected === null ? null : new Set(selected);
-  return (pod) => {
-    const some = labeled?.get(pod) ?? NO_ROWS;
-    const others = unlabeled?.get(pod) ?? NO_ROWS;
-    const all = others.length === 0 ? some : [...some, ...others];
-    return chosen === null ? all : all.filter((row) => chosen.has(row));
-  };
 }
