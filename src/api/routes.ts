@@ -242,7 +242,7 @@ export type JsonRouteId = JsonRoute['id'];
 
 export type AnswerOfRoute<Id extends JsonRouteId> = AnswerOf<JsonRouteOf<Id>['answers'][200]['schema']>;
 
-/** The parameters of a page. Those of its path are required, those of its query are not. */
+/** The parameters of a page. The parameters of its path are required, the parameters of its query are optional. */
 export type ParametersOf<Id extends JsonRouteId> = {
   readonly [Name in NameOf<Id, 'path'>]: string;
 } & { readonly [Name in NameOf<Id, 'query'>]?: string | undefined };

@@ -13,8 +13,8 @@ export interface HttpRequest {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body: string | null;
   /**
-   * Aborting it before the body has been read destroys the connection. The abort reason is a `DeadlineError` for a
-   * timeout.
+   * If the signal is aborted before the body has been read, the connection is destroyed. The abort reason is a
+   * `DeadlineError` for a timeout.
    */
   readonly signal: AbortSignal;
   readonly agents: HttpAgents;
@@ -86,8 +86,8 @@ function mustBeHttp(url: string): void {
 }
 
 /**
- * Returns why there is no complete response, for an error of `sendHttp`, `sendQuery` or `readBody`. A response with an
- * error status, such as 500, is complete and causes no such error. The message contains no part of the request.
+ * Returns why no complete response arrived, for an error of `sendHttp`, `sendQuery` or `readBody`. A response with an
+ * error status, such as 500, causes no such error. The message contains no part of the request.
  */
 export function failureWithoutAnswer(error: unknown, signal: AbortSignal): Failure {
   if (signal.aborted) {
@@ -111,7 +111,7 @@ function codeOf(error: unknown): string | undefined {
 }
 
 const CONNECTION_WORDS: Readonly<Record<string, string>> = {
-  ERR_INVALID_PROTOCOL: 'the url is neither http nor https',
+  ERR_INVALID_PROTOCOL: 'the URL is neither http nor https',
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was reset',
   ECONNABORTED: 'the connection was cut off',

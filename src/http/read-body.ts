@@ -143,19 +143,20 @@ const CODECS: ReadonlyMap<string, Codec> = new Map([
 
 /**
  * Largest compressed body that is decompressed synchronously, which takes 1 or 2 ms. The overhead of the thread pool is
- * as large. 4 MiB blocked the event loop for 200 ms.
+ * as large. Synchronous decompression of 4 MiB blocked the event loop for 200 ms.
  */
 const MOST_PACKED_BYTES = 16 * 1024;
 /**
  * For a larger body, `readBody` waits for `yieldIfDue` before it returns, because the caller needs 1 ms or more to
- * process the body; with the series of 15,000 pods, 10 to 40 ms.
+ * process the body. It needs 10 to 40 ms for the series of 15,000 pods.
  */
 const MOST_BYTES_AT_ONCE = 256 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
 /**
  * Reads and decompresses the body of a response. Throws `TooLargeError` if the body exceeds a limit before or after
- * decompression, `OverloadError` if all bodies of the pool together do, and the error of zlib if the body is broken.
+ * decompression, `OverloadError` if all bodies of the pool together exceed its limit, and the error of zlib if the body
+ * is broken.
  */
 export async function readBody(response: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
   const codec = CODECS.get(response.headers['content-encoding']?.toLowerCase() ?? '');
