@@ -66,14 +66,14 @@ export function createMetricSource(options: MetricSourceOptions): MetricSource {
           return null;
         }
       };
-      const runRound = async (): Promise<void> => {
+      const planAndSend = async (): Promise<void> => {
         const plan = await makePlan();
         if (plan === null) return;
         await sendRound(plan, round);
         learnWindows(plan, round, windows);
         readCapacities(plan, round);
       };
-      last = last.then(runRound).catch(onFault);
+      last = last.then(planAndSend).catch(onFault);
     },
     historyOf: (name) => sources.get(name)?.history() ?? null,
     loadAhead: (scaler) => {

@@ -33,7 +33,7 @@ export interface HoldInput {
   readonly history?: HistoryState;
   /** H: the time in which the metric must return values without a gap. */
   readonly holdSeconds: number;
-  /** H after a start of promscaler if no answer has shown a gap. Default: `holdSeconds`. */
+  /** Replaces H after a start of promscaler while no answer has shown a gap. Default: `holdSeconds`. */
   readonly startSeconds?: number;
   readonly periodSeconds: number;
   /** Scrape interval of the data source. Default: unknown. */
@@ -106,7 +106,10 @@ function secondsToProve(
   return cause === PROCESS_START && startTime !== null ? startSeconds : holdSeconds;
 }
 
-/** Returns the start or the last loss of data of a server, whichever is later; null: older than H, or unknown. */
+/**
+ * Returns the start or the last loss of data of a server, whichever is later. Null: both were more than H ago, or are
+ * unknown.
+ */
 function youthOf({ now, startTime, serverName, history = KEPT, holdSeconds }: HoldInput): {
   readonly began: Instant;
   readonly cause: string;
@@ -147,7 +150,10 @@ export interface HeldMetric {
   readonly key: string;
   /** The largest range in the queries of the metric, in seconds. */
   readonly rangeSeconds: number;
-  /** Seconds in which every series gets a new sample, which suffice if only promscaler was restarted. */
+  /**
+   * The time in seconds in which every series gets a new sample. Values for this time suffice if only promscaler was
+   * restarted.
+   */
   readonly startRangeSeconds: number;
   /** The data source, with the window that the query contains. */
   readonly source: SourceConfig | undefined;
@@ -162,7 +168,7 @@ export const NO_HOLDS: ScalerHolds = [];
 interface ScalerHoldInput {
   readonly scaler: Scaler;
   readonly samples: readonly Sample[];
-  /** In the order of the metrics; unset: every data source has only one url. */
+  /** In the order of the metrics; unset: every data source has only one URL. */
   readonly answers?: readonly Answer[];
   /** Maps `ageKey` to the age of a server. A server that did not answer, or whose age is unknown, is absent. */
   readonly ages: ReadonlyMap<string, SourceAge>;

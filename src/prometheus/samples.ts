@@ -235,7 +235,7 @@ function judgedValues(
   };
 }
 
-/** If the answer is partial, the error is not `missing`, because only this answer may lack the series. */
+/** If the answer is partial, the error is not `missing`, because the series may be absent only from this answer. */
 function noneSelected(answer: AnswerWithSeries, message: string): ErrorSample {
   const why = partialOf(answer);
   return why === null ? errorSample('missing', message) : errorSample('invalid', `${message}, and ${why}`);

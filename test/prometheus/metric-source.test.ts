@@ -217,7 +217,7 @@ describe('a round', () => {
     expect(answers.map((answer) => answer.class === 'failed' && answer.message)).toEqual([
       'data source "default" has no resource query for "gpu"',
       'the service config has no data source "nosuch"',
-      'namespace secret may not query data source "default"',
+      'namespace secret is not allowed to query data source "default"',
     ]);
     expect(asked).toEqual([]);
   });

@@ -6,7 +6,7 @@ import type { Series, SeriesColumns } from './columns.js';
 import { ANSWER_DEFAULTS } from '../../units/bounds.js';
 
 interface FromUrl {
-  /** The url that answered, by its position in the config. */
+  /** The position in the config of the URL that answered. */
   readonly urlIndex?: number | undefined;
 }
 
@@ -33,27 +33,30 @@ export type Answer =
   | (FromUrl & { readonly class: 'missing'; readonly message: string })
   /** The result is neither an instant vector nor a scalar, or contains a value that is not a number. */
   | (FromUrl & { readonly class: 'invalid'; readonly message: string })
-  /** The server sent an error, or the source did not answer. */
+  /** The server returned an error, or no complete response arrived. */
   | Failure;
 
 export type RunQuery = (query: string) => Promise<Answer>;
 
 export type AnswerWithSeries = Extract<Answer, { readonly series: unknown }>;
 
-/** Copies an answer with other fields. A spread would call the getter `series`, which creates an object per series. */
+/**
+ * Returns a copy of an answer with other values for these fields. A spread would call the getter `series`, which
+ * creates an object per series.
+ */
 export function withFields<A extends Answer, F extends object>(answer: A, fields: F): Changed<A, F> {
   const copy = Object.defineProperties({}, Object.getOwnPropertyDescriptors(answer));
   return Object.assign(copy, fields) as Changed<A, F>;
 }
 
-/** Applies to each class of answers in `A`. */
+/** Changes each class of answers in the union `A` separately. */
 type Changed<A, F> = A extends unknown ? Omit<A, keyof F> & F : never;
 
 /** Limits what is read of an answer, so that no server and no careless query can exhaust the memory. */
 export interface AnswerLimits {
   /** The limit of one answer, after decompression. */
   readonly answerBytes: number;
-  /** The limit of all answers that one data source is sending at the same time. */
+  /** The limit of all answers together that one data source is sending at the same time. */
   readonly unreadBytes: number;
   readonly series: number;
   readonly json: JsonBounds;

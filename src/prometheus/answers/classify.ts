@@ -47,16 +47,19 @@ const REASON_OF_STATUS: Readonly<Record<number, FailureReason>> = {
 };
 
 /**
- * Returns the class of an answer to an instant query. Checks in this order: status code, form, JSON, `status`,
- * warnings, result type, number of series, values. Keeps NaN and infinite values, which samples.ts checks. An empty
- * vector with a warning is `partial` without series, not `missing`. Source: algorithm.md, section 2.
+ * Returns the class of an answer to an instant query. Checks in this order: status code, JSON body, `status`, warnings,
+ * result type, number of series, values. Keeps NaN and infinite values, which samples.ts checks. An empty vector with a
+ * warning is `partial` without series, not `missing`. Source: algorithm.md, section 2.
  */
 export function classifyAnswer(http: HttpAnswer, maxSeries = DEFAULT_LIMITS.series): Answer {
   const read = readAnswerData(http);
   return 'class' in read ? read : classifyResult(read.data, read.why, maxSeries);
 }
 
-/** Returns the field `data` of an answer and `why` it may be incomplete (null: it is complete), or the failure. */
+/**
+ * Returns the field `data` of an answer, with the reason `why` it may be incomplete (null: it is complete). Returns a
+ * failure if there is no such field.
+ */
 function readAnswerData(http: HttpAnswer): { readonly data: Json; readonly why: string | null } | Failure {
   const json = parseObject(http.body);
   if (!isWholeAnswer(http.status)) return failedByStatus(http, json);
@@ -70,8 +73,8 @@ function readAnswerData(http: HttpAnswer): { readonly data: Json; readonly why: 
 }
 
 /**
- * Returns whether an answer with this status is complete. Status 203 is a complete answer that a proxy has changed.
- * Status 206 is only a part, whose series must not count as all series.
+ * Returns whether a response with this status contains the whole result of the query. With status 203, it does: a proxy
+ * has changed the response. With status 206, it contains only a part of the series.
  */
 export function isWholeAnswer(status: number): boolean {
   return status === 200 || status === 203;
@@ -95,8 +98,8 @@ function failedByStatus(http: HttpAnswer, json: Json | null): Failure {
 
 /**
  * Error messages of Thanos, Mimir and Cortex if one of their components did not answer. They have the status 422 and
- * the type `execution`, like an error of the query itself. `ResourceExhausted` is excluded: it is a limit of a
- * component that depends on the query, so that every url would report it.
+ * the type `execution`, like an error of the query itself. `ResourceExhausted` is excluded: the query exceeds a limit
+ * of a component, and would exceed it at every URL.
  */
 const PART_DOWN = /rpc error: code = (?!ResourceExhausted)|\bproxy Series\(\)|\breceive series from\b/;
 
@@ -131,8 +134,8 @@ function errorOf({ status }: HttpAnswer, type: string, error: unknown): string {
 }
 
 /**
- * Corrects the reason of a failure, which some engines report too generally. A 422 because a component is down is a
- * failure of the server, so that another url is tried. A query that VictoriaMetrics cannot parse is invalid and is
+ * Returns a more specific reason, because some engines report failures too generally. A 422 because a component is down
+ * is a failure of the server, so that another URL is tried. A query that VictoriaMetrics cannot parse is invalid and is
  * retried rarely.
  */
 function correctReason(

@@ -76,7 +76,7 @@ export interface SentRows {
   readonly spans: readonly number[];
   readonly counts: readonly number[];
   /** For each row, the row of the last layout that has the same labels; -1: there is none. */
-  readonly sources: readonly number[];
+  readonly lastRows: readonly number[];
 }
 
 /** A layout that keeps its labels as the bytes that were sent, so that the next answer can be compared. */
@@ -98,11 +98,11 @@ export class SentLayout extends SeriesLayout {
    * Creates the layout of a new answer and takes the places of known rows from the last layout. If one series changed
    * in each round, parsing the labels of all rows again took 5 % of the CPU time of a round with 10,000 scalers.
    */
-  static following(last: SentLayout | null, { body, spans, counts, sources }: SentRows): SentLayout {
+  static following(last: SentLayout | null, { body, spans, counts, lastRows }: SentRows): SentLayout {
     let size = 0;
     for (let at = 0; at < spans.length; at += 2) size += (spans[at + 1] ?? 0) - (spans[at] ?? 0) + 1;
     const bytes = Buffer.allocUnsafe(size);
-    const ends = new Int32Array(sources.length);
+    const ends = new Int32Array(lastRows.length);
     let to = 0;
     for (let row = 0; row < ends.length; row += 1) {
       to += body.copy(bytes, to, spans[2 * row], spans[2 * row + 1]);
@@ -113,10 +113,10 @@ export class SentLayout extends SeriesLayout {
     const places =
       known === null
         ? null
-        : sources.map((source, row) => {
+        : lastRows.map((lastRow, row) => {
             const [labels = {}] =
-              source < 0 ? parseLabels(bytes.toString('utf8', startOf(ends, row), ends[row])) : [];
-            return known[source] ?? placeOf(labels);
+              lastRow < 0 ? parseLabels(bytes.toString('utf8', startOf(ends, row), ends[row])) : [];
+            return known[lastRow] ?? placeOf(labels);
           });
     return new SentLayout(bytes, ends, Uint32Array.from(counts), places);
   }
@@ -259,7 +259,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 const KEEP_MS = 120_000;
 
 /**
- * Keeps the labels of the last answer to each query of one url, because the next answer nearly always has the same
+ * Keeps the labels of the last answer to each query of one URL, because the next answer nearly always has the same
  * labels. At the memory limit, the labels that were kept first stay: otherwise each query would replace the labels of
  * another query in each round.
  */

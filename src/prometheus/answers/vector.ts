@@ -40,7 +40,7 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 const SPACE = 0x20;
 
-/** How many `VectorBounds.items` an element without labels has, and the JSON around all elements. */
+/** What counts toward `VectorBounds.items`: each element (without its labels), and the JSON around the elements. */
 const ITEMS_OF_ROW = 6;
 const ITEMS_AROUND = 16;
 /** If the members after the data are longer, the JSON parser reads the answer, with its own limits. */
@@ -93,7 +93,7 @@ class VectorReader {
   readonly #values: number[];
   readonly #spans: number[] = [];
   readonly #counts: number[] = [];
-  readonly #sources: number[] = [];
+  readonly #lastRows: number[] = [];
   /** The row of the known layout that the next series should have. */
   #next = 0;
   #searches: number;
@@ -122,13 +122,13 @@ class VectorReader {
     do {
       if (row >= this.#bounds.series || !this.#skip(ROW_HEAD)) return null;
       const from = this.#at;
-      const source = this.#skipKnown();
-      const count = source < 0 ? this.#readLabels() : (this.#known?.counts[source] ?? 0);
+      const lastRow = this.#skipKnown();
+      const count = lastRow < 0 ? this.#readLabels() : (this.#known?.counts[lastRow] ?? 0);
       if (count === null) return null;
       this.#spans.push(from, this.#at);
       this.#counts.push(count);
-      this.#sources.push(source);
-      isSame &&= source === row;
+      this.#lastRows.push(lastRow);
+      isSame &&= lastRow === row;
       items += ITEMS_OF_ROW + count;
       if (!this.#skip(PAIR_HEAD) || !this.#readTime() || !this.#readValue(row)) return null;
       row += 1;
@@ -145,7 +145,7 @@ class VectorReader {
             body,
             spans: this.#spans,
             counts: this.#counts,
-            sources: this.#sources,
+            lastRows: this.#lastRows,
           });
     return { layout, values, seconds: this.#seconds, rest };
   }
@@ -276,7 +276,7 @@ class VectorReader {
     if (body.length - this.#at > MAX_REST_BYTES) return undefined;
     const head = `${START}${hasPlainHead ? '' : NOT_PARTIAL},"data":0`;
     const rest = parseObject(head + body.toString('utf8', this.#at));
-    // Rejects a second `data` or `status` in the rest, which would have replaced the first one.
+    // JSON parsers keep the last duplicate, so a second `data` or `status` in the rest is rejected.
     return rest?.['data'] === 0 && rest['status'] === 'success' ? rest : undefined;
   }
 }

@@ -11,7 +11,7 @@ import { createUrlClient, type SeriesCounts, type UrlClient } from './url-client
 
 /** Client for one server. No method throws. */
 export interface PrometheusServer {
-  /** The host of the url; unset: the data source has only this server. */
+  /** The host of the URL; unset: the data source has only this server. */
   readonly name?: string;
   readonly query: (query: string, options: QueryOptions) => Promise<Answer>;
   /**
@@ -25,13 +25,13 @@ export interface PrometheusServer {
 
 /** Client for one data source. No method throws. */
 export interface PrometheusClient extends PrometheusServer {
-  /** One client for each url, in the order of the config. */
+  /** One client for each URL, in the order of the config. */
   readonly servers: readonly PrometheusServer[];
   /** Detects the flavor if the config does not set it. Returns false if no server answered. */
   readonly recognize: (options: QueryOptions) => Promise<boolean>;
   /** Returns the config, corrected for the recognized server. */
   readonly fittingConfig: () => SourceConfig;
-  /** The number of series in the answers of all urls since the process started. */
+  /** The number of series in the answers of all URLs since the process started. */
   readonly series: () => SeriesCounts;
 }
 
@@ -41,8 +41,8 @@ const RETRY_REASONS: ReadonlySet<FailureReason> = new Set(['connection', 'server
 const RETRY_PAUSE_MS = 250;
 
 /**
- * Creates a client that tries the urls of a data source in order, but recently failed ones last. All attempts share one
- * deadline: each url gets an equal share of the time that is left. `env` is for authentication.
+ * Creates a client that tries the URLs of a data source in order. URLs that failed recently come last. All attempts share one
+ * deadline: each URL gets an equal share of the time that is left. `env` is for authentication.
  */
 export function createPrometheusClient(
   config: SourceConfig,

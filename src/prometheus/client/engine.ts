@@ -31,7 +31,10 @@ export function createEngine(config: SourceConfig): Engine {
   };
 }
 
-/** Members that only VictoriaMetrics sends: a single node `stats` after the data, a cluster `isPartial` before it. */
+/**
+ * Members that only VictoriaMetrics sends: a single node sends `stats` after the data, a cluster sends `isPartial`
+ * before it.
+ */
 const STATS = /"stats":\s?\{\s?"seriesFetched"/;
 const IS_PARTIAL = /^\s?\{\s?"status":\s?"success",\s?"isPartial":/;
 const LOOKED_AT = 400;

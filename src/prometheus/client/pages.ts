@@ -11,10 +11,10 @@ type GetPage = (path: string, options: QueryOptions & { readonly accept?: string
 const RUNTIME_INFO_PATH = '/api/v1/status/runtimeinfo';
 const METRICS_PATH = '/metrics';
 
-/** `unavailable`: the server did not answer; null: the server reports no start time. */
+/** `unavailable`: no complete response arrived, or its status is 5xx or 206; null: the server reports no start time. */
 type ReadStartTime = (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
 
-/** How long a missing page is not requested again. */
+/** After a page without a start time, the page is not requested again for this time. */
 const REST_MS = 600_000;
 
 /**
@@ -48,7 +48,10 @@ export function createStartTimeReader(parts: {
   };
 }
 
-/** Returns whether the response does not show the content of the page: the server failed, or it is partial (206). */
+/**
+ * Returns whether a response with this status does not show what the server reports: the server failed, or the response
+ * is partial (206).
+ */
 function isInconclusive(status: number): boolean {
   return status >= 500 || (status < 300 && !isWholeAnswer(status));
 }
@@ -71,7 +74,7 @@ function readStorageStart(page: string): Instant | null {
 
 /** A store with recent data in the list of a Thanos querier. */
 export interface Store {
-  /** Its address. */
+  /** Address of the store. */
   readonly name: string;
   /** Identifies the data of the store: its label sets, or its address if it has no labels. */
   readonly keys: readonly string[];

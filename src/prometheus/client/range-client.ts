@@ -34,7 +34,7 @@ const ATTEMPTS = 3;
 const RETRY_PAUSE_MS = 500;
 const MAX_RETRY_AFTER_SECONDS = 60;
 
-/** Creates a client for range queries. It tries the urls in order, and all of them again if all servers failed. */
+/** Creates a client for range queries. It tries the URLs in order, and all of them again if all servers failed. */
 export function createRangeClient(config: SourceConfig, clock: Clock, env: Environment = {}): RangeClient {
   const send = createSend(config, clock, env);
   const slots = createSemaphore(config.maxConcurrentQueries);

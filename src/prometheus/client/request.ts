@@ -20,10 +20,10 @@ import type { Environment, OutgoingRequest, SignedHeaders, SignIn } from '../sig
 import { createSigV4 } from '../sign-in/sigv4.js';
 
 export interface QueryOptions {
-  /** The time limit for all urls of a source together, at least 1 ms. */
+  /** The time limit for all URLs of a source together, at least 1 ms. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** False: each url is tried only once, because the source is known to fail. Default: true. */
+  /** False: each URL is tried only once, because the source is known to fail. Default: true. */
   readonly mayRetry?: boolean;
   /** The only namespace that needs the query. Unset: several namespaces or the service itself need the query. */
   readonly namespace?: string | undefined;
@@ -34,8 +34,8 @@ export interface SourceRequest {
   readonly url: string;
   readonly parameters?: Readonly<Record<string, string>>;
   /**
-   * Whether the request is a query. A round has hundreds of them, so they are sent without axios (see `sendQuery`). The
-   * parameters are sent as a form, because a query may be longer than a URL may be, unless the server refuses POST.
+   * Whether the request is a query. A round has hundreds of queries, so they are sent without axios (see `sendQuery`).
+   * The parameters are sent as a form unless the server rejects POST, because a query may be too long for a URL.
    */
   readonly isQuery?: boolean;
   /** The limit of all attempts together. */
@@ -45,7 +45,7 @@ export interface SourceRequest {
   readonly accept?: string | undefined;
 }
 
-/** A complete HTTP answer with any status, or the reason why there is none. */
+/** A complete HTTP response with any status, or the reason why none arrived. */
 export type SendResult = HttpReply | Failure;
 
 export interface HttpReply extends HttpAnswer {
@@ -56,7 +56,7 @@ export interface HttpReply extends HttpAnswer {
   /** Whether a response header contains the host name, as VictoriaMetrics sends it. */
   readonly hasServerHostname: boolean;
   readonly bytes: Buffer;
-  /** Replaces the credentials of the request, which a server may quote in its error message. */
+  /** Replaces the credentials of the request in a text, because a server may quote them in its error message. */
   readonly redact: (text: string) => string;
 }
 
@@ -73,8 +73,8 @@ const MIN_SECRET_LENGTH = 4;
 
 /**
  * Creates a function that sends requests to the servers of one data source. The servers share connections, credentials
- * and the limit for answers. A request is sent again if the token has been replaced since a 401, and by GET if the
- * server refuses POST.
+ * and the limit for answers. After a 401, a request is sent again if the token has been replaced since. If the server
+ * rejects POST, the request is sent again with GET.
  */
 export function createSend(config: SourceConfig, clock: Clock, env: Environment = {}): Send {
   const httpAgent = new HttpAgent({ keepAlive: true });
@@ -172,7 +172,7 @@ export function createSend(config: SourceConfig, clock: Clock, env: Environment 
     });
 }
 
-/** Returns host and port of the url of a data source, for messages. */
+/** Returns host and port of the URL of a data source, for messages. */
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'the data source';
 }
@@ -279,7 +279,7 @@ class Received implements HttpReply {
   }
 }
 
-/** Replaces tokens in a body. Not for secrets of `headers`, which may also be the values of labels. */
+/** Replaces tokens in a body. Must not be used for secrets of `headers`, because a label may have the same value. */
 function withoutSecrets(bytes: Buffer, secrets: readonly string[]): Buffer {
   const found = secrets.filter((secret) => bytes.includes(secret));
   if (found.length === 0) return bytes;

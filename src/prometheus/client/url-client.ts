@@ -12,19 +12,21 @@ import { type Engine, engineOfBuild, FLAVOR_PARAMETERS, isVictoriaMetricsAnswer 
 import { createStartTimeReader, createStoresReader, type ReadStores } from './pages.js';
 import { hostOf, type HttpReply, type QueryOptions, type Send, type SendResult } from './request.js';
 
-/** Queries one url of a data source and remembers whether it recently failed. No method throws. */
+/** Queries one URL of a data source and remembers whether it recently failed. No method throws. */
 export interface UrlClient {
-  /** The host of the url, without credentials. */
+  /** The host of the URL, without credentials. */
   readonly name: string;
   readonly queryUrl: (query: string, options: QueryOptions) => Promise<Answer>;
-  /** `unavailable`: the server did not answer; null: the server reports no start time. */
+  /**
+   * `unavailable`: no complete response arrived, or its status is 5xx or 206; null: the server reports no start time.
+   */
   readonly startTime: (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
-  /** `unavailable`: the server did not answer. */
+  /** `unavailable`: no complete response arrived, or its status is 5xx. */
   readonly isVictoriaMetrics: (options: QueryOptions) => Promise<boolean | 'unavailable'>;
   readonly stores: ReadStores;
   readonly isDoubtful: () => boolean;
   /**
-   * Whether a query should try the other urls first, so that it does not spend half of its time on a failed url. Every
+   * Whether a query should try the other URLs first, so that it does not spend half of its time on a failed URL. Every
    * 30 s after a failure, the value is false for one query, which tests whether the server has recovered.
    */
   readonly goesLast: () => boolean;
@@ -40,7 +42,10 @@ export interface SeriesCounts {
   readonly read: number;
 }
 
-/** Flavors with which the list of stores is read: the config of a Thanos querier may not set its flavor. */
+/**
+ * The list of stores is also read with the flavor `prometheus`, because it is the default: the config of a Thanos
+ * querier may not set a flavor.
+ */
 const HAS_STORES: ReadonlySet<Flavor> = new Set(['thanos', 'prometheus']);
 
 const QUERY_PATH = '/api/v1/query';
@@ -52,9 +57,9 @@ export function createUrlClient(
   url: string,
   options: {
     readonly config: SourceConfig;
-    /** Position of the url in the config; null: it is the only one. */
+    /** Position of the URL in the config; null: it is the only one. */
     readonly index: number | null;
-    /** Shared by all urls of the data source. */
+    /** Shared by all URLs of the data source. */
     readonly engine: Engine;
     readonly send: Send;
     readonly clock: Clock;
@@ -63,7 +68,7 @@ export function createUrlClient(
   const { config, index, engine, send, clock } = options;
   const host = hostOf(url);
   const base = withoutTrailingSlashes(url);
-  /** When the next query may try this url first; null: it has not failed. */
+  /** When the next query may try this URL first; null: it has not failed. */
   let nextTryMs: number | null = null;
   const silence = createSilence(clock);
   const layouts = new KeptLayouts(clock);
@@ -105,7 +110,7 @@ export function createUrlClient(
     const reading = isWhole
       ? readVector(bytes, known, { series: limits.series, items: limits.json.items })
       : null;
-    // Checks only these answers, because only VictoriaMetrics adds members to a complete answer.
+    // Any other answer has no additional members, so it is not from VictoriaMetrics.
     const mayBeOther = reading === null || reading.rest !== null;
     if (mayBeOther && engine.config().ifVictoriaMetrics !== null && isVictoriaMetricsAnswer(bytes))
       engine.recognize();
@@ -164,9 +169,9 @@ interface Silence {
 }
 
 /**
- * A server may throttle the queries of one namespace, such as expensive queries or those of a tenant. Queries of other
- * namespaces are still sent, unless the server also throttles a second namespace or a query that several namespaces
- * share.
+ * A server may throttle the queries of one namespace, for example because they are expensive, or the queries of a
+ * tenant. Queries of other namespaces are still sent, unless the server also throttles a second namespace or a query
+ * that several namespaces share.
  */
 function createSilence(clock: Clock): Silence {
   const byNamespace = new Map<string, { readonly untilMs: number; readonly reason: FailureReason }>();

@@ -12,10 +12,13 @@ export interface SourceConfig {
   /** The URL under which people open the UI of the server, without credentials. Unset: no links are shown. */
   readonly externalUrl?: string | undefined;
   readonly flavor: Flavor;
-  /** Time limit of a query over all urls. A query is also limited to half of the sync period. */
+  /** Time limit of a query over all URLs. A query is also limited to half of the sync period. */
   readonly timeoutSeconds: number;
   readonly maxConcurrentQueries: number;
-  /** Limits on the queries of one namespace in a round, and on their seconds. Unset: no limit. See `QueryLimits`. */
+  /**
+   * Limits on the number of queries of one namespace in a round, and on the seconds that they take. Unset: no limit.
+   * See `QueryLimits`.
+   */
   readonly maxQueriesPerNamespace?: number | undefined;
   readonly maxQuerySecondsPerNamespace?: number | undefined;
   /** See `AnswerLimits`. */
@@ -57,7 +60,7 @@ export interface SourceConfig {
 const LEAST_DEADLINE_SECONDS = 1;
 
 /**
- * Returns the time limit of a query over all urls of its source: the timeout of the source or half the period,
+ * Returns the time limit of a query over all URLs of its source: the timeout of the source or half the period,
  * whichever is shorter, but at least 1 s.
  */
 export function queryDeadlineSeconds(source: SourceConfig, periodSeconds: number): number {

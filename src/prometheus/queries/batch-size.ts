@@ -1,17 +1,20 @@
-/** Maximum number of workloads in a query, which then costs Prometheus about as much as three small queries. */
+/** Maximum number of workloads in a query. Such a query costs Prometheus about as much as three small queries. */
 const MOST_WORKLOADS = 100;
 
-/** A query may contain more workloads if it is expected to take at most this share of its time limit. */
+/** The number of workloads grows only while a query is expected to take at most this share of its time limit. */
 const AIMED_SHARE = 1 / 2;
 /** The size grows at most by this factor per round, because the cost of larger queries is only extrapolated. */
 const MOST_GROWTH = 4;
-/** If queries for n workloads timed out, only an answer to a query for at least this share of n lowers the number. */
+/**
+ * After a timeout of queries for n workloads, only an answer to a query for at least this share of n lowers the maximum
+ * number of workloads.
+ */
 const LEAST_EVIDENCE = 1 / 4;
 /** The weight of a round in the estimated cost is multiplied by this in each further round. */
 const MEMORY = 0.5;
 /** If a query took this many times as long as a larger query, its time is ignored, because it waited in a queue. */
 const WAITED = 1.1;
-/** This number of rounds after a query was rejected for its size, twice as many workloads are tried again. */
+/** After a query was rejected for its size, twice as many workloads are tried again after this number of rounds. */
 const REJECTED_ROUNDS = 20;
 /**
  * The time limit of the engine may be shorter than that of promscaler. The assumed limit grows by this factor in each

@@ -140,8 +140,8 @@ function readingIn(answer: Answer, at: Instant): CapacityReading | null {
 const PART = 'promscaler_part';
 
 /**
- * Three periods of a day: the name of each, and how many hours ago it ended. The latest one ended an hour ago, because
- * the last hour is compared with the three days.
+ * Three periods of a day: the name of each, and how many hours ago it ended. The latest period ended an hour ago,
+ * because the last hour is compared with the three days.
  */
 const DAYS = [
   ['day-1', 1],

@@ -10,7 +10,7 @@ import { type Answer, withFields } from '../answers/answer.js';
 type CheckName = 'guard' | 'freshness' | 'backlog' | 'capacity' | 'served';
 
 export interface MetricChecks {
-  /** With a value for each variable. */
+  /** The queries, with all variables replaced. */
   readonly queries: Readonly<Partial<Record<CheckName, string>>>;
   /** The limit of `freshness`; unset: the metric has no such query. */
   readonly maxAgeSeconds?: number;
@@ -29,7 +29,7 @@ const MAX_AHEAD_SECONDS = 120;
 /** 2001-09-09 in Unix seconds. A smaller result of a freshness query is a duration, or a time in another unit. */
 const LEAST_PLAUSIBLE_SECONDS = 1_000_000_000;
 
-/** `value`: the backlog or the capacity; unset: it is another check, or the number is unknown. */
+/** `value`: the backlog or the capacity; unset: the check returns no number, or the number is unknown. */
 type Verdict = { readonly value?: number } & (
   | { readonly kind: 'good' }
   | { readonly kind: 'doubtful'; readonly why: string }
@@ -114,7 +114,7 @@ function judgeCapacity(answer: Answer): Verdict {
   return { ...believed(answer.class === 'partial' ? `capacity: ${answer.why}` : null), value };
 }
 
-/** A guard holds if it has at least one series and no value is 0 or NaN. */
+/** A guard passes if it has at least one series and no value is 0 or NaN. */
 function judgeGuard(answer: Answer, limits: CheckLimits): Verdict {
   if (answer.class === 'failed' || answer.class === 'invalid') return unusable('guard', answer);
   const series = answer.class === 'missing' ? [] : answer.series;

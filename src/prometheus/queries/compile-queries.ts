@@ -119,7 +119,10 @@ function sourceFor(
   const source = sources.get(name);
   if (source === undefined) return refused('bad_query', `the service config has no data source "${name}"`);
   if (source.namespaces.length === 0 || source.namespaces.includes(namespace)) return source;
-  return refused('unauthorized', `namespace ${namespace} may not query data source "${source.name}"`);
+  return refused(
+    'unauthorized',
+    `namespace ${namespace} is not allowed to query data source "${source.name}"`,
+  );
 }
 
 function refused(

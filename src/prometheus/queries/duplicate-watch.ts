@@ -53,7 +53,10 @@ const APART_MS = 20_000;
 const AGAIN_MS = 600_000;
 /** A finding that no document has used for this time is dropped. */
 const FORGET_MS = 7_200_000;
-/** Limits a check: it contains each namespace twice, and VictoriaMetrics rejects queries above 16 KiB. */
+/**
+ * Limits the query of a check, because it contains each namespace twice, and VictoriaMetrics rejects queries above 16
+ * KiB.
+ */
 const MAX_NAMESPACES = 100;
 
 interface Look {

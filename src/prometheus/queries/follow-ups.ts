@@ -10,7 +10,7 @@ import type { OpenSource } from './open-source.js';
 import type { Plan } from './plan-round.js';
 import { type TotalLoad, totalLoad, windowOfMetric } from './total-load.js';
 
-/** Queries that are sent only if the decision needs them, and facts that the data sources know. */
+/** Queries that are sent only if the decision needs them, and results of earlier queries. */
 export interface FollowUps {
   /**
    * Returns the answer to the query that ranks the pods of a due scaler; null: its document has no such query. The
@@ -62,7 +62,7 @@ export interface CheckedScaler {
   readonly metrics: ReadonlySet<number>;
   /** The names of the target's pods. */
   readonly pods: ReadonlySet<string>;
-  /** Whether a result of the last minute may be used again. */
+  /** Whether a result of the last minute may be used again, because the decision is not applied. */
   readonly mayBeKept: boolean;
 }
 

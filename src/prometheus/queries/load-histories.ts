@@ -20,8 +20,8 @@ import { selectLoad, type TotalLoad } from './total-load.js';
 /** Reads the loads of earlier days for the forecasts of a data source. */
 export interface LoadHistories {
   /**
-   * Returns the known history, which is at most a minute old. Reads parts that are missing or an hour old in the
-   * background. Undefined: nothing was read yet.
+   * Returns the known history, which is at most a minute old. In the background, reads parts that are missing or an
+   * hour old. Undefined: nothing was read yet.
    */
   readonly read: (asked: AskedHistory, signal: AbortSignal) => LoadHistory | undefined;
   /** Returns the load that the last answers predict for the next hour; null: nothing was read for this scaler. */
@@ -295,7 +295,7 @@ function learn(entry: Entry, { part, range, answer, load, nowMs }: Learned): voi
   entry.left = entry.left.filter((one) => one !== part);
   const isRefused = answer.class === 'failed' && isServerFailure(answer.reason);
   if (isRefused) {
-    // The part is read again after all others, because the server may fail for this part only.
+    // The part is read again after all other parts, because the server may fail for this part only.
     entry.left.push(part);
     entry.failures += 1;
     entry.retryMs = nowMs + Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** (entry.failures - 1));

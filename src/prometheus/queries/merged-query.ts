@@ -72,8 +72,8 @@ interface Found {
  * Creates a merged query. An answer is clean if it is a value or has no series. A query whose answer is not clean is
  * split into halves, in this round and the next ones and within the budget, until the members that cause the failure
  * are known. From then on, members with the same kind of failure share a query. After 40 rounds, such a member is
- * queried alone; if the answer is clean, it shares a query with the clean members again. `onTooMany`: a query for this
- * number of members is too large, although the queries for its halves are not.
+ * queried alone; if the answer is clean, it shares a query with the clean members again. `onTooMany` is called if a
+ * query for this number of members is too large, although the queries for its halves are not.
  */
 export function createMergedQuery(parts: {
   /** Plural name of the members in messages. */

@@ -32,7 +32,10 @@ const LOWERED_ROUNDS = 20;
 /** A query is kept until its answer exceeds the planned share by this factor (90 % of `maxSeries`). */
 const KEPT_EXCESS = 1.2;
 
-/** Assumed before the first answer: 10 pods with 2 containers. One query for all pods could be too large. */
+/**
+ * The number of series that is assumed before the first answer: 10 pods with 2 containers. One query for all pods could
+ * be too large.
+ */
 const SERIES_PER_SCALER = 20;
 
 /** VictoriaMetrics rejects queries above 16 KiB. */

@@ -55,8 +55,8 @@ export interface OpenSource {
   readonly histories: LoadHistories;
   readonly duplicates: DuplicateWatch | null;
   /**
-   * Returns the config with which a query is sent: that of the recognized server, with queries that count no
-   * duplicates. The window is that of `planned`, which is the config in the plan of the round.
+   * Returns the config with which a query is sent. Flavor and resource queries fit the recognized server, and the
+   * queries count no duplicates. The window is the window in `planned`, the config in the plan of the round.
    */
   readonly configFor: (planned: SourceConfig) => SourceConfig;
   readonly history: () => HistorySource;

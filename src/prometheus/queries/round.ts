@@ -61,13 +61,12 @@ export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
   const sendPlanned = async (query: PlannedQuery): Promise<void> => {
     const recognized = recognizing.get(query.source.name) ?? null;
     if (recognized !== null) await recognized;
-    const source = mustGet(sources, query.source.name);
+    const open = mustGet(sources, query.source.name);
     if (query.kind === 'alone') {
-      answers.store(query.key, await source.queue.query(query.text, optionsFor(query)));
+      answers.store(query.key, await open.queue.query(query.text, optionsFor(query)));
       return;
     }
-    const sent =
-      query.kind === 'byNamespace' ? await sendByNamespace(query, source) : sendByPod(query, source);
+    const sent = query.kind === 'byNamespace' ? await sendByNamespace(query, open) : sendByPod(query, open);
     await Promise.all(
       Array.from(sent, async ([member, answer]) => answers.store(mustGet(query.keys, member), await answer)),
     );
@@ -112,7 +111,10 @@ function rotate<T>(list: readonly T[], round: number): readonly T[] {
   return [...list.slice(start), ...list.slice(0, start)];
 }
 
-/** Returns a function for the budget of the queries of a namespace; `namespace` null: of several namespaces. */
+/**
+ * Returns a function that returns the budget for the queries of a namespace; null instead of a namespace: the query is
+ * for several namespaces.
+ */
 function createBudgets(): (source: string, namespace: string | null) => SplitBudget {
   const bySource = new Map<string, { left: number }>();
   const budgets = new Map<string, SplitBudget>();

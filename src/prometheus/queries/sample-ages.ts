@@ -40,7 +40,7 @@ export interface CheckedMetric {
   readonly valueAtSeconds: number | null;
   /** Time limit of all queries together. */
   readonly seconds: number;
-  /** Whether a result of the last minute may be used. It may be for a decision that patches nothing. */
+  /** Whether a result of the last minute may be used, because the decision is not applied. */
   readonly mayBeKept: boolean;
 }
 
@@ -51,8 +51,8 @@ const INTERVAL_KEPT_MS = 600_000;
 
 const KEPT_MS = 60_000;
 /**
- * How long the result that samples are old is used without a new check. It may concern all scalers of a source, which
- * is then probably overloaded.
+ * If samples were old, they are not checked again for this time: all scalers of the source may have old samples,
+ * because the source is overloaded.
  */
 const OLD_KEPT_MS = 30_000;
 
@@ -148,7 +148,8 @@ export function createSampleAges(clock: Clock): SampleAges {
       try {
         const why = await checkNow(checked, runQuery);
         kept.set(key, { atMs: startMs, why }, clock.now());
-        // Late samples have the time of their scrape: the server does not say whether they arrived before the value.
+        // A sample that arrives late has the timestamp of its scrape: the server does not report whether it arrived
+        // before the value was evaluated.
         return why ?? (last !== undefined && last.why !== null ? MAYBE_OLD : null);
       } catch (error) {
         if (error instanceof Unanswered) return `the age of its samples is unknown: ${error.message}`;

@@ -10,7 +10,10 @@ import { allowedGapSeconds, type TargetAge } from '../source/judge-ages.js';
 const SEEN_SECONDS = 3600;
 const SEEN_STEP_SECONDS = 120;
 
-/** VictoriaMetrics shows samples up to this many seconds after their scrape. Measured with version 1.145: 1 to 3 s. */
+/**
+ * In VictoriaMetrics, queries may return a sample only this many seconds after its scrape. Measured with version 1.145:
+ * 1 to 3 s.
+ */
 const VISIBLE_SECONDS = 3;
 
 /**
@@ -46,7 +49,10 @@ export interface CheckedSelector {
   readonly offsetSeconds: number;
   /** The `by` clause with the labels that identify a target. */
   readonly by: string;
-  /** Only series of these pods and, unless `isOfPodsOnly`, series without a pod count; null: all series count. */
+  /**
+   * The pods whose series are included; null: all series. Series without the label `pod` are included unless
+   * `isOfPodsOnly`.
+   */
   readonly pods: ReadonlySet<string> | null;
   readonly isOfPodsOnly?: boolean;
   /**
@@ -111,7 +117,7 @@ function intervalsOf(series: readonly Read[], unknown: number): Intervals {
 }
 
 export interface ReadTarget extends TargetAge {
-  /** The labels that identify the target; empty: the samples in the range have no target that lives. */
+  /** The labels that identify the target; empty: the range has samples, but the selector has no live target. */
   readonly labels: Labels;
   /** Whether the target is known to have no samples in the hour before the range. */
   readonly isNew: boolean;
@@ -170,7 +176,9 @@ interface Ends {
   readonly newest: readonly Read[];
   /** The newest samples in the first `gap` seconds of the range; null: not needed, or the server rejects the query. */
   readonly start: readonly Read[] | null;
-  /** The newest samples before the range; null: as for `start`, or the server is not VictoriaMetrics. */
+  /**
+   * The newest samples before the range; null: not needed, the server rejects the query, or it is not VictoriaMetrics.
+   */
   readonly before: readonly Read[] | null;
 }
 
@@ -290,7 +298,7 @@ interface Read {
   readonly at: number;
 }
 
-/** Returns the series of an answer that count. Returns null and throws under the conditions of `readAll`. */
+/** Returns the series that belong to the selected pods. Returns null or throws like `readAll`. */
 function readCounted(answer: Answer, { pods, isOfPodsOnly }: CheckedSelector): readonly Read[] | null {
   if (pods === null) return readAll(answer);
   if (isOfPodsOnly !== true)

@@ -23,11 +23,11 @@ export interface SignedHeaders {
 export interface SignIn {
   /** Throws a `CredentialError`, or the reason of `signal` once it is aborted. */
   readonly headersFor: (request: OutgoingRequest, signal: AbortSignal) => Promise<SignedHeaders>;
-  /** Returns whether a request that was answered with this status should be sent again with new headers. */
+  /** Returns whether a request whose response has this status should be sent again with new headers. */
   readonly renew: (status: number, signed: SignedHeaders) => boolean;
 }
 
-/** Sends a token in the Authorization header. If the server answers 401, a new token is requested. */
+/** Sends a token in the Authorization header. After a response with status 401, a new token is requested. */
 export function createBearer(token: Renewed<string>): SignIn {
   return {
     headersFor: async (_request, signal) => {

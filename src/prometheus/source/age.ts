@@ -27,8 +27,8 @@ export function urlIndexOf(answer: Answer | undefined): number | undefined {
 export interface SourceAges {
   /**
    * Reads the age of a server with a request that is sent after the call, so that the age applies to every answer
-   * received before it. After an earlier request, the server could have been emptied and restarted. `urlIndex`: the
-   * server that answered; default: the worst age of all servers. Never rejects.
+   * received before the call. A server could have been emptied and restarted between an earlier request and the answer.
+   * `urlIndex`: the server whose age is read; default: returns the worst age of all servers. Never rejects.
    */
   readonly read: (signal: AbortSignal, urlIndex?: number) => Promise<SourceAge>;
 }
@@ -39,9 +39,9 @@ const TIMEOUT_MS = 2000;
 const APART_MS = 100;
 
 /**
- * A longer silence always counts as a gap, because the source may have lost its history or scraped nothing. After a
- * network partition, for example, a rate has a quarter of its value at the second scrape, although the start time is
- * old.
+ * If the source does not answer for longer than this, a gap is always assumed: it may have lost data or missed scrapes,
+ * even if its start time is old. For example, after a network partition, a rate has a quarter of its value at the
+ * second scrape.
  */
 const LONGEST_SILENCE_SECONDS = 60;
 

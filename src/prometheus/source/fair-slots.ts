@@ -107,7 +107,7 @@ export function createFairSlots<T extends SlotRequest>(options: {
     const share = Math.max(SLOW_SHARE, withSlow / namespaces.size);
     const slowMost = isAlone ? most : Math.max(1, Math.min(most - 1, Math.floor(most * share)));
     if (slow === null || slowRunning >= slowMost) return usual?.usual.take() ?? null;
-    // One slow query may always run, so that slow queries do not wait until there are no others.
+    // One slow query may always run: otherwise slow queries would wait until no other query waits.
     return usual === null || (slowRunning === 0 && most > 1) ? slow.slow.take() : usual.usual.take();
   };
 

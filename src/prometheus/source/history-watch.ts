@@ -22,7 +22,7 @@ export const KEPT: HistoryState = { state: 'kept', loss: null };
 
 /** Detects whether a server has lost all or a part of its data. */
 export interface HistoryWatch {
-  /** Called when the server has reported since when it stores data: that time alone shows whether it has lost data. */
+  /** Called if the server has reported its start time, which alone shows whether it has lost data. */
   readonly startKnown: () => void;
   /** Returns the query whose answer is passed to the next call of `learn`. */
   readonly query: () => string;
@@ -51,8 +51,9 @@ const LONGEST_DOUBT_MS = 3_600_000;
 const UNSENT_SECONDS = 60;
 
 /**
- * Prometheus writes the stale marker of a target 1.1 scrape intervals after the time of the marker. Target counts for
- * more recent times would change with each scale-in. Source: prometheus scrape/scrape.go, endOfRunStaleness.
+ * Prometheus writes the staleness marker of a target 1.1 scrape intervals after the time of the marker. The number of
+ * targets at a more recent time would change with each scale-in. Source: prometheus scrape/scrape.go,
+ * endOfRunStaleness.
  */
 const LATE_MARKER_SCRAPES = 1.5;
 const LEAST_LATENESS_SECONDS = 60;
@@ -69,8 +70,8 @@ interface Reference {
 
 /**
  * Detects a loss by comparing two answers of the same server: the number of targets at a past time, as reported in the
- * last round and now. A scale-in or a removed job does not change the number for a past time. A store that was emptied
- * or is no longer queried does. `name`: the name of the server; undefined: the data source has only one server.
+ * last round and now. A scale-in or a removed job does not change the number for a past time, but a store that was
+ * emptied or is no longer queried does. `name`: the name of the server; undefined: the data source has only one server.
  */
 export function createHistoryWatch(
   clock: Clock,

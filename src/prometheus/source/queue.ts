@@ -40,7 +40,10 @@ export interface QueryQueue {
   readonly isBusy: () => boolean;
 }
 
-/** The answer to a query, and how many seconds the server took; null: the time is unknown, or says nothing. */
+/**
+ * The answer to a query, and how many seconds the server took; null: the time is unknown, or does not show the cost of
+ * the query.
+ */
 export interface TimedAnswer {
   readonly answer: Answer;
   readonly seconds: number | null;
@@ -155,7 +158,7 @@ export function createQueryQueue(parts: {
     resolve(answer);
   };
 
-  /** While only one query is sent in each round, no scaler shows more than the failure of that query. */
+  /** While each round sends only one query, adds to its failure since when the queries have failed. */
   const withSince = (failure: Failure): Failure =>
     isProbing && failingSince !== null ? { ...failure, since: failingSince } : failure;
 
@@ -327,8 +330,8 @@ function reportOf(
 }
 
 /**
- * Returns the least difference in seconds between the clocks, negative if the server is behind; null: unknown. It is 0
- * if the evaluation time lies between the request and the answer on the local clock.
+ * Returns the minimum difference in seconds between the clocks, which is negative if the clock of the server is behind;
+ * null: unknown. It is 0 if the evaluation time lies between the request and the answer on the local clock.
  */
 function clockAhead(answer: Answer, sentAt: Instant, answeredAt: Instant): number | null {
   if (answer.class !== 'value' && answer.class !== 'partial') return null;
