@@ -167,7 +167,7 @@ function readOld(body: Fields, isObject: boolean): Values {
   return {
     averageUtilization: body.integer(OLD_NAMES.averageUtilization),
     averageValue,
-    // autoscaling/v2beta1 requires targetValue, which is 0 next to averageValue. It is then ignored.
+    // autoscaling/v2beta1 requires targetValue. If averageValue is set, targetValue is 0 and has no meaning.
     value: isObject && averageValue !== undefined ? undefined : value,
   };
 }

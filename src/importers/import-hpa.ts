@@ -130,7 +130,7 @@ function readJson(
 }
 
 /**
- * Converts the spec of a CHPA, which is that of an HPA with additional limits. The limits have the same names in a
+ * Converts the spec of a CHPA: the fields of an HPA, and additional limits, which have the same names in a scaler
  * document.
  */
 export function importChpa(

@@ -32,7 +32,7 @@ export interface ImportedObject {
   readonly text: string | null;
   readonly draft: Draft | null;
   readonly remarks: readonly Remark[];
-  /** For an HPA that KEDA has created, its ScaledObject, such as `ScaledObject shop/web`. */
+  /** If KEDA created the HPA, the ScaledObject, such as `ScaledObject shop/web`. */
   readonly madeFrom?: string;
 }
 
@@ -79,7 +79,7 @@ export function notImported(label: string, remarks: readonly Remark[]): Imported
   return { label, key: null, text: null, draft: null, remarks };
 }
 
-/** Returns a remark that has no place in a document. */
+/** Returns a remark about an object for which there is no scaler document. */
 export function lossOf(path: Path, message: string): Remark {
   return { path, message, at: [], kind: 'loss' };
 }
@@ -125,8 +125,8 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
 }
 
 /**
- * Returns a remark about an autoscaler with an unknown API version, whose fields may have another meaning; null: the
- * object is no autoscaler.
+ * Returns a remark about an autoscaler with an unsupported apiVersion, because its fields may have another meaning.
+ * Null: the object is no autoscaler.
  */
 function unknownVersion(value: PlainObject): ImportedObject | null {
   const { kind, apiVersion, metadata } = value;
@@ -136,7 +136,7 @@ function unknownVersion(value: PlainObject): ImportedObject | null {
     const part = valueAt(metadata, [field]);
     return typeof part === 'string' ? [part] : [];
   });
-  const message = `is ${JSON.stringify(apiVersion)}, which import does not know`;
+  const message = `is ${JSON.stringify(apiVersion)}, which is not supported`;
   return notImported(`${known.name} ${name.join('/')}`, [lossOf(['apiVersion'], message)]);
 }
 
@@ -150,8 +150,8 @@ function kedaOwner(value: PlainObject): string | null {
 }
 
 /**
- * If a metric or schedule is commented out, sets `spec.paused` to a placeholder. Without the missing part, the workload
- * could get too few replicas, so `validate` rejects the document until the user has removed the placeholder.
+ * If a metric or schedule is commented out, sets `spec.paused` to a placeholder. Without that metric or schedule, the
+ * workload could get too few replicas, so `validate` rejects the document until the user has removed the placeholder.
  */
 function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   const dryRun: PlainObject = context.isDryRun ? { dryRun: true } : {};
@@ -161,7 +161,7 @@ function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   return { ...draft, spec: { ...draft.spec, ...dryRun, paused: PLACEHOLDER } };
 }
 
-/** Adds an annotation with the autoscaler, so that a switch by `adopt` does not need --force. */
+/** Adds an annotation that names the autoscaler, so that a switch by `adopt` does not need --force. */
 function withOrigin(draft: Draft, kind: string): Draft {
   const { annotations, ...metadata } = draft.metadata;
   const origin = { [ADOPTED_FROM]: `${kind}/${String(metadata['name'])}` };

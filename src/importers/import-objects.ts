@@ -20,7 +20,7 @@ export interface ImportedManifests {
   readonly others: ReadonlyMap<string, number>;
 }
 
-/** Limits lists in lists, because no tool writes deeper ones. */
+/** Limits the nesting of lists, because no tool writes more levels. */
 const DEEPEST_LIST = 3;
 
 export function importObjects(

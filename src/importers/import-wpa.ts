@@ -158,10 +158,7 @@ function withoutZero(item: DraftItem, { log, path }: Fields): DraftItem {
   if (!isPlainObject(external) || typeof query !== 'string') return item;
   const field = [...path.slice(0, -2), 'tolerateZero'];
   if (item.isOff) {
-    log.note(
-      field,
-      'is false: to hold the replicas while the value is 0, add the field guard with the sum of the query != 0.',
-    );
+    log.note(field, 'is false: to hold the replicas while the value is 0, add guard: sum(QUERY) != 0');
     return item;
   }
   log.note(field, 'is false, so the guard holds the replicas while the value is 0.');

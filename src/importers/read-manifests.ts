@@ -15,7 +15,7 @@ export function readManifests(text: string, file: string): ReadValues {
   return (/^\s*[{[]/.test(text) ? readJson(text, file) : null) ?? readYamlParts(text, file);
 }
 
-/** Parses each document on its own, so that one that exceeds a limit does not affect the others. */
+/** Parses each document separately, so that a document that exceeds a limit does not affect the others. */
 function readYamlParts(text: string, file: string): ReadValues {
   const values: ManifestValue[] = [];
   const problems: Problem[] = [];

@@ -36,7 +36,7 @@ describe('settings without an equivalent', () => {
     [
       'an invalid type',
       hpaYaml('behavior: { scaleUp: { stabilizationWindowSeconds: "60" } }'),
-      'spec.behavior.scaleUp.stabilizationWindowSeconds is "60", must be a whole number',
+      'spec.behavior.scaleUp.stabilizationWindowSeconds is "60", must be an integer',
     ],
     [
       'a window that is too long',

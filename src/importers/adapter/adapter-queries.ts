@@ -9,7 +9,7 @@ import { quoteRegex } from '../../promql/quoting.js';
 interface Candidate {
   readonly rule: AdapterRule;
   readonly series: string;
-  /** Whether the rule maps several series to the metric, so this one may not exist. */
+  /** Whether the rule maps several series to the metric, so `series` may not exist. */
   readonly isGuess: boolean;
   /** Null: the template or the labels of the rule cannot be converted. */
   readonly query: string | null;
@@ -227,7 +227,7 @@ function valueOf(action: string, { series, matchers, groupBy, valuesByName }: Te
 /** The name of a series that a rule maps to a metric. */
 interface FoundSeries {
   readonly name: string;
-  /** Whether the rule maps several series to the metric, so this one may not exist. */
+  /** Whether the rule maps several series to the metric, so the series `name` may not exist. */
   readonly isGuess: boolean;
 }
 
@@ -279,7 +279,7 @@ function inverted(metric: string, { name: { as, source } }: AdapterRule): readon
     groups.push(group);
     return '([\\w:]*)';
   });
-  // More than two groups can match a name in too many ways.
+  // If there are more than two groups, a name can match in too many ways.
   if (groups.length > 2) return [];
   const match = new RegExp(`^${pattern.join('')}$`).exec(metric);
   if (match === null) return [];

@@ -27,7 +27,7 @@ export interface SeriesFilter {
 
 export interface NameRule {
   readonly matches: RegExp;
-  /** The text of the pattern in `matches`. */
+  /** The pattern of `matches` as the rule states it. */
   readonly source: string;
   /** The name of the metric, which may contain groups such as `${1}`. */
   readonly as: string;
@@ -89,8 +89,8 @@ export function singularOf(resource: string): string {
 const LONGEST_PATTERN = 500;
 
 /**
- * Matches a repeated group. With it, or with many repetitions, a match could take forever: unlike RE2, JavaScript
- * backtracks.
+ * Matches a repeated group. A match with repeated groups or many repetitions could take forever, because JavaScript
+ * backtracks, unlike RE2.
  */
 const REPEATED_GROUP = /\)(?:[*+]|\{\d+,)/;
 const MOST_REPETITIONS = 3;

@@ -102,8 +102,9 @@ function readFilters(rule: Fields): readonly SeriesFilter[] | null {
 }
 
 /**
- * Reads the name of a metric. Without `as`, it is the first group if there is exactly one, otherwise the whole match.
- * Source: pkg/naming/metric_namer.go
+ * Reads how a rule names its metric. If `as` is unset, the metric has the name of the only group of `matches`, or of
+ * the whole match if there is no group. Null: a pattern is not supported, or there are several groups. Source:
+ * pkg/naming/metric_namer.go
  */
 function readName(name: Fields | undefined): NameRule | null {
   const written = name?.text('matches') ?? '';

@@ -38,8 +38,8 @@ export function importScaledObject(
     formula: advanced.formula,
   });
   const all = withIdleMetric(metrics, schedules, minimum);
-  // A minimum of 0 is raised to 1 without external metrics: CPU and memory have no value without pods, so KEDA never
-  // scales to 0 on them.
+  // If there are no external metrics, a minimum of 0 is raised to 1: CPU and memory have no value without pods, so KEDA
+  // never scales to 0 on them.
   const isPodsOnly = minimum === 0 && all.length > 0 && all.every(({ value }) => !('external' in value));
   const minReplicas = isPodsOnly ? 1 : minimum;
   readForceActivation(annotations, manifest.log, { minReplicas, idle });
@@ -205,7 +205,8 @@ function readCooldown(
 }
 
 /**
- * Returns a clause that says how long policies delay 0 replicas after the last activity; null: they do not delay them.
+ * Returns a clause that says how long policies delay the scale-down to 0 after the last activity. Null: policies cause
+ * no delay.
  */
 function slowerText(fromOne: number, rules: unknown, decline: Decline): string | null {
   if (valueAt(rules, ['selectPolicy']) === 'Disabled') return 'never sets 0 replicas';
@@ -244,7 +245,7 @@ function withIdleMetric(
 }
 
 /**
- * Seconds for each failure that KEDA counts: it counts the failed queries of its HPA, which sends one every 15 s.
+ * Seconds between two failures: KEDA counts the failed queries of its HPA, which queries each trigger every 15 s.
  * Source: pkg/fallback/fallback.go
  */
 const SECONDS_PER_FAILURE = 15;

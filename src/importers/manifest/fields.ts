@@ -31,7 +31,7 @@ export interface Fields {
 }
 
 interface FieldOptions {
-  /** Whether the case of keys does not matter, as for JSON in annotations, which Go reads. */
+  /** Whether the case of keys is ignored, as Go does for the JSON in annotations. Default: false. */
   readonly isCaseless?: boolean;
 }
 
@@ -82,7 +82,7 @@ function fieldsOf(given: PlainObject, path: Path, { log, options }: Rest): Field
     raw,
     text: (key) => readAs(key, 'a string', (found) => (typeof found === 'string' ? found : undefined)),
     integer: (key) =>
-      readAs(key, 'a whole number', (found) => (Number.isSafeInteger(found) ? Number(found) : undefined)),
+      readAs(key, 'an integer', (found) => (Number.isSafeInteger(found) ? Number(found) : undefined)),
     number: (key) => readAs(key, 'a number', (found) => (typeof found === 'number' ? found : undefined)),
     flag: (key) => readAs(key, 'true or false', (found) => (typeof found === 'boolean' ? found : undefined)),
     quantity: (key) => readAs(key, 'a quantity', readQuantity),
@@ -122,7 +122,10 @@ function withLowerKeys(value: PlainObject): PlainObject {
   );
 }
 
-/** Returns a quantity; undefined: the value is not one. A string with a whole number is converted to a number. */
+/**
+ * Returns a quantity. Undefined: the value is not a quantity. A string that contains an integer is converted to a
+ * number.
+ */
 export function readQuantity(found: unknown): string | number | undefined {
   if (typeof found === 'number') return Number.isFinite(found) ? found : undefined;
   if (typeof found !== 'string' || parseQuantity(found.trim()) === null) return undefined;

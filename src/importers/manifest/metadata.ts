@@ -6,8 +6,8 @@ import type { ImportContext } from './context.js';
 import type { Fields } from './fields.js';
 
 /**
- * Metadata by which tools recognize their objects. With it, Helm would reject the document, and Argo CD would delete
- * the object.
+ * Metadata by which tools recognize their objects. If a document contained such metadata, Helm would reject the
+ * document, and Argo CD would delete the object.
  */
 const TOOL_KEYS: readonly RegExp[] = [
   /^kubectl\.kubernetes\.io\//,
@@ -23,7 +23,7 @@ const TOOL_KEYS: readonly RegExp[] = [
 ];
 
 export interface ReadMetadata {
-  /** `NAMESPACE/NAME`, as far as it is known. */
+  /** `NAMESPACE/NAME`; empty: the object has no name. */
   readonly label: string;
   /** Null: the object has no valid name. */
   readonly metadata: PlainObject | null;

@@ -134,7 +134,7 @@ function originOf(name: string): string {
 
 function exampleQuery({ member, name, selector, objectKind }: NamedMetric): string {
   const series = /^[A-Za-z_:][\w:]*$/.test(name) ? name : 'METRIC';
-  // Assumes that the label with the name of the object has the name of its kind, as prometheus-adapter does by default.
+  // Assumes that the label for the object is named after the kind, as in the default of prometheus-adapter.
   const kind = (objectKind ?? '').toLowerCase();
   const scope = {
     pods: ['namespace="$namespace"', 'pod=~"$pods"'],

@@ -5,7 +5,7 @@ import type { Fields } from './fields.js';
 
 const APPS_KINDS: ReadonlySet<string> = new Set(['Deployment', 'StatefulSet', 'ReplicaSet']);
 
-/** API versions that Kubernetes has removed. Their kinds are in the group `apps` now; only the group matters. */
+/** API versions that Kubernetes has removed. Their kinds are now in `apps/v1`. */
 const OLD_GROUP = /^(?:extensions|apps)\/v1beta[12]$/;
 
 /** Reads a reference to a workload, without default values. */

@@ -60,7 +60,7 @@ describe('import', () => {
     expect(ran.exitCode).toBe(1);
     expect(namesIn(ran)).toEqual(['a']);
     expect(ran.stderr).toBe(
-      '-: HPA shop/b: apiVersion is "autoscaling/v3", which import does not know\n-: HPA shop/b: not imported\n',
+      '-: HPA shop/b: apiVersion is "autoscaling/v3", which is not supported\n-: HPA shop/b: not imported\n',
     );
   });
 
