@@ -140,7 +140,7 @@ function risk({ figures: { tauU } }: Variant, digits = 1): string {
   return `too few pods in ${tauU.toFixed(digits)} % of the time`;
 }
 
-/** Two different values have enough digits to differ, at most those of the table of figures. */
+/** Prints a second decimal if two different values would look equal with one. */
 function bothRisks(one: Variant, first: Variant): string {
   const [ofOne, ofFirst] = [one.figures.tauU, first.figures.tauU];
   const digits = ofOne.toFixed(1) === ofFirst.toFixed(1) && ofOne !== ofFirst ? 2 : 1;

@@ -9,9 +9,9 @@ export interface Added {
 }
 
 /**
- * Returns the results of two added variants: one with the other forecast mode, and one without a forecast. The target
- * of the second one is lowered until it needs as many pod-hours as the mode `Raise`. Empty: the document has no
- * forecast, or no figures.
+ * Returns the results of two added variants: a variant with the other forecast mode, and a variant without a forecast,
+ * whose target is lowered until it needs as many pod-hours as the mode `Raise`. Empty: the document has no forecast, or
+ * no figures.
  */
 export async function compareForecast(
   { scaler, name }: Variant,
@@ -70,8 +70,8 @@ async function withLowerTarget(
     }
     if (more > 0) low = factor;
     else high = factor;
-    // The next factor assumes that the pod-hours are inversely proportional to the target. If it is not between the
-    // bounds, the middle of the bounds is tried.
+    // The next factor assumes that the pod-hours are inversely proportional to the target. If the factor is not between
+    // the bounds, the middle of the bounds is used instead.
     const next = factor * (1 + more);
     factor = next > low && next < high ? next : (low + high) / 2;
   }
@@ -80,7 +80,7 @@ async function withLowerTarget(
 
 /**
  * Returns the document without its forecast, with the target multiplied by `factor`. The target may have fractions of a
- * percent, which are invalid in a document: whole percents would not reach equal pod-hours.
+ * percent, because whole percents would not reach equal pod-hours. A document from a user may not.
  */
 function atTarget(scaler: Variant['scaler'], factor: number): Variant {
   const { spec } = scaler;

@@ -33,7 +33,7 @@ export interface QueueFigures {
   readonly meanWait: number;
   /** The wait that was not exceeded for 95 % of the served load. Each wait is the mean of a step of 15 s. */
   readonly p95Wait: number;
-  /** The longest wait, including that of load that was still waiting at the end. */
+  /** The longest wait, including load that was still waiting at the end. */
   readonly maxWait: number;
   /** Load that was lost because the queue was full or the wait was too long, in percent of the load. */
   readonly lost: number;
@@ -51,7 +51,7 @@ export interface Scoring {
   readonly queue: QueueSettings | null;
 }
 
-/** Returns the figures for the time in which the load is known; null: it is never known. */
+/** Returns the figures for the time in which the load is known; null: the load is never known. */
 export function figuresOf(run: Run, scoring: Scoring): Figures | null {
   const elasticity = elasticityOf(steps(run.ready, scoring.demand));
   if (elasticity === null) return null;
@@ -211,7 +211,7 @@ export function demandOf(
   for (let index = 0; index < steps; index += 1) {
     const from = addSeconds(start, index * stepSeconds);
     const mean = load.mean(from, earliest(addSeconds(from, stepSeconds), end));
-    // 1e-9 for rounding errors: 0.3 / 0.1 is slightly more than 3.
+    // Subtracts 1e-9 because of rounding errors: 2.1 / 0.7 is slightly more than 3.
     pods[index] = mean === null ? NaN : Math.max(1, Math.ceil(mean / capacity - 1e-9));
   }
   return { start, end, stepSeconds, pods };
@@ -250,7 +250,10 @@ function peakOf({ pods }: Demand): number {
   return pods.reduce((most, needed) => (needed > most ? needed : most), 1);
 }
 
-/** Returns a run that always has exactly as many ready pods as needed. While the demand is unknown, the count stays. */
+/**
+ * Returns a run that always has exactly as many ready pods as needed. The count does not change while the demand is
+ * unknown.
+ */
 export function idealFollower(demand: Demand): Run {
   const counts: CountStep[] = [];
   let last = demand.pods.find((pods) => !Number.isNaN(pods)) ?? 1;

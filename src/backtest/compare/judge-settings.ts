@@ -23,9 +23,10 @@ const MARGIN = 0.9;
 export const CAREFUL_SLACK = 0.05;
 
 /**
- * Returns whether a change is confirmed on a probe. It must meet the conditions, absolute ones with a margin, and need
- * no more pod-hours than the document. Pod-hours and relative conditions are also compared as a mean over the windows.
- * This mean omits the sixth of the windows in which the change does best.
+ * Returns whether a change is confirmed on a probe. The change must meet the conditions: absolute conditions with a
+ * margin, relative conditions on the whole load and on average over the windows. Unless the document misses a
+ * condition, the change must also need no more pod-hours than the document, on the whole load and on average over the
+ * windows. Averages omit the sixth of the windows in which the change does best.
  */
 export function isConfirmed({ changed, original }: Comparison, { conditions, isMissed }: Aim): boolean {
   const isMet = conditions.every((condition) =>
@@ -47,7 +48,9 @@ export function isCareful({ changed, original }: Comparison, conditions: readonl
   );
 }
 
-/** Returns which share of the pod-hours a change saves, as a mean over the probes; negative: it needs more. */
+/**
+ * Returns the share of the pod-hours that a change saves, as a mean over the probes; negative: the change needs more.
+ */
 export function savingOf(comparisons: readonly Comparison[]): number {
   const shares = comparisons.map(
     ({ changed, original }) => 1 - changed.whole.podHours / original.whole.podHours,

@@ -13,7 +13,7 @@ import {
 import { countsSince } from '../simulation/count-steps.js';
 import type { Run } from '../simulation/run-variant.js';
 
-/** A load on which settings are tried, and with which the figures of each window are compared. */
+/** A load on which settings are tried. */
 export interface Probe {
   /** Returns the figures of each document; null: it cannot run, or the load is unknown. */
   readonly run: (variants: readonly Variant[]) => Promise<readonly (ProbeFigures | null)[]>;
@@ -21,13 +21,13 @@ export interface Probe {
 
 export interface ProbeFigures {
   readonly whole: Figures;
-  /** The figures of each window, a twelfth of the time; null: the load is unknown in it. */
+  /** The figures of each window, which is a twelfth of the time; null: the load is unknown in the window. */
   readonly windows: readonly (Figures | null)[];
 }
 
 /**
- * Returns two probes: the load, and the same load reversed in time. Settings that are chosen on one load fit only that
- * load, for example one that rises fast and falls slowly.
+ * Returns two probes: the load, and the same load reversed in time. Settings that are chosen on a single load fit only
+ * that load, for example a load that rises fast and falls slowly.
  */
 export function probesOf(input: Backtest, start: Instant, end: Instant): readonly Probe[] {
   return [probeOf(input, { start, end }, (load) => load), probeOf(input, { start, end }, reverseLoad)];
@@ -108,14 +108,14 @@ export function subWindows(scoring: Scoring, assumptions: Assumptions): readonly
 }
 
 /**
- * Returns the figures of each window; null: the load is unknown in it. Numbers of rounds, such as `atMaximum`, are
- * those of the whole run.
+ * Returns the figures of each window; null: the load is unknown in the window. Figures about rounds, such as
+ * `atMaximum`, refer to the whole run.
  */
 export function figuresByWindow(run: Run, windows: readonly Scoring[]): readonly (Figures | null)[] {
   return windows.map((window) => figuresOf(runWithin(run, window), window));
 }
 
-/** Returns the part of a run that is within a window. Its numbers of rounds remain those of the whole run. */
+/** Returns the part of a run that is within a window. The numbers of rounds still refer to the whole run. */
 function runWithin(run: Run, { demand: { start, end } }: Scoring): Run {
   const isWithin = ({ at }: { readonly at: number }): boolean => at >= start && at < end;
   return {

@@ -22,8 +22,7 @@ const MIN_REPLICAS_FACTORS = [1.5, 2, 3, 5] as const;
 interface Bounds {
   readonly metric: MetricSpec;
   /**
-   * Whether to try a higher minReplicas. It costs pods at all times, so it is only tried if the document misses a
-   * condition.
+   * Whether to try a higher minReplicas, which costs pods at all times. True only if the document misses a condition.
    */
   readonly mayRaiseMinimum: boolean;
   readonly maxReplicas: number;

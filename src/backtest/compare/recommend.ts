@@ -126,8 +126,8 @@ export async function recommend(
 const LEFT_BY_FORECAST = 0.5;
 
 /**
- * Recommends `mode: Raise` for a document with `mode: Observe` if that at least halves theta_U within the budget of the
- * forecast, in both groups of parts. Returns null otherwise. Tries no other settings.
+ * Recommends `mode: Raise` for a document with `mode: Observe` if `Raise` at least halves theta_U within the budget of
+ * the forecast, in both groups of parts. Returns null otherwise. Tries no other settings.
  */
 async function tryRaise(
   variant: Variant,

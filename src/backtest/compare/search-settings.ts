@@ -34,12 +34,12 @@ const FIELD_COST = 0.01;
 const MOST_STEPS = 4;
 
 /**
- * Returns the settings with the largest saving of pod-hours, minus 1 % for each changed field. They are confirmed on
- * each probe (`isConfirmed`). If no settings are, returns a smaller tolerance of scale-downs with which the document is
- * about as good. If there is none either, returns the reason.
+ * Returns the confirmed settings (`isConfirmed` on each probe) with the largest saving of pod-hours, minus 1 % for each
+ * changed field. If there are none, returns a smaller tolerance of scale-downs with about the same figures as the
+ * document. If there is no such tolerance, returns the reason.
  *
- * First changes one or two fields, then moves to the best neighbor repeatedly, with some hundred runs at most. The
- * result depends only on the arguments.
+ * The search first changes one or two fields, then moves to the best neighbor repeatedly, with some hundred runs at
+ * most. The result depends only on the arguments.
  */
 export async function findSettings(
   scaler: Scaler,
@@ -115,7 +115,7 @@ async function bestOf(
   return best;
 }
 
-/** Tries smaller tolerances of scale-downs. The first probe suffices, because they have little risk. */
+/** Tries smaller tolerances of scale-downs. The first probe suffices, because smaller tolerances have little risk. */
 async function bestCareful(search: Search): Promise<Candidate | null> {
   const settings = carefulSettings(search.present);
   const onLoad = { ...search, probes: search.probes.slice(0, 1) };

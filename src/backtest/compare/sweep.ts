@@ -69,7 +69,10 @@ function combine(sweeps: readonly Sweep[]): readonly (readonly Assignment[])[] {
   );
 }
 
-/** Returns the document with other values of some fields, which its name lists; or an error if it is invalid. */
+/**
+ * Returns the document with the given values as a variant, whose name lists the changes. Returns an error if the
+ * changed document is invalid.
+ */
 export function changedVariant(
   scaler: Scaler,
   assignments: readonly Assignment[],

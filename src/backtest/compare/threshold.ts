@@ -59,7 +59,10 @@ export interface Threshold {
    * `slack`.
    */
   readonly isMetNear: (figures: Figures, document: Figures, slack: number) => boolean;
-  /** Returns by how much the figure is worse than that of the document; negative: it is better; NaN: it is missing. */
+  /**
+   * Returns by how much the figure is worse than the same figure of the document; negative: better; NaN: the figure is
+   * missing.
+   */
   readonly excess: (figures: Figures, document: Figures) => number;
 }
 

@@ -216,7 +216,10 @@ export class BacktestError extends Error {
   override name = 'BacktestError';
 }
 
-/** Limits the decisions of a run. It allows 30 days with a sync period of 1 s, which take some minutes to compute. */
+/**
+ * Limits the decisions of a run. The limit allows 30 days with a sync period of 1 s, which take some minutes to
+ * compute.
+ */
 const MAX_ROUNDS = 3_000_000;
 
 /** Throws `BacktestError` if a document would take too many decisions. */

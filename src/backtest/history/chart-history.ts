@@ -49,8 +49,8 @@ type ChartBacktest = ReturnType<typeof historyInput> & {
 export interface Need {
   readonly perPod: number;
   /**
-   * `capacity`: what one pod carries. `target`: the target of the recorded document with its tolerance, because the
-   * points do not show at which load a pod is saturated.
+   * `capacity`: the load that one pod can serve. `target`: the target of the recorded document with its tolerance,
+   * because the points do not show at which load a pod is saturated.
    */
   readonly by: 'capacity' | 'target';
 }
@@ -124,9 +124,9 @@ export function chartBacktest(input: ChartInput): ChartBacktest {
 }
 
 /**
- * Returns the load per pod from which the needed pods are computed; null: the load is not divided among the pods. A CPU
- * limit is a capacity, and so is a request that no pod has exceeded. The highest load per pod of the points is none: a
- * scaler at its maximum would never lack pods.
+ * Returns the load per pod from which the needed pods are computed; null: the load is not divided among the pods. The
+ * capacity of a pod is its CPU limit or, if no pod has used more, its CPU request. Otherwise, the target is used. The
+ * highest load per pod in the points is not used: with it, a scaler at its maximum would never lack pods.
  */
 function needOf(
   { spec }: Scaler,
@@ -163,8 +163,8 @@ function columnsOf({ metrics }: ChartPoints, { type, identity }: MetricSpec): Va
 }
 
 /**
- * Returns the total of all pods in base units at each point, or for memory the mean of a pod. Null: a part of it is
- * unknown, or there is no ready pod, whose mean it would be.
+ * Returns the total of all pods in base units at each point, or for memory the mean of a pod. Null: the value or the
+ * request is unknown, or there are no ready pods.
  */
 function loadOf(metric: MetricSpec, points: ChartPoints, requests: History['requests']): Values {
   const values = columnsOf(points, metric);
@@ -188,7 +188,9 @@ function requestOf(metric: MetricSpec, requests: History['requests']): number | 
   return byContainer.size === 0 ? null : sumOf(byContainer) / 100;
 }
 
-/** Returns the mean request of a pod by resource and container. A request of the whole pod is that of one container. */
+/**
+ * Returns the mean request of a pod by resource and container. A request of the whole pod is assigned to `CONTAINER`.
+ */
 function meanRequests({ pods }: Snapshot): History['requests'] {
   const alive = pods.filter(isAlive);
   const sums = new Map<string, Map<string, number>>();
@@ -256,8 +258,8 @@ function medianStart({ pods }: Snapshot): number | null {
 
 /**
  * Returns a function that converts values at the points to a value for each sync period. Between two points, a load is
- * interpolated, and a count stays. In a gap, a value applies for half a period. Of consecutive equal points, the
- * service keeps only the first and the last, so that between equal points there is no gap.
+ * interpolated, and a count stays. In a gap, a value applies for half a period. Between two equal points there is no
+ * gap, because the service removes points between equal points.
  */
 function resampling({
   points,
@@ -290,7 +292,10 @@ function resampling({
   };
 }
 
-/** Returns for each point whether the time until the next point is a gap. Points are coarse until two are near. */
+/**
+ * Returns for each point whether the time until the next point is a gap. The points before the first two near points
+ * are coarse.
+ */
 function findGaps(
   { at, metrics, ...counts }: ChartPoints,
   { coarseSeconds, periodSeconds }: { readonly coarseSeconds: number; readonly periodSeconds: number },

@@ -122,7 +122,7 @@ async function fetchChunk(
 function whatToDo(answer: Failure): string {
   if (answer.reason === 'connection') return '. Check the URL of --prometheus or --config';
   return isRefusal(answer)
-    ? '. The server refuses even the shortest part of the range: raise its limit for range queries'
+    ? '. The server rejects even the shortest part of the range: raise its limit for range queries'
     : '';
 }
 
@@ -151,8 +151,8 @@ interface Chunk {
 }
 
 /**
- * Points in a chunk. Prometheus allows 11,000 for each series; with fewer, a query usually also stays below its default
- * limit of 50 million samples.
+ * Points in a chunk. Prometheus allows 11,000 for each series. Chunks are smaller, so that a query usually stays below
+ * the default limit of 50 million samples, too.
  */
 const CHUNK_POINTS = 4000;
 const FEWEST_POINTS = 60;

@@ -10,8 +10,8 @@ import { type Column, loadOfColumn, observedOfColumn } from './matrix-to-load.js
 
 export interface MetricHistory {
   /**
-   * The total of all pods, or for memory the mean of a pod. Shifted back by half of the window, over which it is a
-   * mean.
+   * The total of all pods (memory: the mean per pod), shifted back by half the window, because each value is a mean
+   * over the window.
    */
   readonly load: Load;
   /** The result of the query at each time, not shifted. */
@@ -191,7 +191,7 @@ function requestsOf(
       simulated.set(name, resources.set(resource, milliFromNumber(amount)));
     }
   }
-  // The request of `--request` is that of the whole pod, so it is used for each named container.
+  // The value of `--request` is the request of the whole pod. It is used for each named container.
   const rest = simulated.get(CONTAINER);
   for (const name of named)
     if (!simulated.has(name) && rest !== undefined && simulated.size === 1) simulated.set(name, rest);

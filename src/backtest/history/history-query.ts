@@ -67,8 +67,8 @@ async function findDuplicates(
 }
 
 /**
- * Returns the answer to a query for duplicates. It does not throw if the query fails: the query of the metric reports
- * that.
+ * Returns the answer to a query for duplicates. Does not throw if the query fails, because the query of the metric then
+ * fails, too, and reports the error.
  */
 async function answerAt(
   query: string,

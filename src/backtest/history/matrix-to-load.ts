@@ -12,7 +12,7 @@ interface Points {
   readonly points: readonly (readonly [atMs: number, value: number])[];
 }
 
-/** Returns the sum of the series in each step. It is unknown (NaN) if one of the series is NaN or infinite. */
+/** Returns the sum of the series in each step. The sum is unknown (NaN) if one of the series is NaN or infinite. */
 export function columnOf(
   series: readonly Points[],
   range: { readonly start: Instant; readonly end: Instant; readonly stepSeconds: number },
@@ -40,9 +40,7 @@ export function loadOfColumn(column: Column, windowSeconds: number): Load {
   return movedBack(column, windowSeconds / 2);
 }
 
-/**
- * Returns the results of the query at the times of the column. Between two steps with values, they are interpolated.
- */
+/** Returns the results of the query at the times of the column. Between two steps, known values are interpolated. */
 export function observedOfColumn(column: Column): Load {
   return movedBack(column, 0, true);
 }
@@ -58,7 +56,7 @@ function movedBack({ start, stepSeconds, values }: Column, seconds: number, isIn
   return createLoad(times, known, addSeconds(first, values.length * stepSeconds), isInterpolated);
 }
 
-/** Divides the values step by step. The result is unknown (NaN) if the divisor is unknown or 0. */
+/** Divides the values step by step. The quotient is unknown (NaN) if the divisor is unknown or 0. */
 export function divideColumns(one: Column, other: Column): Column {
   return {
     ...one,

@@ -38,7 +38,8 @@ export interface ReplicasQuery {
 }
 
 /**
- * Returns queries for the replicas, in the order in which they are tried: of kube-state-metrics, then of promscaler.
+ * Returns queries for the replicas, in the order in which they are tried: first metrics of kube-state-metrics, then of
+ * promscaler.
  */
 export function replicasQueries({ namespace, name: scaler, spec }: Scaler): readonly ReplicasQuery[] {
   const { kind, name } = spec.scaleTargetRef;
@@ -85,8 +86,8 @@ const YOUNG_SECONDS = 3600;
 
 /**
  * Returns two queries for the median time from the creation of a pod until it was ready. The first query uses only pods
- * that are young at the time. The second one uses all pods, in case none is young. Pods that have become unready since
- * are excluded, because kube_pod_status_ready_time is the time of the last change in either direction. Source:
+ * that are young at the time; the second query uses all pods, in case no pod is young. Pods that have become unready
+ * since are excluded, because kube_pod_status_ready_time is the time of the last change in either direction. Source:
  * kube-state-metrics, internal/store/pod.go
  */
 export function podStartQueries({ namespace, spec }: Scaler): readonly string[] {
@@ -97,7 +98,7 @@ export function podStartQueries({ namespace, spec }: Scaler): readonly string[] 
   const unready = perPod(`kube_pod_status_ready{${pods}, condition="true"} == 0`);
   const took = `((${perPod(`kube_pod_status_ready_time{${pods}}`)} - ${created}) >= 0) < ${YOUNG_SECONDS}`;
   const isYoung = `(time() - ${created}) < ${YOUNG_SECONDS}`;
-  // `resets` instead of `changes`, which VictoriaMetrics implements differently.
+  // Uses `resets`, because VictoriaMetrics implements `changes` differently.
   const wasUnready = `${perPod(`resets(kube_pod_status_ready{${pods}, condition="true"}[${YOUNG_SECONDS}s])`)} > 0`;
   return [
     `quantile(0.5, (${took}) and (${isYoung}) unless (${wasUnready}) unless (${unready}))`,

@@ -14,9 +14,7 @@ export interface Recorded {
   readonly lateSeconds: { readonly replicas: number; readonly ready: number };
 }
 
-/**
- * Returns the recorded replicas as a run. It has no decisions, so its changes have no reasons. Null: no value is known.
- */
+/** Returns the recorded replicas as a run without decisions, whose changes have no reasons. Null: no value is known. */
 export function recordedRun(
   { replicas, ready, lateSeconds }: Recorded,
   { start, end }: Pick<Run, 'start' | 'end'>,

@@ -24,7 +24,7 @@ export function visitCounts(
   }
 }
 
-/** Returns the count at a time. Before the first step, it is that of the first step. */
+/** Returns the count at a time. Before the first step, it is the count of the first step. */
 export function countAt(steps: readonly CountStep[], time: Instant): number {
   const index = steps.findLastIndex(({ at }) => at <= time);
   return steps[Math.max(0, index)]?.count ?? 0;

@@ -5,7 +5,7 @@ import { addSeconds, type Instant, latest, secondsBetween } from '../../units/ti
 import type { NodeStart, PodStart } from './settings.js';
 import { countOf } from '../../units/format.js';
 
-/** `parallel`: all pods are created at once. `ordered`: each is created when the one before it is ready. */
+/** `parallel`: all pods are created at once. `ordered`: each pod is created when the previous pod is ready. */
 export type PodOrder = 'parallel' | 'ordered';
 
 /** The pods of a simulated workload. A pod is Pending until it is ready, and stays ready until it is removed. */
@@ -155,7 +155,7 @@ function keptPods(pods: readonly Pod[], replicas: number): ReadonlySet<string> {
 
 /**
  * Returns the start time of the pod with this number, in seconds. It is the same in each run, so that documents are
- * compared fairly.
+ * compared under the same conditions.
  */
 function startSeconds({ medianSeconds, p95Seconds }: PodStart, number: number): number {
   if (p95Seconds === medianSeconds) return medianSeconds;

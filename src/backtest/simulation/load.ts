@@ -98,7 +98,7 @@ export function constantLoad(value: number): Load {
 /** The latest time that a JavaScript Date can have. */
 const LONGEST_MS = 8.64e15;
 
-/** Returns two sums over all values before each point: the integral, and the milliseconds with known values. */
+/** Returns two running sums over the values before each point: the integral, and the milliseconds with known values. */
 function integrate(
   times: Float64Array,
   values: Float64Array,

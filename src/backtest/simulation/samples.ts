@@ -18,8 +18,8 @@ import { addSeconds, type Instant, latest } from '../../units/time.js';
 interface Measured {
   readonly load: Load;
   /**
-   * `present`: the load at each time, as in a trace; the window is still to be applied. `mean`: the recorded result of
-   * the query, which is already a mean over the window before each time.
+   * `present`: the load at each time, as in a trace, to which the window is not applied yet. `mean`: the recorded
+   * result of the query, which is already a mean over the window before each time.
    */
   readonly loadIs: 'present' | 'mean';
   /** The window of the query in seconds; 0: the query reads the newest sample only. */

@@ -134,7 +134,7 @@ function readParts(text: string, names: readonly string[]): ReadonlyMap<string, 
   return parts;
 }
 
-/** Returns the first 60 characters of a string in double quotes, as JSON has them, for a message about wrong input. */
+/** Returns a string as JSON, for a message about invalid input. A string of more than 60 characters is truncated. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}...` : text);
 }

@@ -148,7 +148,7 @@ function queueOf(
 
 /**
  * Returns whether the load of a pod is recorded as a curve. If the load is already a mean, each sample is computed from
- * it instead.
+ * the load.
  */
 function hasCurve(model: MetricModel): boolean {
   return model.kind === 'share' && model.loadIs === 'present';

@@ -246,7 +246,7 @@ describe('a history', () => {
 
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /too many samples \(127\.0\.0\.1:\d+\)\. The server refuses even the shortest part of the range: raise its limit for range queries\n/,
+      /too many samples \(127\.0\.0\.1:\d+\)\. The server rejects even the shortest part of the range: raise its limit for range queries\n/,
     );
   });
 
