@@ -37,8 +37,8 @@ interface ExpectationContext {
 }
 
 /**
- * Checks the expectations and returns them in the order of their rounds. Those for the same round must not contradict
- * each other.
+ * Checks the expectations and returns them, sorted by round. Expectations for the same round must not contradict each
+ * other.
  */
 export function checkExpectations(
   inputs: TestInput['expect'],

@@ -25,7 +25,7 @@ export interface DocumentTest {
   readonly ceiling: Series | null;
   /** Null: the test has no load, so a metric without a series has no value. */
   readonly load: TestLoad | null;
-  /** In the order of their rounds. */
+  /** Sorted by round. */
   readonly expectations: readonly Expectation[];
 }
 
@@ -83,7 +83,7 @@ export interface Failure {
 export interface TestResult {
   readonly test: DocumentTest;
   readonly failures: readonly Failure[];
-  /** Why the test could not be finished; null: it was. */
+  /** Why the test could not be finished; null: the test was finished. */
   readonly error: string | null;
 }
 

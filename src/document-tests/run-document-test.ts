@@ -31,10 +31,10 @@ import { errorSample } from '../decision/snapshot/judge-sample.js';
 import { countOf } from '../units/format.js';
 
 /**
- * Runs a test with the function `decide` of the service: a round at the start, and one in each sync period. Each
+ * Runs a test with the function `decide` of the service: a round at the start, and a round in each sync period. Each
  * decision is applied before the next round, unless the test disables that. A pause or dry run of the document is
- * ignored. `pause` is awaited before each round, because many rounds with many pods take minutes; if it rejects, so
- * does this function.
+ * ignored. `pause` is awaited before each round, because many rounds with many pods take minutes. If `pause` rejects,
+ * this function rejects, too.
  */
 export async function runDocumentTest(test: DocumentTest, pause: () => Promise<void>): Promise<TestResult> {
   const { scaler, start, inputs, load } = test;

@@ -10,7 +10,7 @@ interface PodsView {
 }
 
 const RADIUS = 4;
-/** From this number of changes on, markers are smaller, because they would hide the line. */
+/** If there are more changes than this, markers are small, because large markers would hide the line. */
 const MANY = 60;
 /** A click opens a marker within this distance in pixels. */
 const REACH = 16;
@@ -243,7 +243,7 @@ export function element<Tag extends keyof HTMLElementTagNameMap>(
 /** Number of colors for runs. The demand has its own color. */
 const COLORS = 5;
 
-/** Returns the number of the color for a run, from 1 on. */
+/** Returns the number of the color for a run, from 1 to `COLORS`. */
 export function colorNumber(index: number): number {
   return (index % COLORS) + 1;
 }
