@@ -35,7 +35,6 @@ async function mayI(transport: Transport, question: AccessQuestion, signal: Abor
   const { verb, group, resource, subresource, namespace, name = '' } = question;
   const answer = await transport.request({
     lane: 'read',
-    method: 'POST',
     path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
     body: {
       apiVersion: 'authorization.k8s.io/v1',
@@ -58,7 +57,6 @@ export async function whoAmI(transport: Transport, signal: AbortSignal): Promise
   const answer = await orNull(() =>
     transport.request({
       lane: 'read',
-      method: 'POST',
       path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
       body: { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
       doing: 'reading the user name of this account',
@@ -103,7 +101,6 @@ export function createUserReviews(transport: Pick<Transport, 'request'>): UserRe
     const resource = `${kind.toLowerCase()}s`;
     return transport.request({
       lane: 'reviews',
-      method: 'POST',
       path: `/apis/${group}/v1/${resource}`,
       body: { apiVersion: `${group}/v1`, kind, spec },
       doing,

@@ -133,7 +133,6 @@ async function request(transport: Transport, path: string, ref: TargetRef): Prom
   try {
     return await transport.request({
       lane: 'list',
-      method: 'GET',
       path,
       doing: `finding kind ${ref.kind} of ${ref.apiVersion}`,
       verb: 'get',

@@ -150,7 +150,6 @@ async function sendTo(options: EventRecorderOptions, seen: SeenEvent, api: Event
     try {
       await options.transport.request({
         ...common,
-        method: 'PATCH',
         verb: 'patch',
         path: `${path}/${encodeURIComponent(seen.name)}`,
         body: api.patch(seen),
@@ -164,7 +163,6 @@ async function sendTo(options: EventRecorderOptions, seen: SeenEvent, api: Event
   }
   await options.transport.request({
     ...common,
-    method: 'POST',
     verb: 'create',
     path,
     body: api.create(seen, options.instance),

@@ -56,7 +56,7 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
   const path = `${collection}/${encodeURIComponent(name)}`;
   const what = `Lease ${namespace}/${name}`;
   const send = async (
-    request: Pick<KubernetesRequest, 'method' | 'path' | 'verb' | 'doing' | 'body'>,
+    request: Pick<KubernetesRequest, 'path' | 'verb' | 'doing' | 'body'>,
     signal: AbortSignal,
   ): Promise<SeenLease> => {
     const answer = await transport.request({
@@ -70,20 +70,16 @@ export function createLeaseClient(options: LeaseClientOptions): LeaseClient {
   };
   return {
     name: `${namespace}/${name}`,
-    read: (signal) =>
-      nullIfNotFound(() => send({ method: 'GET', path, verb: 'get', doing: `reading ${what}` }, signal)),
+    read: (signal) => nullIfNotFound(() => send({ path, verb: 'get', doing: `reading ${what}` }, signal)),
     create: (spec, signal, annotations = {}) => {
       const metadata = { name, namespace, annotations };
       const body = { ...LEASE_HEAD, metadata, spec: withoutNulls(spec) };
-      return send(
-        { method: 'POST', path: collection, verb: 'create', doing: `creating ${what}`, body },
-        signal,
-      );
+      return send({ path: collection, verb: 'create', doing: `creating ${what}`, body }, signal);
     },
     update: ({ object }, spec, signal) => {
       const written = { ...objectIn(object, 'spec'), ...withoutNulls(spec) };
       const body = { ...LEASE_HEAD, metadata: sentMetadata(object), spec: written };
-      return send({ method: 'PUT', path, verb: 'update', doing: `updating ${what}`, body }, signal);
+      return send({ path, verb: 'update', doing: `updating ${what}`, body }, signal);
     },
   };
 }

@@ -46,10 +46,7 @@ export interface MemberLeases {
   readonly remove: (seen: SeenMember, signal: AbortSignal) => Promise<void>;
 }
 
-type Request = Pick<
-  KubernetesRequest,
-  'method' | 'path' | 'verb' | 'doing' | 'body' | 'query' | 'deadlineMs'
->;
+type Request = Pick<KubernetesRequest, 'path' | 'verb' | 'doing' | 'body' | 'query' | 'deadlineMs'>;
 
 /**
  * `name` is that of the Lease of leader election. The deadline is that of a write. That of a list is half as long, so
@@ -69,7 +66,7 @@ export function createMemberLeases(options: LeaseClientOptions): MemberLeases {
       const doing = `listing the Leases of members in namespace ${namespace}`;
       // Without resourceVersion and limit, a list is consistent and complete.
       const query = { labelSelector: `${MEMBER_LABEL}=${options.name}` };
-      const request = { method: 'GET', path: collection, verb: 'list', query, doing } as const;
+      const request = { path: collection, verb: 'list', query, doing } as const;
       const answer = await send({ ...request, deadlineMs: deadlineMs / 2 }, signal);
       if (textIn(answer, 'kind')?.endsWith('List') !== true)
         throw new KubernetesError('bad_answer', `${doing}: the response is not a list`);
@@ -80,15 +77,12 @@ export function createMemberLeases(options: LeaseClientOptions): MemberLeases {
       const doing = `creating Lease ${namespace}/${name}`;
       const labels = { [MEMBER_LABEL]: options.name };
       const body = bodyOf(member, { name, namespace, labels }, {});
-      return write({ method: 'POST', path: collection, verb: 'create', doing, body, deadlineMs }, signal);
+      return write({ path: collection, verb: 'create', doing, body, deadlineMs }, signal);
     },
     update: (seen, member, signal) => {
       const doing = `updating Lease ${namespace}/${seen.name}`;
       const body = bodyOf(member, sentMetadata(seen.object), objectIn(seen.object, 'spec') ?? {});
-      return write(
-        { method: 'PUT', path: placeOf(seen.name), verb: 'update', doing, body, deadlineMs },
-        signal,
-      );
+      return write({ path: placeOf(seen.name), verb: 'update', doing, body, deadlineMs }, signal);
     },
     remove: async (seen, signal) => {
       const doing = `deleting Lease ${namespace}/${seen.name}`;
@@ -98,7 +92,7 @@ export function createMemberLeases(options: LeaseClientOptions): MemberLeases {
         resourceVersion: textIn(metadata, 'resourceVersion'),
       };
       const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions };
-      const request = { method: 'DELETE', path: placeOf(seen.name), verb: 'delete', doing, body } as const;
+      const request = { path: placeOf(seen.name), verb: 'delete', doing, body } as const;
       await send({ ...request, deadlineMs }, signal);
     },
   };

@@ -45,7 +45,6 @@ export function withReleasePods(client: MemberLeases, options: ReleasePodsOption
 
   const read = async (signal: AbortSignal): Promise<Pods> => {
     const answer = await transport.request({
-      method: 'GET',
       path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods`,
       query: { labelSelector: selector, limit: String(LIMIT) },
       verb: 'list',

@@ -20,7 +20,6 @@ export async function getScale(workload: WorkloadAccess): Promise<ScaleWithSelec
   const doing = `reading scale of ${nameTarget(workload.namespace, workload.ref)}`;
   const answer = await workload.transport.request({
     lane: 'read',
-    method: 'GET',
     path: `${workloadPath(workload)}/scale`,
     doing,
     verb: 'get',
@@ -50,7 +49,6 @@ export async function sendScalePatch(
     throw new Error(`${doing}: uid and resourceVersion must be given`);
   const answer = await workload.transport.request({
     lane: 'write',
-    method: 'PATCH',
     path: `${workloadPath(workload)}/scale`,
     query: { fieldManager: 'promscaler', ...(isDryRun ? { dryRun: 'All' } : {}) },
     body: { metadata: { uid, resourceVersion }, spec: { replicas } },
@@ -121,7 +119,6 @@ export function readWorkload(workload: WorkloadAccess, deadlineMs: number): Prom
   const { transport, kind, namespace, ref, signal } = workload;
   return transport.request({
     lane: 'read',
-    method: 'GET',
     path: workloadPath(workload),
     doing: `reading ${nameTarget(namespace, ref)}`,
     verb: 'get',

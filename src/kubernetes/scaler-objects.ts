@@ -222,7 +222,6 @@ export async function patchScalerStatus(
   const doing = `writing the status of scaler ${namespace}/${name}`;
   const answer = await transport.request({
     lane: 'status',
-    method: 'PATCH',
     path: `${SCALER_ROOT}/namespaces/${encodeURIComponent(namespace)}/${SCALER_PLURAL}/${encodeURIComponent(name)}/status`,
     query: { fieldManager: 'promscaler' },
     body: { metadata: { uid, resourceVersion }, status },

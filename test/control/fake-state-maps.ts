@@ -1,4 +1,4 @@
-import type { KubernetesRequest, Transport } from '../../src/kubernetes/requests/transport.js';
+import { type KubernetesRequest, METHODS, type Transport } from '../../src/kubernetes/requests/transport.js';
 import type { KubernetesErrorKind } from '../../src/kubernetes/api/types.js';
 import { failure } from './fake-cluster.js';
 
@@ -36,7 +36,7 @@ export class FakeStateMaps implements Transport {
   }
 
   count(method: 'GET' | 'PATCH'): number {
-    return this.requests.filter((request) => request.method === method).length;
+    return this.requests.filter(({ verb }) => METHODS[verb] === method).length;
   }
 
   /** Writes an entry as another client (null: removes it). */
@@ -50,19 +50,19 @@ export class FakeStateMaps implements Transport {
   readonly request = async (request: KubernetesRequest): Promise<Readonly<Record<string, unknown>>> => {
     this.requests.push(request);
     await this.before(request);
-    const kind = this.failures.get(request.method);
+    const kind = this.failures.get(METHODS[request.verb]);
     if (kind !== undefined) throw failure(kind);
-    const script = request.method === 'PATCH' ? this.patchScripts.shift() : undefined;
+    const script = request.verb === 'patch' ? this.patchScripts.shift() : undefined;
     return script === undefined ? this.#serve(request) : script(() => this.#serve(request));
   };
 
   readonly openWatch = (): Promise<never> => Promise.reject(new Error('nothing is watched'));
   readonly close = (): void => undefined;
 
-  #serve({ method, path, body }: KubernetesRequest): Readonly<Record<string, unknown>> {
+  #serve({ verb, path, body }: KubernetesRequest): Readonly<Record<string, unknown>> {
     const name = path.slice(path.lastIndexOf('/') + 1);
     const stored = this.#find(name);
-    if (method === 'PATCH') {
+    if (verb === 'patch') {
       const { metadata, data } = body as unknown as {
         metadata: { resourceVersion: string };
         data: Record<string, string | null>;

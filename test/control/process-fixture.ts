@@ -3,6 +3,7 @@ import type { Leadership } from '../../src/control/election/leadership.js';
 import type { Memory } from '../../src/control/memory/memory.js';
 import type { CycleOutput, CyclePorts } from '../../src/control/cycle/types.js';
 import { SILENT_LOG } from '../../src/units/log.js';
+import { METHODS } from '../../src/kubernetes/requests/transport.js';
 import { createStateStore, stateInMemory } from '../../src/kubernetes/state/state-store.js';
 import type { StateStore } from '../../src/kubernetes/state/state-store.js';
 import type { Cluster } from '../../src/kubernetes/api/types.js';
@@ -96,7 +97,7 @@ export class ScalingProcess {
     const leadership = { epoch: () => options.epoch, mayWrite: () => true, whyNoWrites: () => null };
     const transport = {
       request: (request: Parameters<FakeStateMaps['request']>[0]) =>
-        server.request(this, `${request.method} state`, () => server.maps.request(request)),
+        server.request(this, `${METHODS[request.verb]} state`, () => server.maps.request(request)),
       openWatch: server.maps.openWatch,
       close: server.maps.close,
     };

@@ -186,7 +186,6 @@ describe('the client of a Lease, on a scripted server', () => {
       failureOf(() =>
         transport.request({
           lane: 'write',
-          method: 'PATCH',
           path: '/slow',
           doing: 'patching',
           verb: 'patch',

@@ -20,7 +20,6 @@ export async function checkCluster(context: ClusterContext): Promise<CheckResult
   try {
     const answer = await transport.request({
       lane: 'read',
-      method: 'GET',
       path: '/version',
       doing: 'reading the version of the API server',
       verb: 'get',
@@ -90,7 +89,6 @@ export async function openCluster(
       orNull(() =>
         transport.request({
           lane: 'read',
-          method: 'GET',
           path: `/api/v1/namespaces/${name}`,
           doing: `reading namespace ${name}`,
           verb: 'get',

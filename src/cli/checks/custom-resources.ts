@@ -41,7 +41,6 @@ export async function checkCustomResources(context: Checked<ClusterContext>): Pr
 async function listOne({ transport, signal }: ClusterContext, namespace: string | null): Promise<void> {
   await transport.request({
     lane: 'list',
-    method: 'GET',
     path: resourceScope(SCALER_ROOT, SCALER_PLURAL, namespace).path,
     query: { limit: '1' },
     doing: 'listing scalers.promscaler.dev',

@@ -210,7 +210,6 @@ async function openAnnotations(
     write: async (annotations) => {
       const request = transport.request({
         lane: 'write',
-        method: 'PATCH',
         path: workloadPath(workload),
         query: { fieldManager: FIELD_MANAGER },
         body: { metadata: { annotations } },

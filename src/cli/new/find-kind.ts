@@ -33,7 +33,6 @@ export async function findKind(
   const { word, group, version } = unknown ?? { word: ref.kind, group: groupOf(ref), version: null };
   const request = {
     lane: 'read',
-    method: 'GET',
     doing: `reading the API group ${group}`,
     verb: 'get',
     resource: 'discovery',

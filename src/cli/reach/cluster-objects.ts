@@ -40,17 +40,20 @@ export async function openObjects(
   const { signal } = io;
   const send = async (
     kind: ResourceKind,
-    request: Pick<KubernetesRequest, 'method' | 'verb' | 'signal' | 'body'> & { readonly name?: string },
+    request: Pick<KubernetesRequest, 'signal' | 'body'> & {
+      readonly verb: keyof typeof DOING;
+      readonly name?: string;
+    },
   ): Promise<JsonObject> => {
     const { name, ...rest } = request;
     const { path } = resourceScope(kind.root, kind.plural, namespace);
-    const isWrite = request.method === 'POST' || request.method === 'PATCH';
+    const isWrite = request.verb === 'create' || request.verb === 'patch';
     return transport.request({
       ...rest,
-      lane: request.method === 'GET' ? 'read' : 'write',
+      lane: request.verb === 'get' ? 'read' : 'write',
       path: name === undefined ? path : `${path}/${encodeURIComponent(name)}`,
       ...(isWrite ? { query: { fieldManager: FIELD_MANAGER } } : {}),
-      doing: `${DOING[request.method]} ${kind.word} ${namespace}${name === undefined ? '' : `/${name}`}`,
+      doing: `${DOING[request.verb]} ${kind.word} ${namespace}${name === undefined ? '' : `/${name}`}`,
       resource: kind.plural,
       deadlineMs: ANSWER_DEADLINE_MS,
     });
@@ -64,7 +67,7 @@ export async function openObjects(
   return {
     get: async (kind, name) => {
       try {
-        return await send(kind, { method: 'GET', verb: 'get', name, signal });
+        return await send(kind, { verb: 'get', name, signal });
       } catch (error) {
         if (isMissing(error, name)) return null;
         throw failure(error, kind, 'get');
@@ -81,7 +84,7 @@ export async function openObjects(
     },
     create: async (kind, body) => {
       try {
-        await send(kind, { method: 'POST', verb: 'create', body, signal: undefined });
+        await send(kind, { verb: 'create', body, signal: undefined });
         return true;
       } catch (error) {
         if (error instanceof KubernetesError && error.kind === 'conflict') return false;
@@ -90,7 +93,7 @@ export async function openObjects(
     },
     patch: async (kind, name, body) => {
       try {
-        await send(kind, { method: 'PATCH', verb: 'patch', name, body, signal: undefined });
+        await send(kind, { verb: 'patch', name, body, signal: undefined });
       } catch (error) {
         throw failure(error, kind, 'patch');
       }
@@ -98,7 +101,7 @@ export async function openObjects(
     remove: async (kind, name, { uid, resourceVersion }) => {
       const body = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions: { uid, resourceVersion } };
       try {
-        await send(kind, { method: 'DELETE', verb: 'delete', name, body, signal });
+        await send(kind, { verb: 'delete', name, body, signal });
         return true;
       } catch (error) {
         if (isMissing(error, name)) return true;
@@ -111,11 +114,10 @@ export async function openObjects(
 }
 
 const DOING = {
-  GET: 'reading',
-  POST: 'creating',
-  PUT: 'writing',
-  PATCH: 'patching',
-  DELETE: 'deleting',
+  get: 'reading',
+  create: 'creating',
+  patch: 'patching',
+  delete: 'deleting',
 } as const;
 
 /**

@@ -121,7 +121,6 @@ async function findService(
   try {
     list = await transport.request({
       lane: 'list',
-      method: 'GET',
       path: `/api/v1${scope}/services`,
       query: { labelSelector: SERVICE_LABEL },
       doing: `listing the Services of promscaler in ${where}`,

@@ -54,7 +54,6 @@ async function createServiceClient(options: ReachOptions, io: CommandIo): Promis
   const get: Get = (page, query) =>
     service.transport.request({
       lane: 'list',
-      method: 'GET',
       path: `${service.prefix}${page}`,
       ...(Object.keys(query).length === 0 ? {} : { query }),
       doing: `reading ${page} from ${service.where}`,

@@ -51,7 +51,6 @@ export function createPodCosts(
       const value = cost === null ? null : String(cost);
       await transport.request({
         lane: 'costs',
-        method: 'PATCH',
         path: `/api/v1/namespaces/${encodeURIComponent(namespace)}/pods/${encodeURIComponent(pod.name)}`,
         query: { fieldManager: 'promscaler' },
         body: {

@@ -15,9 +15,19 @@ import { pruneJson, type JsonFields } from './prune-json.js';
 import { abortError, connectionError, refusalError } from './request-error.js';
 import { rateLimitMs } from './retry.js';
 
+/** The HTTP method of each verb. */
+export const METHODS = {
+  get: 'GET',
+  list: 'GET',
+  watch: 'GET',
+  create: 'POST',
+  update: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+} as const;
+
 export interface KubernetesRequest {
   readonly lane: Lane;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** The path, with encoded segments: `/apis/apps/v1/namespaces/shop/deployments/web/scale`. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -35,7 +45,7 @@ export interface KubernetesRequest {
   /** What is requested, for messages: `reading scale of deployment shop/web`. */
   readonly doing: string;
   /** Verb and resource as in RBAC rules, for the metrics of requests: `patch`, `deployments/scale`. */
-  readonly verb: string;
+  readonly verb: keyof typeof METHODS;
   readonly resource: string;
   /** Time from the call to the last byte of the response, including retries. */
   readonly deadlineMs: number;
@@ -217,7 +227,7 @@ async function sendOnce(
     });
   try {
     const response = await sendHttp({
-      method: request.method,
+      method: METHODS[request.verb],
       url: `${connection.url}${request.path}${queryText(request.query)}`,
       headers: headersOf(request, sending, authorization),
       body: request.body === undefined ? null : JSON.stringify(request.body),
@@ -253,7 +263,7 @@ function headersOf(
     // A stream is not compressed, so that each event can be read when it arrives.
     'Accept-Encoding': isStream ? 'identity' : 'gzip',
     ...(authorization === null ? {} : { Authorization: authorization }),
-    ...(request.body === undefined ? {} : { 'Content-Type': contentType(request.method) }),
+    ...(request.body === undefined ? {} : { 'Content-Type': contentType(request) }),
   };
 }
 
@@ -265,8 +275,8 @@ function serverNames(socket: unknown): readonly string[] | null {
   return Array.from(names.matchAll(/(?:^|, )DNS:([A-Za-z0-9.*-]+)(?=,|$)/g), ([, name]) => name ?? '');
 }
 
-function contentType(method: KubernetesRequest['method']): string {
-  return method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
+function contentType({ verb }: KubernetesRequest): string {
+  return verb === 'patch' ? 'application/merge-patch+json' : 'application/json';
 }
 
 function queryText(query: Readonly<Record<string, string>> | undefined): string {
@@ -320,8 +330,12 @@ function parseFields(body: Buffer, fields: JsonFields, bounds: JsonBounds): unkn
  * Returns whether the response is complete. 201 and 202 are responses to writes, 203 is a response that a proxy has
  * changed, and 206 is partial content.
  */
-function isComplete({ method }: KubernetesRequest, status: number): boolean {
-  return status === 200 || status === 203 || (method !== 'GET' && (status === 201 || status === 202));
+function isComplete(request: KubernetesRequest, status: number): boolean {
+  return status === 200 || status === 203 || (!isRead(request) && (status === 201 || status === 202));
+}
+
+function isRead({ verb }: KubernetesRequest): boolean {
+  return METHODS[verb] === 'GET';
 }
 
 function refusal(request: KubernetesRequest, exchange: Exchange, body: string): KubernetesError {
@@ -341,11 +355,10 @@ function retryDelayMs(
   { error, attempts, clock }: { readonly error: unknown; readonly attempts: number; readonly clock: Clock },
 ): number | null {
   if (!(error instanceof KubernetesError) || attempts >= MAX_ATTEMPTS) return null;
-  const isRead = request.method === 'GET';
   // Retries at once, because the server may have closed an idle connection, which only this request has detected.
   if (error.kind === 'connection')
-    return attempts === 1 && (isRead || request.isRepeatable === true) ? 0 : null;
-  if (!isRead) return null;
+    return attempts === 1 && (isRead(request) || request.isRepeatable === true) ? 0 : null;
+  if (!isRead(request)) return null;
   const limitedMs = rateLimitMs(error, attempts);
   if (limitedMs !== null) return limitedMs;
   return error.kind === 'server_error' && error.retryAfterSeconds !== null

@@ -29,7 +29,6 @@ export async function readStateMap(access: StateMapAccess): Promise<StateMap> {
   const doing = `reading ${label(access)}`;
   const answer = await access.transport.request({
     lane: 'read',
-    method: 'GET',
     path: pathOf(access),
     doing,
     verb: 'get',
@@ -55,7 +54,6 @@ export async function patchStateMap(
   const doing = `writing ${label(access)}`;
   const answer = await access.transport.request({
     lane: 'write',
-    method: 'PATCH',
     path: pathOf(access),
     query: { fieldManager: 'promscaler' },
     body: { metadata: { resourceVersion }, data },

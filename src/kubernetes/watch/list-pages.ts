@@ -194,7 +194,6 @@ function requestPage<T>(listing: Listing<T>, query: Readonly<Record<string, stri
   const { transport, scope, fields, labelSelector, signal, onBody } = listing;
   return transport.request({
     lane: 'list',
-    method: 'GET',
     path: scope.path,
     query: labelSelector === undefined ? query : { ...query, labelSelector },
     ...(fields === undefined ? {} : { fields: listFields(fields) }),

@@ -224,7 +224,6 @@ class ReflectorLoop<T extends WatchedObject> implements Reflector {
     const { transport, scope } = this.#options;
     const stream = await transport.openWatch({
       lane: 'watch',
-      method: 'GET',
       path: scope.path,
       query: {
         watch: '1',

@@ -1,7 +1,8 @@
-import type {
-  KubernetesRequest,
-  RequestReport,
-  Transport,
+import {
+  type KubernetesRequest,
+  METHODS,
+  type RequestReport,
+  type Transport,
 } from '../../../src/kubernetes/requests/transport.js';
 import type { KubernetesError } from '../../../src/kubernetes/api/types.js';
 import type { JsonObject } from '../../../src/kubernetes/api/json.js';
@@ -81,7 +82,11 @@ function delayMs(
     clock,
   }: { readonly attempts: number; readonly product: Product; readonly clock: Clock },
 ): number | null {
-  if (!(error instanceof product.KubernetesError) || request.method !== 'GET' || attempts >= MAX_ATTEMPTS)
+  if (
+    !(error instanceof product.KubernetesError) ||
+    METHODS[request.verb] !== 'GET' ||
+    attempts >= MAX_ATTEMPTS
+  )
     return null;
   if (error.kind === 'connection') return attempts === 1 ? 0 : null;
   const limitedMs = product.rateLimitMs(error, attempts);
@@ -129,7 +134,8 @@ function begin(
     reject(parts.product.abortError(request.doing, signal));
     return null;
   }
-  const { method, path, query = {} } = request;
+  const { path, query = {} } = request;
+  const method = METHODS[request.verb];
   const { parsed } = cluster.read({ method, path, query });
   const record: ApiRecord = {
     kind: 'api',

@@ -77,7 +77,6 @@ function transportOf(given: Partial<Connection> = {}): Transport {
 
 const REQUEST = {
   lane: 'write',
-  method: 'POST',
   path: '/api',
   doing: 'creating x',
   verb: 'create',
@@ -117,12 +116,15 @@ describe('a connection with a proxy', () => {
 });
 
 describe('a connection that impersonates a user', () => {
-  it.each(['GET', 'POST'] as const)('sends each group as a header of its own with %s', async (method) => {
+  it.each([
+    ['GET', 'get'],
+    ['POST', 'create'],
+  ] as const)('sends each group as a header of its own with %s', async (method, verb) => {
     const headers = { 'Impersonate-User': 'jane', 'Impersonate-Group': ['dev', 'ops'] };
 
     await transportOf({ headers }).request({
       ...REQUEST,
-      method,
+      verb,
       ...(method === 'GET' ? {} : { body: {} }),
     });
 

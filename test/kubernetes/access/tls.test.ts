@@ -56,7 +56,6 @@ afterEach(async () => {
 function read(lane: 'read' | 'list' = 'read') {
   return transport.request({
     lane,
-    method: 'GET',
     path: '/version',
     doing: 'reading the version',
     verb: 'get',

@@ -15,14 +15,13 @@ const PATH = '/api/v1/things/one';
 
 const READ: KubernetesRequest = {
   lane: 'read',
-  method: 'GET',
   path: PATH,
   doing: 'reading thing one',
   verb: 'get',
   resource: 'things',
   deadlineMs: 10_000,
 };
-const WRITE: KubernetesRequest = { ...READ, lane: 'write', method: 'PATCH', verb: 'patch', body: { a: 1 } };
+const WRITE: KubernetesRequest = { ...READ, lane: 'write', verb: 'patch', body: { a: 1 } };
 
 let fake: FakeApiServer;
 let clock: ManualClock;

@@ -5,15 +5,15 @@ import { at } from '../../control/fixture.js';
 import { settle } from '../../support/manual-clock.js';
 import { StateFixture, stateOf, WEB, WEB_KEY, WEB_MAP } from './state-fixture.js';
 
-/** Delays the answers to the next requests of this method, which are served at once; `letGo` delivers them. */
-function holdAnswers(fixture: StateFixture, method: 'GET' | 'PATCH'): { readonly letGo: () => void } {
+/** Delays the answers to the next requests with this verb, which are served at once; `letGo` delivers them. */
+function holdAnswers(fixture: StateFixture, verb: 'get' | 'patch'): { readonly letGo: () => void } {
   const serve = fixture.maps.request;
   let letGo = (): void => undefined;
   const held = new Promise<void>((resolve) => (letGo = resolve));
   Object.assign(fixture.maps, {
     request: async (request: KubernetesRequest) => {
       const answer = await serve(request);
-      if (request.method === method) await held;
+      if (request.verb === verb) await held;
       return answer;
     },
   });
@@ -34,8 +34,8 @@ describe('the order of reads and writes of a ConfigMap', () => {
     const { text } = await fixture.store.read(WEB);
     let serve = (): void => undefined;
     const served = new Promise<void>((resolve) => (serve = resolve));
-    fixture.maps.before = ({ method }) => (method === 'PATCH' ? served : Promise.resolve());
-    const gate = holdAnswers(fixture, 'GET');
+    fixture.maps.before = ({ verb }) => (verb === 'patch' ? served : Promise.resolve());
+    const gate = holdAnswers(fixture, 'get');
     const putting = fixture.store.put({ scaler: WEB, base: text, state: stateOf({ lastScaleUp: at(30) }) });
     await settle(20);
     const reading = fixture.store.reload();
@@ -52,7 +52,7 @@ describe('the order of reads and writes of a ConfigMap', () => {
   it('keeps an entry of another replica that is read while the answer to an earlier PATCH is late', async () => {
     const fixture = await loadedStore();
     const { text } = await fixture.store.read(WEB);
-    const gate = holdAnswers(fixture, 'PATCH');
+    const gate = holdAnswers(fixture, 'patch');
     const putting = fixture.store.put({ scaler: WEB, base: text, state: stateOf({ lastScaleUp: at(30) }) });
     await settle(20);
     const theirs = writeEntry('2/b', stateOf({ lastScaleUp: at(40) }));
@@ -68,7 +68,7 @@ describe('the order of reads and writes of a ConfigMap', () => {
 
   it('reads again for a reload that comes during another read, as a reload', async () => {
     const fixture = await loadedStore();
-    const gate = holdAnswers(fixture, 'GET');
+    const gate = holdAnswers(fixture, 'get');
     const first = fixture.store.reload();
     await settle(20);
     const theirs = writeEntry('2/b', stateOf({ lastScaleUp: at(40) }));

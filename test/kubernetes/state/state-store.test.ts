@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PutResult } from '../../../src/kubernetes/state/choose-writes.js';
+import { METHODS } from '../../../src/kubernetes/requests/transport.js';
 import { bucketOf } from '../../../src/kubernetes/state/state-key.js';
 import { stateInMemory } from '../../../src/kubernetes/state/state-store.js';
 import { writeEntry } from '../../../src/kubernetes/state/state-entry.js';
@@ -14,7 +15,7 @@ describe('the state store', () => {
 
     await fixture.store.reload();
 
-    expect(fixture.maps.requests.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
+    expect(fixture.maps.requests.map(({ verb, path }) => `${METHODS[verb]} ${path}`).sort()).toEqual(
       Array.from(
         { length: 16 },
         (_, index) =>
@@ -48,7 +49,6 @@ describe('the state store', () => {
     expect(result).toEqual({ kind: 'written', stored: text });
     expect(fixture.maps.requests.at(-1)).toMatchObject({
       lane: 'write',
-      method: 'PATCH',
       path: `/api/v1/namespaces/promscaler/configmaps/${WEB_MAP}`,
       query: { fieldManager: 'promscaler' },
       body: { metadata: { resourceVersion: '1' }, data: { [WEB_KEY]: text } },
@@ -137,7 +137,7 @@ describe('many changes in one tick', () => {
 
     expect(fixture.maps.count('PATCH')).toBe(2);
     const sizes = fixture.maps.requests
-      .filter(({ method }) => method === 'PATCH')
+      .filter(({ verb }) => verb === 'patch')
       .map(({ body }) => Object.keys(body?.['data'] ?? {}).length);
     expect(sizes).toEqual([1, 49]);
   });
