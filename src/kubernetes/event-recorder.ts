@@ -1,4 +1,4 @@
-import { formatSecond, type Instant, secondsBetween } from '../units/time.js';
+import { type Instant, secondsBetween } from '../units/time.js';
 import type { Clock } from '../units/clock.js';
 import type { JsonObject } from './api/json.js';
 import type { Log } from '../units/log.js';
@@ -28,7 +28,6 @@ const BURST = 25;
 const REFILL_MS = 300_000;
 /** Number of Events of `BURST` that are reserved for failures and pauses: rescales cannot use them. */
 const NOT_FOR_RESCALES = 5;
-const CORE_MS = 600_000;
 const DEADLINE_MS = 5000;
 
 interface Budget {
@@ -39,8 +38,7 @@ interface Budget {
 /**
  * Returns a recorder. An Event that is repeated about the same target within six minutes is counted instead of created
  * again. Events are dropped if they exceed the rate limit of their target (as in client-go:
- * tools/record/events_cache.go), or if 1,000 are queued. If events.k8s.io is forbidden or missing, the core API is used
- * for ten minutes. Source: reliability.md, W26.
+ * tools/record/events_cache.go), or if 1,000 are queued. Source: reliability.md, W26.
  */
 export function createEventRecorder(options: EventRecorderOptions): EventRecorder {
   const { clock, log } = options;
@@ -48,7 +46,6 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   const budgets = new Map<string, Budget>();
   const queue: { readonly seen: SeenEvent; readonly onWritten: (() => void) | undefined }[] = [];
   let working: Promise<void> | null = null;
-  let coreUntilMs = Number.NEGATIVE_INFINITY;
 
   const spend = (uid: string, left: number): boolean => {
     const now = clock.monotonicMs();
@@ -82,21 +79,7 @@ export function createEventRecorder(options: EventRecorderOptions): EventRecorde
   /** Sends an Event. Returns whether the API server has accepted it. */
   const send = async (seen: SeenEvent): Promise<boolean> => {
     try {
-      if (clock.monotonicMs() >= coreUntilMs) {
-        try {
-          await sendTo(options, seen, NEW_API);
-          return true;
-        } catch (error) {
-          if (!(error instanceof KubernetesError) || !['forbidden', 'not_found'].includes(error.kind))
-            throw error;
-        }
-        // Switches to the core API only if this request succeeds: a 404 may also mean that the namespace is being
-        // deleted.
-        await sendTo(options, seen, CORE_API);
-        coreUntilMs = clock.monotonicMs() + CORE_MS;
-        return true;
-      }
-      await sendTo(options, seen, CORE_API);
+      await sendTo(options, seen);
       return true;
     } catch (error) {
       log.debug('failed to send Event', { reason: seen.event.reason, error: String(error) });
@@ -133,41 +116,21 @@ function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
   if (oldest !== undefined) map.delete(oldest);
 }
 
-interface EventApi {
-  readonly root: string;
-  readonly create: (seen: SeenEvent, instance: string) => JsonObject;
-  readonly patch: (seen: SeenEvent) => JsonObject;
-}
-
-const NEW_API: EventApi = { root: '/apis/events.k8s.io/v1', create: newEventBody, patch: seriesPatch };
-const CORE_API: EventApi = { root: '/api/v1', create: coreEventBody, patch: corePatch };
-
-async function sendTo(options: EventRecorderOptions, seen: SeenEvent, api: EventApi): Promise<void> {
-  const path = `${api.root}/namespaces/${encodeURIComponent(seen.target.namespace)}/events`;
-  const common = { lane: 'events', resource: 'events', deadlineMs: DEADLINE_MS } as const;
+async function sendTo({ transport, instance }: EventRecorderOptions, seen: SeenEvent): Promise<void> {
+  const path = `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(seen.target.namespace)}/events`;
   const doing = `recording event ${seen.event.reason}`;
+  const common = { lane: 'events', resource: 'events', deadlineMs: DEADLINE_MS, doing } as const;
   if (seen.count > 1) {
     try {
-      await options.transport.request({
-        ...common,
-        verb: 'patch',
-        path: `${path}/${encodeURIComponent(seen.name)}`,
-        body: api.patch(seen),
-        doing,
-      });
+      const place = `${path}/${encodeURIComponent(seen.name)}`;
+      await transport.request({ ...common, verb: 'patch', path: place, body: seriesPatch(seen) });
       return;
     } catch (error) {
       // The first Event does not exist: it was dropped, or the API server has deleted it after its TTL of one hour.
       if (!(error instanceof KubernetesError) || error.kind !== 'not_found') throw error;
     }
   }
-  await options.transport.request({
-    ...common,
-    verb: 'create',
-    path,
-    body: api.create(seen, options.instance),
-    doing,
-  });
+  await transport.request({ ...common, verb: 'create', path, body: eventBody(seen, instance) });
 }
 
 interface SeenEvent {
@@ -180,55 +143,34 @@ interface SeenEvent {
   readonly count: number;
 }
 
-const CONTROLLER = 'promscaler';
-const ACTION = 'Scaling';
 const MAX_NOTE_BYTES = 1024;
 
-function newEventBody(seen: SeenEvent, instance: string): JsonObject {
+function eventBody({ target, event, name, firstAt }: SeenEvent, instance: string): JsonObject {
+  const { ref, namespace, uid, resourceVersion } = target;
   return {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
-    metadata: { name: seen.name, namespace: seen.target.namespace },
-    eventTime: microTime(seen.firstAt),
-    reportingController: CONTROLLER,
+    metadata: { name, namespace },
+    eventTime: microTime(firstAt),
+    reportingController: 'promscaler',
     reportingInstance: instance,
-    action: ACTION,
-    type: seen.event.type,
-    reason: seen.event.reason,
-    note: shortNote(seen.event.message),
-    regarding: regarding(seen.target),
+    action: 'Scaling',
+    type: event.type,
+    reason: event.reason,
+    note: shortNote(event.message),
+    regarding: {
+      apiVersion: ref.apiVersion,
+      kind: ref.kind,
+      namespace,
+      name: ref.name,
+      uid,
+      resourceVersion,
+    },
   };
 }
 
 function seriesPatch(seen: SeenEvent): JsonObject {
   return { series: { count: seen.count, lastObservedTime: microTime(seen.lastAt) } };
-}
-
-function coreEventBody(seen: SeenEvent, instance: string): JsonObject {
-  return {
-    apiVersion: 'v1',
-    kind: 'Event',
-    metadata: { name: seen.name, namespace: seen.target.namespace },
-    involvedObject: regarding(seen.target),
-    type: seen.event.type,
-    reason: seen.event.reason,
-    message: shortNote(seen.event.message),
-    source: { component: CONTROLLER },
-    reportingComponent: CONTROLLER,
-    reportingInstance: instance,
-    action: ACTION,
-    firstTimestamp: formatSecond(seen.firstAt),
-    lastTimestamp: formatSecond(seen.lastAt),
-    count: seen.count,
-  };
-}
-
-function corePatch(seen: SeenEvent): JsonObject {
-  return { count: seen.count, lastTimestamp: formatSecond(seen.lastAt) };
-}
-
-function regarding({ ref, namespace, uid, resourceVersion }: EventObject): JsonObject {
-  return { apiVersion: ref.apiVersion, kind: ref.kind, namespace, name: ref.name, uid, resourceVersion };
 }
 
 /** Truncates a message to 1 kB, without splitting a character. */

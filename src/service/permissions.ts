@@ -19,11 +19,8 @@ export interface Permission {
    * `cluster`: for resources without a namespace.
    */
   readonly where: 'scaled' | 'own' | 'cluster';
-  /**
-   * API groups, of which the service uses the first that the API server has. Empty: the core group. `GROUP`: the group
-   * of a target.
-   */
-  readonly groups: readonly string[];
+  /** The API group. Empty: the core group. `GROUP`: the group of a target. */
+  readonly group: string;
   /** The plural name, with the subresource if there is one. `TARGET`: a kind that may be scaled. */
   readonly resource: string;
   readonly verbs: readonly string[];
@@ -36,9 +33,9 @@ export interface Permission {
   readonly without: string;
 }
 
-const EVENTS = { where: 'scaled', groups: ['events.k8s.io', ''], resource: 'events' } as const;
-const HPAS = { where: 'scaled', groups: ['autoscaling'], resource: 'horizontalpodautoscalers' } as const;
-const LEASES = { where: 'own', groups: ['coordination.k8s.io'], resource: 'leases' } as const;
+const EVENTS = { where: 'scaled', group: 'events.k8s.io', resource: 'events' } as const;
+const HPAS = { where: 'scaled', group: 'autoscaling', resource: 'horizontalpodautoscalers' } as const;
+const LEASES = { where: 'own', group: 'coordination.k8s.io', resource: 'leases' } as const;
 const REVIEW = {
   where: 'cluster',
   verbs: ['create'],
@@ -53,7 +50,7 @@ const REVIEW = {
 export const PERMISSIONS: readonly Permission[] = [
   {
     where: 'scaled',
-    groups: [''],
+    group: '',
     resource: 'pods',
     verbs: ['list', 'watch'],
     grantedBy: 'rbac.create',
@@ -63,7 +60,7 @@ export const PERMISSIONS: readonly Permission[] = [
   },
   {
     where: 'scaled',
-    groups: [''],
+    group: '',
     resource: 'pods',
     verbs: ['patch'],
     grantedBy: 'podDeletionCost.enabled',
@@ -73,7 +70,7 @@ export const PERMISSIONS: readonly Permission[] = [
   },
   {
     where: 'scaled',
-    groups: ['apps'],
+    group: 'apps',
     resource: 'TARGET',
     verbs: ['list', 'watch'],
     grantedBy: 'targets',
@@ -83,7 +80,7 @@ export const PERMISSIONS: readonly Permission[] = [
   },
   {
     where: 'scaled',
-    groups: ['GROUP'],
+    group: 'GROUP',
     resource: 'TARGET/scale',
     verbs: ['get'],
     grantedBy: 'targets',
@@ -93,7 +90,7 @@ export const PERMISSIONS: readonly Permission[] = [
   },
   {
     where: 'scaled',
-    groups: ['GROUP'],
+    group: 'GROUP',
     resource: 'TARGET/scale',
     verbs: ['patch'],
     grantedBy: 'targets',
@@ -136,7 +133,7 @@ export const PERMISSIONS: readonly Permission[] = [
   },
   {
     where: 'scaled',
-    groups: ['promscaler.dev'],
+    group: 'promscaler.dev',
     resource: 'scalers',
     verbs: ['list', 'watch'],
     grantedBy: 'crd.enabled',
@@ -146,7 +143,7 @@ export const PERMISSIONS: readonly Permission[] = [
   },
   {
     where: 'scaled',
-    groups: ['promscaler.dev'],
+    group: 'promscaler.dev',
     resource: 'scalers/status',
     verbs: ['patch'],
     grantedBy: 'crd.enabled',
@@ -189,7 +186,7 @@ export const PERMISSIONS: readonly Permission[] = [
   },
   {
     where: 'own',
-    groups: [''],
+    group: '',
     resource: 'pods',
     verbs: ['list'],
     grantedBy: 'sharding.enabled',
@@ -199,7 +196,7 @@ export const PERMISSIONS: readonly Permission[] = [
   },
   {
     where: 'own',
-    groups: [''],
+    group: '',
     resource: 'configmaps',
     verbs: ['get', 'patch'],
     names: Array.from({ length: STATE_BUCKETS }, (_, bucket) => configMapName(bucket)),
@@ -210,14 +207,14 @@ export const PERMISSIONS: readonly Permission[] = [
   },
   {
     ...REVIEW,
-    groups: ['authentication.k8s.io'],
+    group: 'authentication.k8s.io',
     resource: 'tokenreviews',
     use: 'read which user the token of a client belongs to',
     without: 'the API rejects the requests of clients with status 503',
   },
   {
     ...REVIEW,
-    groups: ['authorization.k8s.io'],
+    group: 'authorization.k8s.io',
     resource: 'subjectaccessreviews',
     use: 'check which namespaces the user of a client may see',
     without: 'the API rejects the requests of clients with status 503',
@@ -230,13 +227,13 @@ export function permissionsBy(
   kinds: readonly { readonly group: string; readonly plural: string }[] = [],
 ): readonly Permission[] {
   return PERMISSIONS.filter(({ grantedBy }) => values.includes(grantedBy)).flatMap((permission) => {
-    const { groups, resource, without } = permission;
+    const { resource, without } = permission;
     if (permission.grantedBy !== 'targets') return [permission];
     return kinds
-      .filter(({ group }) => groups.includes('GROUP') || groups.includes(group))
+      .filter(({ group }) => permission.group === 'GROUP' || permission.group === group)
       .map(({ group, plural }) => ({
         ...permission,
-        groups: [group],
+        group,
         resource: resource.replace('TARGET', plural),
         without: without.replace('TARGET', plural),
       }));

@@ -89,8 +89,8 @@ function permissionTable(place: Permission['where']): string {
   return markdownTable(
     ['API group', 'resource', 'verbs', 'chart value', 'used to', 'without it'],
     PERMISSIONS.filter(({ where }) => where === place).map(
-      ({ groups, resource, names, verbs, grantedBy, use, without }) => [
-        groups.map((group) => (group === '' ? 'core' : code(group))).join(', '),
+      ({ group, resource, names, verbs, grantedBy, use, without }) => [
+        group === '' ? 'core' : code(group),
         `${code(resource)}${names === undefined ? '' : ` ${nameRange(names)}`}`,
         verbs.join(', '),
         code(grantedBy),

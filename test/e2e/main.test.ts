@@ -22,7 +22,8 @@ const TESTER: Subject = {
     { apiGroups: ['apps'], resources: ['deployments'], verbs: ['create', 'get', 'list', 'watch', 'delete'] },
     { apiGroups: ['apps'], resources: ['deployments/scale'], verbs: ['get', 'patch'] },
     { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch'] },
-    { apiGroups: ['', 'events.k8s.io'], resources: ['events'], verbs: ['create', 'patch', 'list'] },
+    { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
+    { apiGroups: [''], resources: ['events'], verbs: ['list'] },
     {
       apiGroups: ['autoscaling'],
       resources: ['horizontalpodautoscalers'],

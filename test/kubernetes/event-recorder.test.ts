@@ -6,7 +6,6 @@ import { ClusterFixture, WEB } from './cluster-fixture.js';
 import { cut, json, status } from './fake-api-server.js';
 
 const EVENTS = '/apis/events.k8s.io/v1/namespaces/shop/events';
-const CORE_EVENTS = '/api/v1/namespaces/shop/events';
 
 const TARGET: ScaleTarget = {
   ref: WEB,
@@ -25,7 +24,7 @@ let fixture: ClusterFixture;
 
 beforeEach(async () => {
   fixture = await ClusterFixture.create();
-  fixture.fake.on('POST', EVENTS, json({ kind: 'Event' })).on('POST', CORE_EVENTS, json({ kind: 'Event' }));
+  fixture.fake.on('POST', EVENTS, json({ kind: 'Event' }));
 });
 
 afterEach(() => fixture.stop());
@@ -84,29 +83,6 @@ describe('recordEvent', () => {
     await recordAndWait(RESCALED, 3);
 
     expect(fixture.fake.requests.map(({ method }) => method)).toEqual(['POST', 'PATCH', 'POST']);
-  });
-
-  it('uses the core API for ten minutes if events.k8s.io is forbidden', async () => {
-    fixture.fake.on('POST', EVENTS, status(403, 'no'));
-
-    await recordAndWait(RESCALED, 2);
-    await recordAndWait({ ...RESCALED, message: 'New size: 6' }, 3);
-    fixture.clock.advance(600_000);
-    await recordAndWait({ ...RESCALED, message: 'New size: 7' }, 5);
-
-    expect(fixture.fake.requests.map(({ path }) => path)).toEqual([
-      EVENTS,
-      CORE_EVENTS,
-      CORE_EVENTS,
-      EVENTS,
-      CORE_EVENTS,
-    ]);
-    expect(fixture.fake.requests[1]?.body).toMatchObject({
-      involvedObject: { name: 'web', uid: 'uid-web' },
-      message: 'New size: 5',
-      count: 1,
-      firstTimestamp: '2026-01-01T00:00:00Z',
-    });
   });
 
   it('limits a target to 25 events at once and one more every five minutes', async () => {

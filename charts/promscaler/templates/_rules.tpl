@@ -36,7 +36,7 @@ Exactly the permissions that the service uses in the scaled namespaces. src/serv
     {{- end }}
   verbs: [get, patch]
 {{- end }}
-- apiGroups: ['', events.k8s.io]
+- apiGroups: [events.k8s.io]
   resources: [events]
   verbs: [create, patch]
 - apiGroups: [autoscaling]

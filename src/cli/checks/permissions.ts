@@ -135,9 +135,9 @@ export function scaledNamespaces({
   return namespaces.length === 0 ? [null] : namespaces.slice(0, MAX_NAMESPACES);
 }
 
-/** Returns one access review for each verb, and for each name if there are names. Uses only the first group. */
+/** Returns one access review for each verb, and for each name if there are names. */
 function questionsOf(
-  { groups: [group = ''], resource: path, verbs, names }: Permission,
+  { group, resource: path, verbs, names }: Permission,
   namespace: string | null,
 ): readonly AccessQuestion[] {
   const [resource = '', subresource = ''] = path.split('/');
