@@ -15,7 +15,7 @@ export interface Activation {
   /** Whether at least one Object or External metric is above its `activation.above`. */
   readonly isActive: boolean;
   /**
-   * Since when all metrics have had full values at or below their thresholds. Null: a metric is above its threshold, or
+   * Since when every metric has had a full value at or below its threshold. Null: a metric is above its threshold, or
    * has no full value.
    */
   readonly inactiveSince: Instant | null;
@@ -46,8 +46,8 @@ export function readActivation(snapshot: Snapshot): Activation | null {
 }
 
 /**
- * Returns the metrics that may propose a count at 0 replicas. Metrics of pods have no value there, and a missing value
- * would prevent the scale-up.
+ * Returns the metrics that may propose a count at 0 replicas. Metrics of pods have no value at 0 replicas, and a
+ * missing value would prevent the scale-up.
  */
 export function withoutPodMetrics(metrics: readonly JudgedMetric[]): readonly JudgedMetric[] {
   return metrics.filter(({ spec }) => isOfTotal(spec));
@@ -55,7 +55,7 @@ export function withoutPodMetrics(metrics: readonly JudgedMetric[]): readonly Ju
 
 export interface Activated {
   readonly replicas: number;
-  /** The reason of the change; null: activation has not changed the count. */
+  /** The state of activation, as part of the reason of the decision; null: activation does not apply. */
   readonly note: string | null;
   /** Set only while `cooldownSeconds` keeps the last replica. */
   readonly cooldown?: Decision['cooldown'];
@@ -65,7 +65,7 @@ export interface Activated {
 export function activate(
   picked: number,
   activation: Activation,
-  { isTrusted, snapshot }: { readonly isTrusted: boolean; readonly snapshot: Snapshot },
+  { isComplete, snapshot }: { readonly isComplete: boolean; readonly snapshot: Snapshot },
 ): Activated {
   const { isActive, inactiveSince, why } = activation;
   if (snapshot.target.specReplicas === 0) {
@@ -84,7 +84,7 @@ export function activate(
   const inactive = `not active${since} (${why})`;
   const until = cooldownUntil(inactiveSince, snapshot);
   const isOver = until <= snapshot.now;
-  if (isOver && isTrusted) return { replicas: 0, note: inactive };
+  if (isOver && isComplete) return { replicas: 0, note: inactive };
   const kept = isOver
     ? '; at least 1 until every metric has a value'
     : `, cooldownSeconds ${cooldownSeconds}`;

@@ -5,7 +5,6 @@ import type { PastDecision } from './result/decision.js';
 import { disabledField, type LimitName } from './result/limit-names.js';
 import type { Instant } from '../units/time.js';
 
-/** Why a scaler has a state. */
 export interface Reason {
   readonly cause: string;
   readonly until?: Instant | null;
@@ -22,8 +21,8 @@ export function atMaximum({ decision }: Decided): Reason | null {
 }
 
 /**
- * Returns whether the maximum in effect keeps the count below the recommendation. False, too, if an earlier limit
- * already keeps the count below the maximum.
+ * Returns whether `maxReplicas` in effect keeps the count below the recommendation. Also false if an earlier limit
+ * already keeps the count below `maxReplicas`.
  */
 function wantsMore({ recommendedReplicas, desiredReplicas, maxReplicas }: PastDecision): boolean {
   return (recommendedReplicas ?? 0) > maxReplicas && desiredReplicas >= maxReplicas;
@@ -57,14 +56,14 @@ export function atMinimum({ decision }: Decided): Reason | null {
   if (!isThere || recommendedReplicas > minReplicas) return null;
   if (recommendedReplicas === minReplicas)
     return { cause: `${minReplicas} recommended, which is the minimum in effect` };
-  // With the values that are missing, the metric may recommend more than the minimum.
+  // The metric may recommend more than the minimum once its missing values return.
   if (limits.some(({ limit }) => limit === 'untrusted_metric')) return null;
   return boundBy(decision, 'min_replicas', `minReplicas is ${minReplicas}`);
 }
 
 type LimitState = 'AtMaximum' | 'Fixed' | 'PartialData' | 'Stabilizing' | 'RateLimited' | 'Backoff';
 
-/** The state while a limit keeps the count away from the recommendation; null: the rules of the bounds decide. */
+/** The state while a limit keeps the count away from the recommendation; null: the bounds determine the state. */
 const LIMIT_STATES: Readonly<Record<LimitName, LimitState | null>> = {
   untrusted_metric: 'PartialData',
   stabilization: 'Stabilizing',

@@ -21,8 +21,8 @@ export const SCALING_DISABLED = buildCondition(
 );
 
 /**
- * The conditions of a document that has changed since the last evaluation. They replace the conditions of its earlier
- * version. A partial value may recommend a count, which is not compared with the bounds while the current one is kept.
+ * The conditions of a document that was not evaluated since its last change. They replace the conditions of its earlier
+ * version.
  */
 export const NOT_EVALUATED: readonly Condition[] = [
   buildCondition(
@@ -43,8 +43,8 @@ export const NOT_EVALUATED: readonly Condition[] = [
 ];
 
 /**
- * `ScalingLimited` while a metric has no full value, so that the count stays. The HPA keeps the last one, whose message
- * is about another decision.
+ * The condition `ScalingLimited` while a metric has no full value and the current count is kept. The HPA keeps its
+ * previous condition, whose message is about an earlier decision.
  */
 export const NOT_COMPARED = buildCondition(
   'ScalingLimited',
@@ -53,8 +53,9 @@ export const NOT_COMPARED = buildCondition(
 );
 
 /**
- * The conditions while the target does not exist. The last ones would be about a workload that is gone. If the target
- * exists but cannot be read, the last ones stay, as in the HPA: its pods still run, and most failures are short.
+ * The conditions while the target does not exist: the previous conditions are about the deleted workload. If the target
+ * exists but cannot be read, the previous conditions remain, as in the HPA: the pods still run, and most failures are
+ * short.
  */
 export const WITHOUT_TARGET: readonly Condition[] = [
   buildCondition('ScalingActive', 'NotEvaluated', 'the target does not exist, so no metric is evaluated'),
@@ -68,16 +69,13 @@ export const WITHOUT_TARGET: readonly Condition[] = [
 ];
 
 /**
- * Returns `ScalingActive`. It is False if a metric has no value, and either `isTrusted` is false or no metric proposes
- * a count. It then contains the failure of the first such metric.
+ * Returns `ScalingActive`. It is False if a metric has no value, and the decision is held or no metric proposes a
+ * count. The message then contains the failure of the first metric without a value.
  */
-export function scalingActive(
-  pick: PickedProposal,
-  { isTrusted }: { readonly isTrusted: boolean },
-): Condition {
+export function scalingActive(pick: PickedProposal, { isHeld }: { readonly isHeld: boolean }): Condition {
   const { winner, zero, firstFailing, firstReplaced } = pick;
   const failure = firstFailing?.result.error ?? null;
-  if (firstFailing !== null && failure !== null && (!isTrusted || winner === null))
+  if (firstFailing !== null && failure !== null && (isHeld || winner === null))
     return metricFailed(firstFailing.spec, failure);
   if (firstReplaced?.result.fallback !== undefined) {
     const message = `${nameMetric(firstReplaced.spec)} has ${describeFallback(firstReplaced.result.fallback)}`;
@@ -87,7 +85,7 @@ export function scalingActive(
   return winner === null ? validMetric('a metric has a value') : calculatedFrom(nameMetric(winner.spec));
 }
 
-/** Does not say that the count was calculated from the metric, which has no value. */
+/** Returns the condition for a metric that is read as 0. The message does not claim that the metric has a value. */
 function countedAsZero(spec: MetricSpec, failure: Failure): Condition {
   const field = failure.reason === 'nan' ? 'onNaN' : 'onMissing';
   return buildCondition(
@@ -102,7 +100,7 @@ function validMetric(message: string): Condition {
 }
 
 /**
- * Returns the condition for a metric name. Scalers whose metrics have the same name share one message, because their
+ * Returns the condition for a metric name. Scalers whose metrics have the same name share one condition, because their
  * records keep it in memory.
  */
 const calculatedFrom = rememberByText((metric) =>
@@ -117,14 +115,14 @@ const FAILED_REASON: Readonly<Record<MetricType, ReasonOf<'ScalingActive'>>> = {
   External: 'FailedGetExternalMetric',
 };
 
-/** Returns whether a condition has this reason because of a failed metric. */
+/** Returns whether `reason` is the reason of `ScalingActive` for a failed metric. */
 export function isMetricFailure(reason: string): boolean {
   return Object.values<string>(FAILED_REASON).includes(reason);
 }
 
 /**
- * Returns the condition of a failed metric: of a decision or, as the target could not be read, of the query alone
- * (`control/cycle/build-record.ts`).
+ * Returns the condition of a failed metric. If the target could not be read, there is no decision, and the failure is
+ * that of the query (`control/cycle/build-record.ts`).
  */
 export function metricFailed(spec: MetricSpec, failure: Failure): Condition {
   const message = `${NOT_CALCULATED}${nameMetric(spec)}: ${describeFailure(failure)}`;
@@ -142,7 +140,7 @@ export function limitedConditions(
   limited: LimitedCount,
   pick: PickedProposal,
 ): readonly Condition[] {
-  const active = scalingActive(pick, { isTrusted: true });
+  const active = scalingActive(pick, { isHeld: false });
   // For speed: nearly no decision has a limit.
   if (limited.steps.length === 0) return [READY_FOR_NEW_SCALE, WITHIN_RANGE, active];
   return [ableToScale(context, limited), scalingLimited(context, limited), active];
@@ -160,7 +158,7 @@ function ableToScale(context: LimitContext, limited: LimitedCount): Condition {
   if (isHoldInForce && step('downscale_confirmation') !== undefined) {
     return able(
       'ScaleDownStabilized',
-      'scaling down to the highest count of the decisions that confirm the scale-down',
+      'scale-down confirmed; using the highest recommendation of the confirming decisions',
     );
   }
   const isStabilized = countAfter('stabilization', context, limited) !== context.recommended;

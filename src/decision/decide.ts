@@ -51,10 +51,10 @@ export function decide(given: Snapshot, podFacts?: PodFacts): Decision {
     return holdUntrusted(snapshot, metrics, { pick, activation });
   }
   const { replicas } = pick;
-  const isTrusted = pick.isTrusted && pick.firstReplaced === null;
+  const isComplete = pick.isTrusted && pick.firstReplaced === null;
   const activated =
-    activation === null ? { replicas, note: null } : activate(replicas, activation, { isTrusted, snapshot });
-  return decideWithinLimits(snapshot, metrics, { pick, isTrusted, activation, activated, bounds });
+    activation === null ? { replicas, note: null } : activate(replicas, activation, { isComplete, snapshot });
+  return decideWithinLimits(snapshot, metrics, { pick, isComplete, activation, activated, bounds });
 }
 
 function withBounds(snapshot: Snapshot, { minReplicas, maxReplicas }: Bounds): Snapshot {
@@ -71,10 +71,10 @@ interface ShortCut {
 }
 
 /**
- * Returns the decision if it needs no metric, otherwise null. A count outside of the bounds moves to the nearest bound,
- * and a 0 that was set manually stays (with `minReplicas` above 0). No limit applies. The upper bound is
- * `highestMax`: if a schedule has lowered `maxReplicas` further, the limits decide how fast the count falls to it.
- * Source: algorithm.md, point 22.
+ * Returns the decision if it needs no metric, otherwise null. A count outside of the bounds moves to the nearest bound.
+ * With `minReplicas` above 0, a 0 that was set manually stays. No limit applies. The upper bound is `highestMax`: if a
+ * schedule has lowered `maxReplicas` further, the limits decide how fast the count falls to it. Source: algorithm.md,
+ * point 22.
  */
 function takeShortCut({ scaler, target, state }: Snapshot, bounds: Bounds, highest: number): ShortCut | null {
   const { minReplicas } = scaler.spec;
@@ -136,8 +136,8 @@ function decideByShortCut(snapshot: Snapshot, { replicas, steps, conditions, rea
 }
 
 /**
- * Returns the decision while a metric has no value, or only a partial one: the count may rise but not fall. Source:
- * algorithm.md, step 4.
+ * Returns the decision that keeps the current count: no metric has a proposal, or the largest proposal is lower but the
+ * count must not fall. Source: algorithm.md, step 4.
  */
 function holdUntrusted(
   snapshot: Snapshot,
@@ -158,7 +158,7 @@ function holdUntrusted(
     recommended: pick.replicas,
     metrics,
     steps: pick.replicas === null ? [] : [step(pick.replicas)],
-    conditions: [ABLE_TO_GET_SCALE, scalingActive(pick, { isTrusted: false })],
+    conditions: [ABLE_TO_GET_SCALE, scalingActive(pick, { isHeld: true })],
     reason: `${why}: stays at ${desired}`,
     state: buildNextState(snapshot, { desired, recommended: null, metrics, activation }),
   });
@@ -183,14 +183,14 @@ function decideWithinLimits(
   metrics: readonly JudgedMetric[],
   {
     pick,
-    isTrusted,
+    isComplete,
     activation,
     activated,
     bounds,
   }: {
     readonly pick: PickedProposal;
-    /** Whether every proposal comes from a full value, or from a fallback that may lower the count. */
-    readonly isTrusted: boolean;
+    /** Whether every metric has a full value or is read as 0, so that no fallback is used. */
+    readonly isComplete: boolean;
     readonly activation: Activation | null;
     readonly activated: Activated;
     readonly bounds: Bounds;
@@ -208,7 +208,7 @@ function decideWithinLimits(
     state: snapshot.state,
   };
   const isAsleep = snapshot.target.specReplicas === 0;
-  const forecast = forecastFor(snapshot, metrics, { context: reactiveContext, isTrusted, isAsleep });
+  const forecast = forecastFor(snapshot, metrics, { context: reactiveContext, isComplete, isAsleep });
   const recommended = forecast?.recommended ?? reactive;
   const context = recommended === reactive ? reactiveContext : { ...reactiveContext, recommended };
   const limited = applyLimits(context);
@@ -226,7 +226,7 @@ function decideWithinLimits(
       snapshot,
       ...(recommended > reactive ? { forecast: forecast?.result } : {}),
     },
-    // The stabilization window stores the count that the metrics recommended (`reactive`): a higher count by the
+    // The stabilization window stores the recommendation of the metrics (`reactive`): the higher recommendation of the
     // forecast must not delay a later scale-down.
     state: buildNextState(snapshot, {
       desired,

@@ -81,7 +81,7 @@ function extentOf(sample: Exclude<Sample, { form: 'error' }>): readonly string[]
   return [...window, `of ${countOf(sample.pods.length, 'pod')}`];
 }
 
-/** Returns why the window has this length; empty: the query or the service config sets the window. */
+/** Returns why the window has this length; empty: the query or the service config sets the length. */
 function windowOrigin(sample: ContainersSample | PodsSample): string {
   if (sample.form === 'pods' || sample.learnedIntervalSeconds === undefined) return '';
   const { learnedIntervalSeconds: interval } = sample;
@@ -99,8 +99,8 @@ function fallbackText(spec: MetricSpec, result: MetricResult, snapshot: Snapshot
 }
 
 /**
- * Returns a clause with the start of the failure. Empty for a data source that answers no query: the failure contains
- * the start of that outage, which is some 100 ms after the round in which the first value was missing.
+ * Returns a clause with the start of the failure. Empty if the data source answers no query: the failure then contains
+ * the start of the outage, about 100 ms after the round in which the first value was missing.
  */
 function sinceText(spec: MetricSpec, failure: Failure, { state }: Snapshot): string {
   const since = state.failingSince.get(metricKey(spec));

@@ -23,8 +23,8 @@ function proposedOf({ spec, sample, result, arithmetic }: JudgedMetric): Propose
 
 /**
  * Returns the value and the target of a metric. The text is only `cpu is at 83 % of the requests, target 60 %` if the
- * proposal is `ceil(83 / 60 x replicas)`. Otherwise it adds what a reader needs to recompute the proposal: the number
- * of pods it is computed with, the pods whose usage is assumed, or the tolerance.
+ * proposal is `ceil(83 / 60 x replicas)`. Otherwise the text also contains what a reader needs to recompute the
+ * proposal: the number of pods, the pods whose usage is assumed, or the tolerance.
  */
 export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;
@@ -100,8 +100,8 @@ function readingOf({ usage, filledUsage, target, pods }: Arithmetic): Reading {
 const MOST_DECIMALS = 12;
 
 /**
- * Returns a function that formats milli-units. Amounts of memory are rounded, but never so far that the printed numbers
- * give a different count than the exact ones.
+ * Returns a function that formats milli-units. It rounds amounts of memory, but not so far that the printed numbers
+ * would give a different count than the exact numbers.
  */
 function writerOf({ spec, arithmetic }: Proposed, snapshot: Snapshot): (milli: number) => string {
   const { name } = spec;

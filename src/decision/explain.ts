@@ -6,13 +6,12 @@ import { explainProposal } from './explain-proposal.js';
 import { isBoundOverHold, isHold } from './limits/limits.js';
 import type { Snapshot } from './snapshot/snapshot.js';
 
-/** What `explainCount` needs besides the decision. */
 export interface Measured {
   /** The largest proposal after activation, before any limit. */
   readonly recommended: number;
   /** The metric with the largest proposal. Null: no metric has a proposal, and activation determines the count. */
   readonly winner: JudgedMetric | null;
-  /** How activation has changed the count; null: it has not. */
+  /** The state of activation; null: activation does not apply. */
   readonly note: string | null;
   readonly snapshot: Snapshot;
   /** Set only if a forecast has raised the recommendation. */
@@ -46,7 +45,7 @@ export function explainCount(
   const held = explainSteps(limits);
   const outcome = countChange(current, desired);
   const limited = limits.length === 0 && desired === recommended ? '' : `, ${recommended} recommended`;
-  // `join` makes a flat string. A template literal would keep its parts in memory as well, for each scaler.
+  // `join` returns a flat string. A template literal would also keep its parts in memory, for each scaler.
   return [measured, outcome, limited, held === '' ? '' : `, ${held}`, noted].join('');
 }
 
@@ -56,8 +55,8 @@ export function countChange(from: number, to: number): string {
 }
 
 /**
- * Returns the limits in order, except that a hold is omitted if a bound overrides it: the hold continues, but the bound
- * determines the count.
+ * Returns the limits in order. A hold is omitted if a bound overrides it: the hold continues, but the bound determines
+ * the count.
  */
 function explainSteps(steps: readonly LimitStep[]): string {
   if (steps.length === 0) return '';
@@ -72,7 +71,7 @@ function explainSteps(steps: readonly LimitStep[]): string {
 }
 
 /**
- * Returns the message of the Event for a change. It has the words of the HPA (`cpu resource utilization ... above
+ * Returns the message of the Event for a change. It uses the words of the HPA (`cpu resource utilization ... above
  * target`) if they are true. Changes by schedules, fallbacks, activation and earlier recommendations have their own
  * messages.
  */
@@ -95,7 +94,7 @@ export function rescaleReason(metrics: readonly MetricSpec[], decision: Decision
 }
 
 /**
- * Returns a clause with the limit that keeps a falling count above the recommendation; empty: the count is the
+ * Returns a clause with the limit that keeps a falling count above the recommendation; empty: the new count is the
  * recommendation.
  */
 function keptAbove({ recommendedReplicas, desiredReplicas, limits }: Decision): string {

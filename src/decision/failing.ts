@@ -22,8 +22,8 @@ const EXPECTED_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPa
 const NO_FAILURES: ReadonlySet<string> = new Set(['ScalingDisabled', 'NotEvaluated']);
 
 /**
- * Returns whether the log reports a condition, because something stops or delays scaling. Unlike `isFailing`, that
- * includes a hold, a forbidden window, a target at 0 and a paused rollout.
+ * Returns whether the log reports a condition because something stops or delays scaling. Unlike `isFailing`, it also
+ * returns true for a hold, a forbidden window, a target at 0 and a paused rollout.
  */
 export function isDegraded({ type, status, reason }: Condition): boolean {
   switch (type) {
@@ -49,7 +49,7 @@ export const NOT_CALCULATED = 'the replica count could not be calculated from ';
 
 /**
  * Returns a clause about metrics that are read as 0 because they have no value; empty: there are none. Without the
- * clause, they would look like empty queues.
+ * clause, these metrics would look like empty queues.
  */
 export function readAsZero(decision: PastDecision | null): readonly string[] {
   const first = decision?.metrics.find((metric) => metric.readAsZero !== undefined);
@@ -89,7 +89,7 @@ export function missingMetrics(decision: PastDecision | null): string | null {
   const more = isPair ? '' : moreMetrics(missing.length - 1);
   const text = failure === null ? '' : describeFailure(failure);
   const isAll = isShared && missing.length === decision?.metrics.length;
-  // A failure of a data source usually concerns all metrics, so they are named after it, and only if others have values.
+  // A failure of a data source usually affects all metrics. The metrics are named only if it does not affect all.
   const cause =
     failure?.source === undefined
       ? `${names}: ${text}${replaced}${more}`
@@ -103,12 +103,12 @@ function moreMetrics(count: number): string {
   return count === 0 ? '' : ` (and ${countOf(count, 'more metric')})`;
 }
 
-/** Why the target of a scaler cannot be read, as far as that decides what to do. */
+/** Why the target of a scaler cannot be read. Contains only what the remedies need. */
 export interface TargetFailure {
   /** `deleted`: the scaler has read the object before. Null: the object may exist. */
   readonly absence: 'missing' | 'deleted' | null;
-  /** The workload that the document may mean. `kind` null: it has the kind of the target. Null: there is none. */
+  /** The workload that the document may mean; null: there is none. A null `kind` is the kind of the target. */
   readonly suggestion: { readonly kind: string | null; readonly name: string } | null;
-  /** The kind of the target cannot be scaled. `group` null: the cluster serves the kind. Null: it can be scaled. */
+  /** Set if the kind of the target cannot be scaled. A null `group` means that the cluster serves the kind. */
   readonly unusableKind: { readonly group: string | null; readonly isGroupServed: boolean } | null;
 }

@@ -15,7 +15,7 @@ interface Decided extends Pick<
   readonly cooldown?: { readonly cause: string } | undefined;
 }
 
-/** The change of a cycle. `kind` is that of its outcome; null: nothing has applied or prevented the decision. */
+/** The change of a cycle. `kind` is the kind of the outcome; null: nothing has applied or prevented the decision. */
 interface Change {
   readonly kind: string | null;
   readonly from: number | null;
@@ -25,17 +25,17 @@ interface Change {
 export interface Headline {
   /**
    * Such as `scaled up from 4 to 8, not 42`, `stays at 4, not 8` or `scales down from 8 to 6`. The count after `not` is
-   * the recommended one; within the bounds, unless a bound is the limit. If the change was prevented, it is the count
-   * after that change.
+   * the recommendation, clamped to the bounds unless a bound is the cause. If the change was prevented, it is the count
+   * that the change would have set.
    */
   readonly change: string;
-  /** The limits that decided; null: no limit changed the count, or the change was prevented. */
+  /** The limits that determined the count; null: no limit changed it, or the change was prevented. */
   readonly limit: string | null;
 }
 
 /**
- * Returns what a decision does to the count, and why. A limit that is the cause of the state is in `limit`. The values
- * of the metrics and all limits, in order, are in the reason of the decision.
+ * Returns the effect of a decision on the count, and the limits that caused it. The reason of the decision also
+ * contains the values of the metrics and the other limits.
  */
 export function headlineOf(decided: Decided, { kind, from, to }: Change): Headline {
   const { currentReplicas, desiredReplicas, recommendedReplicas, limits, cooldown } = decided;
@@ -49,8 +49,8 @@ export function headlineOf(decided: Decided, { kind, from, to }: Change): Headli
   const last = limits.at(-1);
   // Limits that cancel each other have not changed the recommendation.
   const limit = last?.to === after && recommendedReplicas !== after ? last : undefined;
-  // Example: the metrics recommend fewer pods, a limit keeps more of them, and the last limit lowers that count. Both
-  // limits are then named.
+  // Example: the metrics recommend fewer pods, a limit keeps more, and the last limit lowers that count. The text then
+  // names both limits.
   const cause = recommendedReplicas === null ? limit : lastTowards(after, recommendedReplicas, limits);
   const decisive = limit === undefined ? [] : [...new Set([cause ?? limit, limit])];
   const isDecided = limit !== undefined || after === desiredReplicas;
@@ -77,8 +77,8 @@ export function headlineOf(decided: Decided, { kind, from, to }: Change): Headli
 }
 
 /**
- * Returns the last limit that moved the count in the direction from the recommendation to the result, which is the cause
- * of the result. A later limit may have moved the count back in part.
+ * Returns the last limit that moved the count in the direction from the recommendation to the result. This limit is the
+ * cause of the result, even if a later limit has moved the count back in part.
  */
 export function lastTowards<S extends Pick<LimitStep, 'from' | 'to'>>(
   result: number,
@@ -98,8 +98,8 @@ export function describeLimit(
 }
 
 /**
- * Returns the cause for a count at a bound. The reason of its step names the schedule. A decision of another version
- * may lack the step, because another limit led to the same count.
+ * Returns why the count is at a bound. The reason of the limit names the schedule. In a decision of another version of
+ * promscaler, the limit may be missing because another limit led to the same count.
  */
 export function boundBy(
   { recommendedReplicas, limits }: PastDecision,

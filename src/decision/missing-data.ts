@@ -68,8 +68,8 @@ function reportDefect({ metrics }: TroubledScaler): readonly Remedy[] {
 }
 
 /**
- * Returns the containers without a request, or with a request of 0, and the resource; null: the error of the metric is
- * about something else.
+ * Returns the containers without a request, or with a request of 0, and the resource; null: the error is about
+ * something else.
  */
 function readMissingRequest(error: string | null) {
   const [, containers, resource] =
@@ -91,8 +91,8 @@ function addRequests(scaler: TroubledScaler): readonly Remedy[] {
 }
 
 /**
- * Returns the queries that were answered without a usable value. Omits metrics whose pods lack a request, because their
- * queries are not the cause.
+ * Returns remedies for queries that were answered without a usable value. Metrics whose pods lack a request are
+ * omitted, because their queries are not the cause.
  */
 function tryQueries(scaler: TroubledScaler): readonly Remedy[] {
   return scaler.metrics.flatMap((one, index): readonly Remedy[] => {
@@ -124,5 +124,5 @@ export function podsAt(host: string): Snippet | null {
   return namespace === undefined || DOMAINS.has(namespace) ? null : kubectl(namespace, 'get', 'pods');
 }
 
-/** Last labels of host names outside of the cluster: in `prometheus.internal`, `internal` is no namespace. */
+/** Last labels of host names outside of the cluster: in `prometheus.internal`, `internal` is not a namespace. */
 const DOMAINS: ReadonlySet<string> = new Set(['com', 'org', 'net', 'io', 'dev', 'internal', 'local', 'lan']);

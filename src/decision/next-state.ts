@@ -14,7 +14,7 @@ import {
 } from './snapshot/snapshot.js';
 
 /**
- * Returns the recommendations of earlier decisions. The first decision of a scaler has none: the current count is
+ * Returns the recommendations of earlier decisions. The first decision of a scaler has none. The current count is then
  * returned as a recommendation made now, so that nothing scales down during the first window. An empty list does not
  * mean that the decision is the first. Source: algorithm.md, point 26.
  */
@@ -34,7 +34,7 @@ export interface Outcome {
   readonly forecast?: ForecastState | undefined;
 }
 
-/** Returns the state for the next decision, provided that this one is applied. Source: algorithm.md, step 7. */
+/** Returns the state for the next decision, provided that this decision is applied. Source: algorithm.md, step 7. */
 export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   const { now, state, scaler, target } = snapshot;
   const change = outcome.desired - target.specReplicas;
@@ -78,7 +78,7 @@ function saturationAfter(
   return metrics.find((metric) => metric.saturation !== undefined)?.saturation;
 }
 
-/** Returns whether the state contains a result from before `time` that the next decision uses. */
+/** Returns whether the next decision uses a result from before `time`. */
 function hasOlder({ recommendations, downscaleProposals, inactiveSince }: State, time: Instant): boolean {
   const times = [recommendations?.[0]?.at, downscaleProposals[0]?.at, inactiveSince];
   return times.some((at) => at !== undefined && at !== null && at < time);
@@ -96,17 +96,14 @@ function downscaleProposals(
 
 const NO_PROPOSALS: State['downscaleProposals'] = [];
 
-/**
- * Returns whether promscaler set the target to 0. A decision that keeps a 0 does not show who set it, so the previous
- * state is used.
- */
+/** Returns whether promscaler set the target to 0. If the count was already 0, the previous state says who set it. */
 function zeroedBySelf({ state, target }: Snapshot, { desired }: Outcome): boolean {
   return desired === 0 && (target.specReplicas > 0 || state.zeroedBySelf);
 }
 
 /**
- * Returns since when each metric without a value has failed. The time at 0 replicas is excluded: metrics normally have
- * no value without pods, and a workload that scales up from 0 must not use its fallback immediately.
+ * Returns since when each metric without a value has failed. Empty at 0 replicas: metrics normally have no value
+ * without pods, and a workload that scales up from 0 must not use its fallback immediately.
  */
 function failingSince(
   { now, state, target }: Snapshot,
@@ -131,7 +128,7 @@ function longestWindowSeconds({ behavior, downscaleStabilizationSeconds }: Scale
   return Math.max(behavior.scaleUp.stabilizationWindowSeconds, behavior.scaleDown.stabilizationWindowSeconds);
 }
 
-/** Returns the entries since `start`, followed by `added`. With `added` null, returns only the entries. */
+/** Returns the entries since `start`, followed by `added` unless it is null. */
 export function recent<T extends { readonly at: Instant }>(
   entries: readonly T[],
   added: T | null,

@@ -10,11 +10,14 @@ export interface Pause {
   readonly until: Instant | null;
   /** The fixed count during the pause; null: the current count is kept. */
   readonly replicas: number | null;
-  /** What the annotations of the target pause, and until when; null: the annotations pause nothing. */
+  /**
+   * The direction that the annotations of the target pause, and the end of that pause; null: the annotations pause
+   * nothing.
+   */
   readonly annotated: { readonly direction: Direction; readonly until: Instant | null } | null;
   /**
    * Further clauses of the message: the fixed count, the user's reason, invalid annotations, and the field of the
-   * document. A list, because a user's text may contain any separator.
+   * document. They are a list because a user's text may contain any separator.
    */
   readonly notes: readonly string[];
 }
@@ -39,9 +42,9 @@ export function pauseReason({ annotated, notes }: Pause): string {
 }
 
 /**
- * Returns the end of a message about a pause in dry run, which does not apply to the other autoscaler of the target.
- * `noAutoscaler` says that nothing scales the target; null: an autoscaler does, or that is unknown. Empty: there is no
- * other autoscaler.
+ * Returns the end of a message about a pause in dry run, which does not pause the other autoscaler of the target.
+ * Empty: no other autoscaler is known. `noAutoscaler` says that nothing scales the target; null: an autoscaler does, or
+ * that is unknown.
  */
 export function besideDryRun(other: OtherAutoscaler | null, noAutoscaler: string | null): string {
   const what = noAutoscaler ?? (other === null ? null : describeOther(other));
@@ -53,7 +56,10 @@ export interface OtherAutoscaler {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
-  /** Why the HPA has no desired replicas, and so does not scale; unset: it has some, or this is a Scaler. */
+  /**
+   * Why the HPA has no desired replicas and therefore does not scale; unset: it has desired replicas, or this is a
+   * Scaler.
+   */
   readonly whyNoCount?: string | undefined;
 }
 
@@ -70,8 +76,8 @@ export function describeOther(other: OtherAutoscaler): string {
 }
 
 /**
- * Returns what a conflict with another autoscaler of the target is: `scales`, or that nothing scales the target,
- * because the HPA has no desired replicas.
+ * Returns the effect of another autoscaler of the target: it `scales` the target, or nothing does because the HPA has
+ * no desired replicas.
  */
 export function conflictWith(
   other: OtherAutoscaler,

@@ -1,7 +1,7 @@
 import { isOfObject, type Problem } from '../scaler/problems/problem.js';
 
 export interface RejectedVersion {
-  /** The first error in one line. */
+  /** The first error, on one line. */
   readonly cause: string;
   /**
    * Whether this object is not used because a file with the same name takes precedence. The file itself may be valid.
@@ -9,7 +9,7 @@ export interface RejectedVersion {
   readonly isUnusedObject: boolean;
 }
 
-/** The fields of a problem that this file reads. Problems in answers of the API have them, too. */
+/** The fields of a problem that this file reads. Problems in responses of the API have them, too. */
 export type Rejecting = Pick<Problem, 'severity' | 'code' | 'file' | 'path' | 'message'> & {
   readonly scaler?: string | null | undefined;
 };
@@ -20,8 +20,8 @@ export function isUnusedObject(problem: Pick<Problem, 'code' | 'file'>): boolean
 }
 
 /**
- * Returns why a version of a document is rejected; null: the version has no error. If the only error is that a file
- * takes precedence over the object, that is the cause.
+ * Returns why a version of a document is rejected; null: the version has no error. If a file takes precedence over an
+ * object, only the errors of the file are named. If the file has none, the cause is that the object is not used.
  */
 export function rejectionOf(problems: readonly Rejecting[]): RejectedVersion | null {
   const errors = problems.filter(({ severity }) => severity === 'error');
@@ -33,7 +33,7 @@ export function rejectionOf(problems: readonly Rejecting[]): RejectedVersion | n
   return { cause: `${problemLine(first)}${more}`, isUnusedObject: others.length === 0 };
 }
 
-/** Returns what is added to the cause of a state that takes precedence over `Rejected`. */
+/** Returns the clause about the rejection for the cause of a state that takes precedence over `Rejected`. */
 export function describeRejection({ cause, isUnusedObject }: RejectedVersion): string {
   return isUnusedObject
     ? 'the Scaler object with this name is not used'
@@ -41,7 +41,7 @@ export function describeRejection({ cause, isUnusedObject }: RejectedVersion): s
 }
 
 /**
- * Returns path and message in one line. The path is omitted if the message already begins with it, or with the path of
+ * Returns path and message on one line. The path is omitted if the message already begins with it, or with the path of
  * the enclosing object, as most messages do.
  */
 export function problemLine({ path, message }: Pick<Problem, 'path' | 'message'>): string {

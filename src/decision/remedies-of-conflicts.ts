@@ -48,8 +48,8 @@ export function endConflict(scaler: TroubledScaler): readonly Remedy[] {
 }
 
 /**
- * Returns how to delete a scaler. Only a person knows whether it is still needed, so `text` is a condition, such as a
- * choice of two scalers.
+ * Returns how to delete a scaler. Only a person knows whether the scaler is still needed. `text` therefore states a
+ * condition, such as a choice between two scalers.
  */
 export function deleteThis(scaler: TroubledScaler, text: string): Remedy {
   const { generation, rejections } = scaler;
@@ -92,7 +92,7 @@ export function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   const isOfObject = isOfDocument && generation !== null;
   const former = isOfObject ? adoptedFrom(scaler) : null;
   const idle = idleScaler(scaler, former);
-  // For a minute, which a hand-over or the first count of a new HPA may take, the state is still `DryRun`.
+  // The state remains `DryRun` for a minute, because a hand-over or the first count of a new HPA may take that long.
   if (idle !== null && scaler.state.name === 'DryRun')
     return [awaitCount({ ...idle, namespace }), ...(hasNoData ? findData(scaler) : [])];
   const steps = idle === null ? [] : takeOver({ ...idle, namespace });
@@ -118,8 +118,9 @@ export function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
 }
 
 /**
- * Returns the autoscaler that should scale the target of a dry run, but does not: an HPA without desired replicas, or
- * `former`, from which the document was made, if the target has none anymore. Null: the target has one, or needs none.
+ * Returns the autoscaler that should scale the target of a dry run but does not: an HPA without desired replicas, or
+ * `former`, from which the document was made, if the target has no autoscaler anymore. Null: an autoscaler scales the
+ * target, or none is expected.
  */
 function idleScaler({ otherScaler: other }: TroubledScaler, former: Origin | null) {
   return other === null ? former : other.whyNoCount === undefined ? null : other;
@@ -133,7 +134,7 @@ function awaitCount({ kind, namespace, name }: ScalerName & { readonly kind: str
   };
 }
 
-/** Another scaler is not deleted but put in dry run, because it may contain the manifest of an adopted HPA. */
+/** Another Scaler is put in dry run and not deleted, because it may contain the manifest of an adopted HPA. */
 function makeWay(other: OtherScaler): readonly Remedy[] {
   const { kind, namespace, name, file } = other;
   if (kind !== 'Scaler') return [deleteOther(other)];

@@ -27,8 +27,8 @@ import type { StateName } from './state.js';
 import { countAre, countOf } from '../units/format.js';
 
 /**
- * Returns what a person can do about the state of a scaler; empty: the state needs no action. The best command comes
- * first. A command contains only values from the document and the state.
+ * Returns what a person can do about the state of a scaler, the best command first; empty: the state needs no action. A
+ * command contains only values from the document and the state.
  */
 export function remediesOf(scaler: TroubledScaler): readonly Remedy[] {
   const find = REMEDIES[scaler.state.name];
@@ -40,8 +40,8 @@ export function remediesOf(scaler: TroubledScaler): readonly Remedy[] {
 }
 
 /**
- * Adds the removal of annotations that have no effect. If one of them was meant as a pause, the pause comes first,
- * because its author does not want the scaler to act.
+ * Adds the removal of annotations that have no effect. If an annotation was meant as a pause, keeping the replicas
+ * comes first, because its author does not want the scaler to act.
  */
 function withIgnored(scaler: TroubledScaler, ofState: readonly Remedy[]): readonly Remedy[] {
   const clauses = ignoredAnnotations(scaler.conditions);
@@ -140,7 +140,7 @@ function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
     ...(suggestion === null || suggestion.name === target.name ? {} : { name: suggestion.name }),
   };
   const kind = target.kind.toLowerCase();
-  // The workload may be of the other kind.
+  // The document may name the wrong one of the two kinds.
   const isApps = kind === 'deployment' || kind === 'statefulset';
   const text = `Correct the ${Object.keys(ref).join(' and ')} of the target`;
   const create = `Create the ${target.kind} ${target.name}`;
@@ -157,7 +157,7 @@ function findWorkload(scaler: TroubledScaler): readonly Remedy[] {
   return [wanted, deleteThis(scaler, 'If the workload is no longer needed')];
 }
 
-/** Returns the field of `spec.scaleTargetRef` to set, or both of them. */
+/** Returns the field of `spec.scaleTargetRef` to set, or both fields. */
 export function correctedTarget({
   kind,
   name,
@@ -193,7 +193,7 @@ function findSeries(scaler: TroubledScaler): readonly Remedy[] {
   return [...findData(scaler), ...startFromZero(scaler), { text, snippet: null }];
 }
 
-/** Only `doctor`, which reads the series of the last day, knows who exposed the metric. */
+/** Only `doctor` knows what exposed the metric, because it reads the series of the last day. */
 function startFromZero(scaler: TroubledScaler): readonly Remedy[] {
   const { currentReplicas, recommendedReplicas, metrics } = scaler;
   const isMissing = metrics.every(
@@ -235,10 +235,10 @@ function startPods(scaler: TroubledScaler): readonly Remedy[] {
   return [{ text: check, snippet: command('kubectl get nodes') }, { text: lower, snippet: edit }, findWhy];
 }
 
-/** Matches the first resource of which no node has enough, in a message of `TargetReached`. */
+/** Matches the first resource that no node has enough of, in a message of `TargetReached`. */
 const LACKING = /unschedulable because of (cpu|memory|ephemeral-storage|[\w.-]+\/[\w.-]+)/;
 
-/** A schedule can set the maximum in effect, so the text distinguishes it from the maximum of the document. */
+/** A schedule can set the maximum in effect. The text therefore says which maximum to raise. */
 function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   const { maxReplicas, desiredReplicas, recommendedReplicas, generation } = scaler;
   const own = valueAt(scaler.document, ['spec', 'maxReplicas']);
@@ -264,7 +264,7 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   return isObject ? [raised] : [meanwhile, raised];
 }
 
-/** A metric that recommends more than this many times the maximum is more likely wrong than right. */
+/** A recommendation of more than this many times the maximum is more likely wrong than right. */
 const FAR = 10;
 
 /** `field`: the rules of a direction whose `selectPolicy` is Disabled, such as `behavior.scaleDown`. */
@@ -275,7 +275,7 @@ function enableChange(scaler: TroubledScaler, field: string): Remedy {
   return patch(scaler, text, spec, `spec.${field}.selectPolicy: Max`);
 }
 
-/** Sets at most twice the maximum, because a pause sets the count at once, without the limits of a scale-up. */
+/** Sets at most twice the maximum, because a pause sets the count at once, without the scale-up limits. */
 function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: number): Remedy {
   if (!hasAnnotations(scaler)) return explain(scaler);
   const replicas = Math.min(recommended, 2 * maximum);
@@ -286,7 +286,9 @@ function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: n
   };
 }
 
-/** Returns how to end a stabilization window whose recommendation is so large that its value was probably wrong. */
+/**
+ * Returns how to end a stabilization window with a recommendation so large that it probably came from a wrong value.
+ */
 function forgetWrongValue(scaler: TroubledScaler): readonly Remedy[] {
   const { decision, maxReplicas, recommendedReplicas: replicas } = scaler;
   const isFar =

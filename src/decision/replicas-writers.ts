@@ -1,7 +1,7 @@
 import { OBJECTS_PATH } from '../scaler/problems/problem.js';
 import { kubectl, type Pausable, type Remedy, targetOf, type TroubledScaler } from './snippet.js';
 
-/** Removing the field from a manifest may reset a running workload once. */
+/** Removing the field from a manifest may reset the count of a running workload once. */
 const MAY_RESET = '. See docs/guides/gitops.md before: the next run may set the count to 1';
 
 /** `before-first-apply`: the fields of an object before `kubectl apply` was first used on it. */
@@ -34,8 +34,8 @@ const TOOLS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * Returns how a deployment tool stops setting `spec.replicas` of a workload; null: the field manager is not known to be
- * one.
+ * Returns how to stop a deployment tool from setting `spec.replicas` of a workload; null: the field manager is not
+ * known to be a deployment tool.
  */
 export function fixOfTool(
   manager: string,
@@ -45,7 +45,7 @@ export function fixOfTool(
   return fix?.replace('TARGET', () => `${targetOf(workload)} -n ${workload.namespace}`) ?? null;
 }
 
-/** Returns the name of a deployment tool: that of its field manager, except for client-side apply. */
+/** Returns the name of a deployment tool: the name of its field manager, or `kubectl apply` for client-side apply. */
 export function nameTool(manager: string): string {
   return isClientSideApply(manager) ? 'kubectl apply' : manager;
 }
@@ -56,7 +56,7 @@ export function isClientSideApply(manager: string): boolean {
 
 /**
  * Returns how to stop clients that keep changing the replicas. `kubectl` may be a person with `kubectl scale` or a
- * server-side apply, so both are named. `managedFields` are no help: they have the last writer, which is promscaler.
+ * server-side apply, so both are named. `managedFields` cannot tell, because the last writer in it is promscaler.
  */
 export function stopWriters(
   { namespace, name, generation, target }: TroubledScaler,

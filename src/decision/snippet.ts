@@ -18,9 +18,9 @@ export interface Snippet {
 export interface Pausable extends ScalerName {
   readonly target: { readonly kind: string; readonly name: string };
   /**
-   * The end of a pause of 30 minutes that would begin now; set by the dashboard. The commands of a pause then use plain
-   * kubectl, because the reader may not have the plugin. The time has the UTC offset of the reader, because a time in
-   * UTC could look as if it were over.
+   * The end of a pause of 30 minutes that would begin now; set by the dashboard. Commands for a pause then use plain
+   * kubectl, because the reader may not have the plugin. The time has the UTC offset of the reader: a time in UTC could
+   * look like a time in the past.
    */
   readonly pauseUntil?: string | undefined;
 }
@@ -31,13 +31,13 @@ export interface Remedy {
   readonly snippet: Snippet | null;
 }
 
-/** The facts of an answer of the API that a remedy needs. */
+/** The facts from a response of the API that remedies need. */
 export interface TroubledScaler extends Pausable {
   readonly state: { readonly name: StateName; readonly cause: string | null };
   /** The count that the decision has read, before its change. */
   readonly currentReplicas: number | null;
   readonly desiredReplicas: number | null;
-  /** What has become of the decision. `to`: the count after it. */
+  /** The outcome of the decision. `to`: the count after it. */
   readonly outcome: { readonly kind: string; readonly to: number | null };
   readonly recommendedReplicas: number | null;
   readonly maxReplicas: number | null;
@@ -109,7 +109,10 @@ export function start(namespace: string, resource: string, minReplicas: unknown)
   return kubectl(namespace, 'scale', resource, replicasToStart(minReplicas));
 }
 
-/** Returns the option of `kubectl scale` that starts a target: with `minReplicas`, or with 1 if that is 0 or unset. */
+/**
+ * Returns the option of `kubectl scale` that starts a target: with `minReplicas`, or with 1 if `minReplicas` is 0 or
+ * unset.
+ */
 export function replicasToStart(minReplicas: unknown): string {
   return `--replicas=${typeof minReplicas === 'number' ? Math.max(1, minReplicas) : 1}`;
 }
@@ -119,7 +122,7 @@ export function command(text: string): Snippet {
 }
 
 /**
- * Returns whether promscaler reads annotations of the target. Targets of other kinds can be paused only in their
+ * Returns whether promscaler reads annotations of the target. Targets of other kinds can be paused only in the
  * document.
  */
 export function hasAnnotations({ target }: Pick<Pausable, 'target'>): boolean {
@@ -198,7 +201,9 @@ export function setRequests(
   );
 }
 
-/** Returns what else a container with a request of 0 needs: the API server rejects a request above the limit. */
+/**
+ * Returns the additional step for a container with a request of 0: the API server rejects a request above the limit.
+ */
 export function raiseLimit(resource: string): string {
   return `if its limit is also 0, add --limits=${resource}=... with at least that value`;
 }
@@ -224,8 +229,8 @@ export function adoptCommand(
 }
 
 /**
- * Returns how to end a dry run whose target nothing scales: why the autoscaler does not scale, unless it is an HPA that
- * does not exist, and the switch, which must be forced if there is no count to compare with.
+ * Returns how to end a dry run whose target nothing scales. The text says why the autoscaler does not scale, unless it
+ * is an HPA that does not exist. The switch must be forced if there is no count to compare with.
  */
 export function takeOver({
   kind,
@@ -278,7 +283,10 @@ export function fixForKind({ group, isGroupServed }: NonNullable<TargetFailure['
   };
 }
 
-/** Returns the patch command for an object, or for a file the line to edit: by default the first field of `spec`. */
+/**
+ * Returns the patch command for an object. For a file, returns the line to edit, which is by default the first field of
+ * `spec`.
+ */
 export function patch(
   scaler: TroubledScaler,
   text: string,
@@ -294,7 +302,10 @@ export function patch(
   return { text: `${text}. In ${where}, set`, snippet: { kind: 'edit', text: edit } };
 }
 
-/** Returns how to keep the replicas. `when`: such as `If a pause was meant`; by default, while a problem is solved. */
+/**
+ * Returns how to keep the replicas. `when`: such as `If a pause was meant`. Unset: the text is about the time until the
+ * problem is solved.
+ */
 export function keepReplicas(scaler: TroubledScaler, when?: string): readonly Remedy[] {
   const { currentReplicas, outcome } = scaler;
   const isChanged = outcome.kind === 'patched' || outcome.kind === 'replaced';
@@ -305,7 +316,7 @@ export function keepReplicas(scaler: TroubledScaler, when?: string): readonly Re
   );
 }
 
-/** Returns how to stop scaling while two clients change the replicas, so that nobody knows which count would stay. */
+/** Returns how to stop scaling while two clients change the replicas, because nobody knows which count would stay. */
 export function stopScaling(scaler: TroubledScaler): readonly Remedy[] {
   return pauseNow(scaler, (length) => `Stop scaling${length} meanwhile`);
 }

@@ -13,7 +13,7 @@ export const SEVERITIES = ['cannot-follow', 'held', 'waiting', 'idle', 'ok'] as 
 
 export type Severity = (typeof SEVERITIES)[number];
 
-/** The states with their severities. API, CLI, dashboard and the status of objects show these names. */
+/** The states with their severities. The API, the CLI, the dashboard and the status of objects show these names. */
 export const STATES = {
   Invalid: 'cannot-follow',
   Conflict: 'cannot-follow',
@@ -46,15 +46,17 @@ export const STATE_NAMES = Object.keys(STATES).filter((name): name is StateName 
 export interface ScalerState {
   readonly name: StateName;
   readonly severity: Severity;
-  /** In a few words on one line, such as `queue_length: no series`; null: the state needs no explanation. */
+  /**
+   * The reason, in a few words on one line, such as `queue_length: no series`; null: the state needs no explanation.
+   */
   readonly cause: string | null;
   /** When the state ends; null: the end depends on more than time. */
   readonly until: Instant | null;
 }
 
 /**
- * The facts that determine a state. In the record of a past cycle, the optional facts are missing, but its conditions
- * contain most of them.
+ * The facts that determine a state. In the record of a past cycle, the optional facts are missing, but most of them are
+ * in its conditions.
  */
 export interface StateFacts {
   readonly decision: PastDecision | null;
@@ -74,13 +76,13 @@ export interface StateFacts {
   readonly shadow?: { readonly beside: string; readonly theirReplicas: number } | undefined;
 }
 
-/** Other clients that have overwritten the replicas that promscaler sets. They are only reported. */
+/** Other clients that overwrite the replicas that promscaler sets. Does not stop scaling. */
 export interface ConflictingWriter {
   /** Names in `managedFields`, such as `kubectl` and `argocd-controller`; empty: unknown. */
   readonly managers: readonly string[];
   /** When the third change was read, in RFC 3339. */
   readonly since: string;
-  /** How many counts of promscaler the clients have replaced, without a break of ten minutes. */
+  /** How often the clients have replaced a count that promscaler had set, without a break of ten minutes. */
   readonly count: number;
   /** When the last change was read. */
   readonly last: string;
@@ -104,7 +106,7 @@ export function stateOf(facts: StateFacts | null, rejection: RejectedVersion | n
   for (const { state, find } of RULES) {
     const reason = find(facts, rejection);
     if (reason === null) continue;
-    // If another state takes precedence, its cause mentions the rejection, too.
+    // A state that takes precedence mentions the rejection in its cause.
     const hidden = rejection !== null && state !== 'Rejected' ? [describeRejection(rejection)] : [];
     const zero = STATES[state] === 'cannot-follow' || state === 'Paused' ? [] : zeros;
     return found(state, { ...reason, cause: [reason.cause, ...zero, ...hidden, ...ignored].join('; ') });
@@ -131,9 +133,9 @@ interface Rule {
 
 /**
  * The rules in order of precedence. A pause precedes problems of metrics, because the user who paused a scaler does not
- * expect it to follow its load. What keeps promscaler from scaling precedes a conflict with another client, during
- * which it continues to scale. Missing pods precede missing metrics, because pods that do not run have no metrics. A
- * missing target precedes the dry run, because without a target there is nothing to decide.
+ * expect it to follow its load. A reason why promscaler does not scale precedes a conflict with another client, because
+ * promscaler scales during that conflict. Missing pods precede missing metrics, because pods that do not run have no
+ * metrics. A missing target precedes the dry run, because without a target there is nothing to decide.
  */
 const RULES: readonly Rule[] = [
   {
@@ -261,7 +263,7 @@ function conflict(facts: StateFacts): Reason | null {
   return held === null || current == null ? held : { cause: `${held.cause}; ${pauseMessage(current)}` };
 }
 
-/** During this conflict promscaler continues to scale, so that a state that prevents this comes first. */
+/** promscaler scales during this conflict, so states in which it does not scale take precedence. */
 function writerConflict({ conflictingWriter: writer }: StateFacts): Reason | null {
   if (writer === undefined) return null;
   const { managers, count, last, until } = writer;
@@ -323,7 +325,7 @@ function dryRun(facts: StateFacts): Reason | null {
 
 /**
  * Returns what the HPA next to a dry run wants, as the end of a cause. It names the HPA, because an HPA may exist for a
- * while after its ScaledObject.
+ * while after its ScaledObject was deleted.
  */
 function wantedBeside({ shadow }: StateFacts): string {
   if (shadow === undefined) return '';

@@ -53,8 +53,8 @@ export function activationLines(
   const isApplied = decision.limits.every(({ limit }) => limit !== 'untrusted_metric');
   if (pick.replicas === null || !isApplied)
     return [`Activation: ${isActive ? 'active' : 'not active'}: ${why}`, ''];
-  const isTrusted = pick.isTrusted && pick.firstReplaced === null;
-  const { replicas, note } = activate(pick.replicas, activation, { isTrusted, snapshot });
+  const isComplete = pick.isTrusted && pick.firstReplaced === null;
+  const { replicas, note } = activate(pick.replicas, activation, { isComplete, snapshot });
   const change = replicas === pick.replicas ? '' : `${pick.replicas} -> ${replicas}, `;
   const state = isActive || inactiveSince !== null ? 'active' : 'at least 1 replica';
   return [`Activation: ${change}${note ?? `${state}: ${why}`}`, ''];

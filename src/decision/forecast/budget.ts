@@ -3,8 +3,8 @@ import { addSeconds, type Instant, multipleBefore, secondsBetween } from '../../
 import type { ForecastState, LoadMinute, Recommendation, SpentPart } from '../snapshot/snapshot.js';
 
 /**
- * Longest time for which a decision adds pod-seconds. In a longer pause since the last decision, the counts are
- * unknown.
+ * Longest time for which a decision adds pod-seconds. If more time has passed since the last decision, the counts of
+ * that time are unknown.
  */
 const LONGEST_STEP_SECONDS = 300;
 
@@ -84,10 +84,7 @@ export function spentPercent(parts: readonly SpentPart[], reactive: number): num
   return total > 0 ? (100 * added) / total : 0;
 }
 
-/**
- * Returns the loads of the last ten minutes, to which `load` is added. Each minute has the sum and the number of its
- * loads.
- */
+/** Adds `load` to the loads of the last ten minutes. Each minute has the sum and the number of its loads. */
 export function addMinute(minutes: readonly LoadMinute[], now: Instant, load: number): readonly LoadMinute[] {
   const at = multipleBefore(now, 60);
   const start = addSeconds(at, -9 * 60);
@@ -97,8 +94,8 @@ export function addMinute(minutes: readonly LoadMinute[], now: Instant, load: nu
 }
 
 /**
- * Returns the proposals of the last `seconds`, preceded by the one that was in effect at their start. The new proposal
- * is added only if it differs from the last one.
+ * Returns the proposals of the last `seconds`, preceded by the proposal that was in effect at the start of that time.
+ * The new proposal is added only if it differs from the last one.
  */
 export function addProposal(
   proposals: readonly Recommendation[],

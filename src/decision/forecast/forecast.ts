@@ -11,14 +11,14 @@ import { advanceReactive, carryingPods, reactiveOf } from './reactive.js';
 
 export interface Forecasted {
   readonly result: ForecastResult;
-  /** The recommendation of the metrics, or the higher one of a forecast that is used. */
+  /** The recommendation of the metrics, or of the forecast if that is higher and used. */
   readonly recommended: number;
   readonly state: ForecastState;
 }
 
 /**
- * Compares the forecast with the recommendation of the metrics. The forecast can only raise it, and only with `mode:
- * Raise`, with full values of all metrics, and within its budget. Null: the document has no forecast. Source:
+ * Compares the forecast with the recommendation of the metrics. The forecast can raise that recommendation only with
+ * `mode: Raise`, with full values of all metrics, and within its budget. Null: the document has no forecast. Source:
  * algorithm.md, section 3, Forecast.
  */
 export function forecastFor(
@@ -26,9 +26,9 @@ export function forecastFor(
   metrics: readonly JudgedMetric[],
   {
     context,
-    isTrusted,
+    isComplete,
     isAsleep,
-  }: { readonly context: LimitContext; readonly isTrusted: boolean; readonly isAsleep: boolean },
+  }: { readonly context: LimitContext; readonly isComplete: boolean; readonly isAsleep: boolean },
 ): Forecasted | null {
   const { forecast } = snapshot.scaler.spec;
   if (forecast === null) return null;
@@ -50,7 +50,7 @@ export function forecastFor(
   const isRaising = forecast.mode === 'Raise';
   const whyNot = isAsleep
     ? 'the target has 0 replicas'
-    : !isTrusted
+    : !isComplete
       ? 'not every metric has a complete value'
       : spent >= forecast.budgetPercent
         ? `the forecast budget of ${forecast.budgetPercent} % is spent`

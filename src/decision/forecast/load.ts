@@ -11,16 +11,16 @@ export interface Load {
   readonly total: number;
   /** The load that a ready pod may have when the expected load arrives; at least the target. */
   readonly ofPod: number;
-  /** The words for `ofPod`: `95 %`, `the target`. */
+  /** `ofPod` in words: `95 %`, `the target`. */
   readonly usage: string;
   /** The unit with a leading space; empty: the load has no unit. */
   readonly unit: string;
 }
 
 /**
- * Returns the load of a full value, or why it is not known. With a target in percent of the requests, a forecast fills
- * each pod up to `fillPercent` (at least the target): the reserve above the target is for unexpected load. With a
- * target of type AverageValue, a pod carries the target.
+ * Returns the load of a full value, or why the load is not known. If the target is a percentage of the requests, a
+ * forecast fills each pod up to `fillPercent` (at least the target): the reserve above the target is for unexpected
+ * load. If the target is an AverageValue, a pod carries the target.
  */
 export function loadOf(
   metric: MetricSpec,

@@ -7,12 +7,14 @@ import { ceilCount } from '../proposals/arithmetic.js';
 import type { Load } from './load.js';
 import { FEWEST_SEASONS } from './seasons.js';
 
-/** How many of the last ten minutes must have a value. With fewer, the current load is not known well enough. */
+/**
+ * How many of the last ten minutes must have a value. From fewer minutes, the current load is not known well enough.
+ */
 const FEWEST_MINUTES = 5;
 
 /**
- * The load of a day must rise to this multiple of its level. Smaller rises are ignored: the running pods carry them,
- * and additional pods for each of them would add up.
+ * The load of a day must rise to this multiple of its level. Smaller rises are ignored: the running pods can carry
+ * them, and pods for each small rise would add up.
  */
 const LEAST_RISE = 1.25;
 
@@ -72,7 +74,7 @@ export function proposeForecast({ now, forecast, history, load, minutes, maxRepl
     `at ${localTime(at, forecast).slice(11)} on ${describeDays(seasons, now, { forecast, leadSeconds })}, `,
     `the load of ${load.metric} was ${factor(Math.min(...loads))} to ${factor(Math.max(...loads))}${load.unit}; `,
     chosen.ratio === null
-      ? `the load on ${date} was 0 at the present time of day, and`
+      ? `the load on ${date} was 0 at the current time of day, and`
       : `the load today is ${factor(100 * chosen.ratio)} %${chosen.ratio > HIGHEST_SCALE ? ` (at most ${100 * HIGHEST_SCALE} %)` : ''} of the load on ${date}, which`,
     ` was ${factor(seen)} at that time: the load expected within ${formatSeconds(leadSeconds)} is ${result(chosen.load)}`,
     limit === null
@@ -112,7 +114,7 @@ interface LaterSeasons {
 
 /**
  * Returns the load expected at the end of the lead time, even if it does not rise; null: too few loads are known. The
- * second argument selects a later time, whose load is also scaled to the current level.
+ * second argument selects a later time. The load is scaled to the current level at a later time, too.
  */
 export function expectLoad(
   { forecast, history, minutes }: Pick<Given, 'forecast' | 'minutes'> & { readonly history: LoadHistory },
@@ -137,7 +139,7 @@ function rankOf({ quantile }: Forecast, count: number): number {
   return Math.ceil(quantile * count) - 1;
 }
 
-/** Returns why no load can be expected; null: it can. */
+/** Returns why the load of the future is unknown; null: it can be expected. */
 function whyUnknown({ unusable, seasons }: LoadHistory, minutes: readonly LoadMinute[]): string | null {
   if (unusable !== null) return unusable;
   if (seasons.length < FEWEST_SEASONS) {
@@ -208,7 +210,7 @@ function describeDays(
 
 /**
  * Returns the pods for a load, rounded up. Rounds the quotient first: 362.5 / 0.001 is 362500.00000000006 in binary
- * floating point, but needs 362,500 pods.
+ * floating point, but 362,500 pods are enough.
  */
 function podsFor(load: number, ofPod: number): number {
   return ceilCount(roundTo(load / ofPod, MOST_DIGITS));
@@ -239,7 +241,7 @@ interface Digits {
 
 /**
  * Returns the fewest significant digits, at least three, with which a reader can check the sentence: the printed
- * factors, multiplied and divided, give the printed results.
+ * factors give the printed results.
  */
 function digitsOf({
   load,

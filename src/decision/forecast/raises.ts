@@ -7,8 +7,8 @@ import type { Raise, SpentPart } from '../snapshot/snapshot.js';
 const DAY_MS = 86_400_000;
 
 /**
- * Two raises are at the same time of day if they start at most this far apart. A raise is a time in which the forecast
- * keeps the count above the recommendation of the metrics.
+ * Two raises are at the same time of day if they start at most this far apart. A raise is a period in which the
+ * forecast keeps the count above the recommendation of the metrics.
  */
 const SAME_TIME_MS = 30 * 60_000;
 /**
@@ -17,8 +17,8 @@ const SAME_TIME_MS = 30 * 60_000;
  */
 const LONGEST_PAUSE_SECONDS = 300;
 /**
- * A longer raise is split into several, each with its own time of day. Pods that remain after a raise do not prolong
- * it, because the tolerance can keep such a pod for the rest of the day.
+ * A longer raise is split into several raises, each with its own time of day. Pods that remain after a raise do not
+ * prolong the raise, because the tolerance can keep such a pod for the rest of the day.
  */
 const LONGEST_SECONDS = 3600;
 const WEEKDAYS_KEPT = 28;
@@ -28,15 +28,15 @@ const WEEKDAYS_KEPT = 28;
  */
 const WORTH = 10;
 /**
- * Days with a raise that are needed for a judgment. Fewer are not representative: one may be a holiday, two a weekend.
+ * Days with a raise that are needed for a judgment. Fewer days are not representative: one may be a holiday, two a
+ * weekend.
  */
 const FEWEST_DAYS = 3;
 const FEWEST_WEEKDAYS = 2;
 
 /**
  * Adds the pod-seconds since the last decision to the raise that caused them, or begins a new raise. For each weekday
- * and time of day, the last two raises within 28 days are kept. At most `MOST_RAISES` are kept in total: 24 a day, or
- * fewer days if a day has more.
+ * and time of day, the last two raises within 28 days are kept. At most `MOST_RAISES` are kept in total.
  */
 export function addToRaises(
   raises: readonly Raise[],
@@ -90,9 +90,10 @@ function atThisTime(
 }
 
 /**
- * Returns why a forecast should not increase the count now: at this time of earlier days, it added more than ten times
- * the missing pod-seconds that it prevented. Days with the same weekday are judged if there are at least two, otherwise
- * the days of the last week if there are at least three. Null: it may increase the count, or too little is known.
+ * Returns why a forecast should not increase the count now; null: it may, or too little is known. The reason is that at
+ * this time of earlier days, the forecast added more than ten times the missing pod-seconds that it prevented. Days
+ * with the same weekday are judged if there are at least two, otherwise the days of the last week if there are at least
+ * three.
  */
 export function whyNotWorth(raises: readonly Raise[], now: Instant, { timeZone }: Forecast): string | null {
   const known = atThisTime(raises, now, timeZone).filter(({ days }) => days >= 1);

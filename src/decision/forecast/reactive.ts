@@ -11,7 +11,7 @@ import type { JudgedMetric } from '../proposals/propose.js';
 import type { Pod, ReactiveCount, Recommendation, Snapshot } from '../snapshot/snapshot.js';
 
 /**
- * Returns the current count of the target. Until the forecast first increases it, it is also the count without a
+ * Returns the current count of the target. Until the forecast first increases the count, it is also the count without a
  * forecast.
  */
 export function reactiveOf({ target, state }: Snapshot): ReactiveCount {
@@ -40,8 +40,8 @@ export function carryingPods(
 
 /**
  * Returns the count that the scaler would set now if it had no forecast. It can be lower than the proposal for the
- * visible load. Full pods hide load beyond their capacity, so without a forecast the count would rise step by step. The
- * additional pods of a forecast show the whole load at once.
+ * measured load. Without a forecast, the count would rise step by step, because full pods hide load beyond their
+ * capacity. The additional pods of a forecast show the whole load at once.
  */
 export function advanceReactive(
   before: ReactiveCount,
@@ -80,8 +80,8 @@ export function advanceReactive(
 }
 
 /**
- * Limits the recommendations of earlier decisions to `most`. They can be higher only because the additional pods of the
- * forecast showed load that fewer pods would have hidden.
+ * Limits the recommendations of earlier decisions to `most`. Higher ones come from the additional pods of the forecast,
+ * which showed load that fewer pods would have hidden.
  */
 function atMost(most: number, recommendations: readonly Recommendation[]): readonly Recommendation[] {
   return recommendations.some(({ replicas }) => replicas > most)
@@ -114,8 +114,8 @@ function recommendedAt(
 }
 
 /**
- * Returns the usage above which a pod hides further load: its cpu limit, or without one its requests. The unit is that
- * of the target. Null: the usage is unknown, or the metric is not a resource.
+ * Returns the usage above which a pod hides further load: its cpu limit, or its requests if it has no limit. The unit
+ * is the unit of the target. Null: the usage is unknown, or the metric is not a resource.
  */
 function fullUsage(metric: MetricSpec, pods: readonly Pod[]): number | null {
   if (metric.type !== 'Resource' && metric.type !== 'ContainerResource') return null;

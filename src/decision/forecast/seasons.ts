@@ -3,19 +3,19 @@ import { formatLocal, instantOfLocal } from '../../schedules/local-time.js';
 import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import type { Season } from '../snapshot/snapshot.js';
 
-/** The earlier days that a forecast looks at: the last seven days, and this weekday in the four weeks before now. */
+/** The earlier days that a forecast reads: the last seven days, and this weekday in the last four weeks. */
 const DAYS_BACK = [1, 2, 3, 4, 5, 6, 7, 14, 21, 28] as const;
 
 /** Number of earlier days with a load that a forecast needs. */
 export const FEWEST_SEASONS = 3;
 
 /**
- * The load of an earlier day is read until this long after the lead time, which is the time until a new pod carries
- * load.
+ * The load of an earlier day is read until this long after the lead time. The lead time is the time until a new pod
+ * carries load.
  */
 const SECONDS_AFTER_LEAD = 180;
 
-/** The mean load of this time before now is compared with the mean load at the same time of earlier days. */
+/** The load level is the mean load of this time before now, or before the same time of an earlier day. */
 const LEVEL_SECONDS = 600;
 
 /** A load in base units, and its time. */
@@ -45,7 +45,8 @@ export interface MinuteLoads {
 }
 
 /**
- * Returns the known loads in the range that `seasonOf` needs for `at`, and at most one before and one after that range.
+ * Returns the known loads in the range that `seasonOf` needs for `at`, and at most one load before and one after that
+ * range.
  */
 export function pointsAround(
   { start, values }: MinuteLoads,
@@ -64,8 +65,8 @@ export function pointsAround(
 }
 
 /**
- * Returns the season of the earlier day at `at`. `load` is the highest load from `at` until 180 s after a pod that is
- * started at `at` would carry load. It is the highest mean of two consecutive points, because the maximum of noisy
+ * Returns the season of the earlier day at `at`. Its `load` is the highest load from `at` until 180 s after a pod that
+ * is started at `at` would carry load. The highest mean of two consecutive points is used, because the maximum of noisy
  * points is too high. Null: there is a gap of more than `maxGapSeconds`. `points` must be in order of time.
  */
 export function seasonOf(

@@ -17,8 +17,8 @@ export const LEAST_MISSING_PODS = LEAST_SHORT_POD_SECONDS / (PARTS * PART_SECOND
 
 /**
  * Returns a condition if a forecast in mode `Observe` would have been useful: within its budget, it would have
- * prevented at least half of the pod-seconds that were missing in three days. Null: it would not have been, or too
- * little is known. The result changes at most every 6 hours.
+ * prevented at least half of the pod-seconds that were missing in three days. Null: it would not have been useful, or
+ * too little is known. The result changes at most every 6 hours.
  */
 export function worthRaising(
   { mode, budgetPercent }: Forecast,

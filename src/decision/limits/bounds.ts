@@ -28,10 +28,10 @@ interface Unscheduled {
 }
 
 /**
- * Returns the bounds of the document, or instead the highest floor and the lowest ceiling of the schedules that are
- * active or ramping. A floor above the ceiling is lowered to the ceiling. During a ramp, a bound moves linearly from
- * the document's value to the schedule's value, rounded up. One ramp ends at the start of the schedule, and a second
- * one starts at its end; each takes `rampSeconds`. Source: algorithm.md, step 1.
+ * Returns the bounds in effect: the highest floor and the lowest ceiling of the schedules that are active or ramping,
+ * otherwise the bounds of the document. A floor above the ceiling is lowered to the ceiling. During a ramp, a bound
+ * moves linearly between the document's value and the schedule's value, rounded up. One ramp ends at the start of the
+ * schedule, and a second one starts at its end; each takes `rampSeconds`. Source: algorithm.md, step 1.
  */
 export function boundsInForce(spec: Unscheduled, now: Instant): Bounds {
   let floor: BoundBy | null = null;
@@ -66,10 +66,10 @@ export function widestBounds({ minReplicas, maxReplicas, schedules }: Unschedule
 }
 
 /**
- * Returns the highest maximum that may have led to the current count. A count above it is lowered immediately.
- * The maximum of a schedule is included while the schedule is active, and after that until the next scale-up. If no
- * schedule allowed more than the document at the last scale-up, the document's maximum allowed the count. Lowering that
- * maximum then takes effect immediately. Source: reliability.md, decision 8.
+ * Returns the highest maximum that may have led to the current count. A count above it is lowered immediately. The
+ * maximum of a schedule is included while the schedule is active, and after that until the next scale-up. Lowering the
+ * document's maximum takes effect immediately, unless the maximum of a schedule is included. Source: reliability.md,
+ * decision 8.
  */
 export function highestMax(
   { maxReplicas, schedules }: Omit<Unscheduled, 'minReplicas'>,
@@ -110,14 +110,14 @@ export function describeBound(field: string, replicas: number, by: BoundBy | nul
   return `${field} is ${replicas} by schedule "${by.schedule}" ${when[by.phase]} ${formatInstant(by.until)}`;
 }
 
-/** Returns the minimum with its origin. If it was lowered, the maximum that lowered it is named, too. */
+/** Returns the minimum with its origin. If the maximum has lowered the minimum, the text also names the maximum. */
 export function describeFloor({ minReplicas, maxReplicas, floor, ceiling, clippedFloor }: Bounds): string {
   const bound = describeBound('minReplicas', minReplicas, floor);
   if (clippedFloor === null) return bound;
   return `${bound} (lowered from ${clippedFloor}, because ${describeBound('maxReplicas', maxReplicas, ceiling)})`;
 }
 
-/** How far the bounds of a schedule are in effect. `fraction` is above 0 and at most 1, which is the whole bound. */
+/** How far the bounds of a schedule are in effect. `fraction` is above 0 and at most 1; 1: the whole bound. */
 interface Share {
   readonly fraction: number;
   readonly phase: BoundBy['phase'];

@@ -6,14 +6,14 @@ import { MAX_REPLICAS } from '../../units/bounds.js';
 export interface Ceiling {
   /** An integer from 0 to `MAX_REPLICAS`. */
   readonly replicas: number;
-  /** Why the query has no usable value, so that `replicas` is an earlier value; null: it has one. */
+  /** Why the query has no usable value, so that `replicas` is an earlier value; null: the value is usable. */
   readonly error: string | null;
 }
 
 /**
- * Returns the ceiling of `maxReplicasFrom`: the value of its query, rounded down. Without a full value, the last full
- * value applies, because a partial value may be too low. Null: there is neither, and only `maxReplicas` limits the
- * count.
+ * Returns the ceiling of `maxReplicasFrom`: the value of its query, rounded down. If the query has no full value, the
+ * last full value applies, because a partial value may be too low. Null: there is no full value, and only `maxReplicas`
+ * limits the count.
  */
 export function ceilingOf({
   scaler,

@@ -33,9 +33,9 @@ export const confirmDownscale: Limit = (replicas, context) => {
 type Asking = Pick<LimitContext, 'now' | 'current' | 'recommended' | 'state'>;
 
 /**
- * Returns the latest consecutive proposals of fewer replicas than the current count, including this one, but no more
- * than a confirmation needs. Empty if this decision does not propose fewer replicas, or during a recovery hold, because
- * its values may be too low.
+ * Returns the latest consecutive proposals of fewer replicas than the current count, including the current proposal,
+ * but no more than a confirmation needs. Empty if this decision does not propose fewer replicas. Also empty during a
+ * recovery hold, because its values may be too low.
  */
 export function nextDownscaleProposals(
   { now, current, recommended, state }: Asking,
@@ -47,7 +47,7 @@ export function nextDownscaleProposals(
   const broken = earlier.findLastIndex(({ replicas }) => replicas >= current);
   const inARow = [...earlier.slice(broken + 1), { at: now, replicas: recommended }];
   const start = addSeconds(now, -seconds);
-  // `start` is `seconds` ago. The newest entry from before `start` proves that the whole time is covered, so older ones
+  // `start` is `seconds` ago. The newest proposal before `start` proves that the whole time is covered, so older ones
   // are not needed.
   const proof = inARow.findLastIndex(({ at }) => at <= start);
   return inARow.slice(Math.max(0, Math.min(proof, inARow.length - decisions)));

@@ -16,8 +16,8 @@ export interface LimitContext {
   /** The largest proposal, before any limit. */
   readonly recommended: number;
   /**
-   * Recommendations of earlier decisions, or for the first decision the current count (`seedRecommendations`). Source:
-   * algorithm.md, point 26.
+   * Recommendations of earlier decisions. In the first decision, the current count is the only recommendation
+   * (`seedRecommendations`). Source: algorithm.md, point 26.
    */
   readonly recommendations: readonly Recommendation[];
   readonly state: State;

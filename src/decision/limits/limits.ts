@@ -10,7 +10,7 @@ import { describeBound, describeFloor } from './bounds.js';
 import { MAX_REPLICAS } from '../../units/bounds.js';
 
 /**
- * All limits in the order in which they are applied. Each limit gets the result of the previous one. Without
+ * All limits in the order in which they are applied. Each limit gets the result of the previous limit. Without
  * `behavior`, `scale_up_limit` and `stabilization` work as in the HPA. The other limits apply only if the document sets
  * them, or after a failure.
  */
@@ -44,7 +44,7 @@ export function countAfter(
 
 /**
  * Returns whether `maxReplicas` has lowered a count that the recovery hold or `downscaleConfirmation` kept. A bound
- * overrides these holds, and is then the reason of the count. Source: reliability.md, decision 16.
+ * overrides these holds and becomes the reason of the count. Source: reliability.md, decision 16.
  */
 export function isBoundOverHold(steps: readonly LimitStep[]): boolean {
   return steps.some(({ limit }) => limit === 'max_replicas') && steps.some(isHold);
@@ -68,8 +68,8 @@ export function applyLimits(context: LimitContext): LimitedCount {
 }
 
 /**
- * If one of these limits leads to the same count as a bound, the limit is not reported, and the reason is the bound.
- * Source: algorithm.md, points 28, 34.
+ * If one of these limits leads to the same count as a bound, only the bound is reported. Source: algorithm.md, points
+ * 28, 34.
  */
 const YIELDS_TO_BOUND: ReadonlySet<LimitName> = new Set([
   'stabilization',
@@ -122,7 +122,7 @@ function excerpt(query: string): string {
 
 /**
  * Lowers the count to `maxReplicas`. If a schedule has lowered `maxReplicas` below the current count, the policies of
- * `behavior` and `maxScaleDownPercentPerWindow` limit how fast the count follows. Holds do not slow it down, because a
+ * `behavior` and `maxScaleDownPercentPerWindow` limit how fast the count falls. Holds do not slow the fall, because a
  * bound overrides them. Source: algorithm.md, step 1; reliability.md, decision 16.
  */
 function limitToMaxReplicas(replicas: number, context: LimitContext): Limited | null {
@@ -161,10 +161,10 @@ function applyRecoveryHold(replicas: number, { now, current, state }: LimitConte
 }
 
 /**
- * Limits one scale-up to a factor of the current count, but at least to a minimum: the limit of CHPA and, without
- * `behavior`, of the HPA (factor 2, minimum 4). With `behavior`, it applies only if the document or the preset sets it,
- * in addition to the policies. The result is never below the current count, because the factor is at least 1. Source:
- * horizontal.go, calculateScaleUpLimit; CHPA's README.
+ * Limits one scale-up to a factor of the current count, but at least to a minimum. This is the limit of CHPA and,
+ * without `behavior`, of the HPA (factor 2, minimum 4). With `behavior`, the limit applies in addition to the policies,
+ * but only if the document or the preset sets it. The result is never below the current count, because the factor is at
+ * least 1. Source: horizontal.go, calculateScaleUpLimit; CHPA's README.
  */
 function applyScaleUpLimit(replicas: number, context: LimitContext): Limited | null {
   const limit = scaleUpLimit(context);

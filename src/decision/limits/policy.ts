@@ -64,8 +64,8 @@ function select(
 
 /**
  * Returns the count that one policy allows. The policy applies to the count at the start of its period: the current
- * count minus all changes within the period, in both directions. Calculated in doubles, as in the HPA: 100 + 10 % is
- * 111, 100 - 90 % is 9.
+ * count minus all changes within the period, in both directions. The calculation uses doubles, as in the HPA: 100 + 10
+ * % is 111, 100 - 90 % is 9.
  */
 function limitOf(policy: ScalingPolicy, direction: Direction, context: LimitContext): number {
   const changed = recentEvents(policy, direction, context).reduce((sum, event) => sum + event.change, 0);
@@ -80,8 +80,8 @@ function percentOf(start: number, percent: number, direction: Direction): number
 }
 
 /**
- * Returns the changes within the period of a policy. A change in the other direction makes the policy allow more, so it
- * is included only if even its earliest possible time is within the period.
+ * Returns the changes within the period of a policy. A change in the other direction makes the policy allow more. It is
+ * therefore included only if even its earliest possible time is within the period.
  */
 function recentEvents(
   policy: ScalingPolicy,

@@ -5,7 +5,7 @@ import type { Limit, LimitContext, Limited } from './limit.js';
 
 /**
  * Without `behavior`, returns the largest recommendation of the last `downscaleStabilizationSeconds` (inclusive), even
- * if that is above the current count. With `behavior`, a window can keep the current count but never reverses a change.
+ * if it is above the current count. With `behavior`, a window can keep the current count but never reverses a change.
  * Source: horizontal.go, stabilizeRecommendation and stabilizeRecommendationWithBehaviors (points 27 and 30).
  */
 export const stabilize: Limit = (replicas, context) =>
@@ -41,7 +41,7 @@ function stabilizeBothWays(
   if (current < up) return up === replicas ? null : kept(up, upward);
   if (current > down) return down === replicas ? null : kept(down, downward);
   if (current === replicas) return null;
-  // `up` <= current <= `down`, so the count stays. The reason is the window for the direction of the change.
+  // `up` <= current <= `down`, so the current count is kept. The reason is the window for the direction of the change.
   return replicas > current
     ? kept(current, upward, (entry) => entry.replicas <= current)
     : kept(current, downward, (entry) => entry.replicas >= current);
@@ -71,8 +71,8 @@ function kept(
   if (last === undefined)
     return { to, reason: `the recommendations of the last ${windowSeconds} s`, until: null };
   const when = formatInstant(last.at);
-  // The first entry of a new list is the count of the target, not a recommendation. Only that entry has the same time
-  // as the next one.
+  // The first entry of a new list is the count of the target, not a recommendation. Only this entry has the same time
+  // as the next entry.
   const isSeed = (recent[index + 1]?.at ?? now) === last.at;
   const changed = sinceChange(last.at, state, 'although');
   const reason = isSeed

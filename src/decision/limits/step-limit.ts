@@ -10,8 +10,8 @@ const LONGEST_WINDOW_SECONDS = 3600;
 
 /**
  * `maxScaleDownPercentPerWindow`: within one window, a scaler may remove at most this share of the highest count in the
- * window, but always 1 pod. It applies if a schedule has lowered the maximum, but not if the document has. Source:
- * algorithm.md, step 6.6; reliability.md, D8, decisions 8 and 16.
+ * window, but always 1 pod. The limit applies to a maximum that a schedule has lowered, but not to a maximum that was
+ * lowered in the document. Source: algorithm.md, step 6.6; reliability.md, D8, decisions 8 and 16.
  */
 export const limitStep: Limit = (replicas, context) => {
   const limit = stepLimit(context);
@@ -19,8 +19,8 @@ export const limitStep: Limit = (replicas, context) => {
 };
 
 /**
- * Returns the lowest count that is allowed now, from 0 to the current count, until the oldest change leaves the window;
- * null: the document sets no such limit. The share is rounded down: 50 % of 5 is 2.
+ * Returns the lowest count that is allowed now, from 0 to the current count. `until` is when the oldest change leaves
+ * the window. Null: the document sets no such limit. The share is rounded down: 50 % of 5 is 2.
  */
 export function stepLimit({ now, spec, current, state }: LimitContext): Limited | null {
   const percent = spec.maxScaleDownPercentPerWindow;
@@ -44,8 +44,8 @@ export function stepLimit({ now, spec, current, state }: LimitContext): Limited 
 }
 
 /**
- * Returns the forbidden window of scale-down. If that is 0, the stabilization window is used, and without either 300 s.
- * The result is at most one hour.
+ * Returns the forbidden window of scale-down. If it is 0, returns the stabilization window, or 300 s if the document
+ * sets none. The result is at most one hour.
  */
 export function stepWindowSeconds(spec: ScalerSpec): number {
   const stabilization =

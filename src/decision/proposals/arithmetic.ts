@@ -23,8 +23,8 @@ export function tolerancesOf(spec: ScalerSpec): Tolerances {
 }
 
 /**
- * Returns whether `1 - down <= ratio <= 1 + up`. This form matters: 1.1 is within 0.1 here, but not with `|1 - ratio|
- * <= 0.1`, because of rounding. NaN and Infinity are outside. Source: replica_calculator.go, Tolerances.isWithin.
+ * Returns `1 - down <= ratio && ratio <= 1 + up`. `|1 - ratio| <= 0.1` would give another result for 1.1, because of
+ * rounding. NaN and Infinity are outside. Source: replica_calculator.go, Tolerances.isWithin.
  */
 export function isWithinTolerance(ratio: number, tolerances: Tolerances): boolean {
   return 1 - tolerances.down <= ratio && ratio <= 1 + tolerances.up;
@@ -32,7 +32,7 @@ export function isWithinTolerance(ratio: number, tolerances: Tolerances): boolea
 
 /**
  * The sum of numbers from Prometheus in milli-units, each rounded as in `milliFromNumber`. For speed and memory,
- * numbers are added as doubles as long as the sum is exact, and only the rest as bigint.
+ * numbers are added as doubles as long as the sum is exact, and as bigint after that.
  */
 export class MilliSum {
   #exact = 0;

@@ -10,11 +10,10 @@ export interface ProposalContext {
   readonly now: Instant;
   readonly target: ReplicaCounts;
   readonly pods: readonly Pod[];
-  /** Facts about `pods`, kept between decisions. */
   readonly podFacts: PodFacts;
   readonly spec: ScalerSpec;
   readonly tolerances: Tolerances;
-  /** The time in which pods start; null: it is not known, or the document does not use it. */
+  /** The measured or documented time in which pods start; null: it is not known, or the document does not use it. */
   readonly podStartSeconds: number | null;
   readonly saturation: Saturation | undefined;
 }
@@ -26,7 +25,7 @@ export type PodMetric = ResourceMetric | ContainerResourceMetric | PodsMetric;
  * count is kept. Usage and target are percent of the requests for a utilization, otherwise milli-units.
  */
 export interface Arithmetic {
-  /** The total of the metric, or the average of the pods that were included. */
+  /** The total of the metric, or the average usage of the pods that were included. */
   readonly usage: number;
   /** The average including the assumed usage of unready and missing pods; null: no usage was assumed. */
   readonly filledUsage: number | null;
@@ -39,7 +38,9 @@ export interface Arithmetic {
   readonly keptBy: 'tolerance' | 'direction' | null;
 }
 
-/** The result of one metric. If and only if `proposal` is null, `error` is set and `arithmetic` is null. */
+/**
+ * The result of one metric. If `proposal` is null, `error` is set and `arithmetic` is null. Otherwise neither is true.
+ */
 export interface Proposal extends Omit<MetricResult, 'name' | 'partial' | 'fallback'> {
   readonly arithmetic: Arithmetic | null;
 }
@@ -62,7 +63,7 @@ export function proposalContext(snapshot: Snapshot, podFacts?: PodFacts): Propos
 }
 
 /**
- * Returns the time in which pods start, as the document states it or as it was measured. Null: it is not known, or the
+ * Returns the time in which pods start: the value in the document, or the measured value. Null: it is not known, or the
  * document does not use it.
  */
 export function podStartSeconds({ scaler, podStartSeconds: measured }: Snapshot): number | null {

@@ -4,9 +4,9 @@ import type { Pod } from '../snapshot/snapshot.js';
 
 /** When usage was measured and over which window, and how long a pod warms up. */
 export interface ReadinessRule {
-  /** Whether the HPA's rule for unready pods applies, which it does for cpu only. */
+  /** Whether the HPA's rule for unready pods applies. It applies to cpu only. */
   readonly isCpu: boolean;
-  /** 0: a pod needs no warmup, so that only the HPA's rule applies. */
+  /** 0: pods need no warmup, and only the HPA's rule applies. */
   readonly podWarmupSeconds: number;
   readonly now: Instant;
   readonly sampledAt: Instant;
@@ -15,17 +15,17 @@ export interface ReadinessRule {
   readonly initialReadinessDelaySeconds: number;
 }
 
-/** The pods, grouped by how a metric treats them. `reasons` says, by pod name, why a pod is not in `ready`. */
+/** The pods, grouped by how a metric treats them. `reasons` contains, by pod name, why a pod is not in `ready`. */
 export interface GroupedPods {
   readonly groups: PodGroups;
   readonly reasons: Readonly<Record<string, string>>;
 }
 
 /**
- * Groups pods into ready, unready, missing and ignored, each in the order of `pods`. If `readiness` is null, as for
- * metrics other than cpu without `podWarmupSeconds`, pods that are not Ready are `ready`, too. A pod that is not
- * pending and has no sample is missing, whether Ready or not. Source: replica_calculator.go, groupPods (algorithm.md,
- * points 10 and 11).
+ * Groups pods into ready, unready, missing and ignored, each in the order of `pods`. A pod that is not pending and has
+ * no sample is missing, whether Ready or not. If `readiness` is null, pods that are not Ready are also in `ready`: for
+ * metrics other than cpu in documents without `podWarmupSeconds`. Source: replica_calculator.go, groupPods
+ * (algorithm.md, points 10 and 11).
  */
 export function groupPods(
   pods: readonly Pod[],
@@ -58,9 +58,9 @@ export function groupPods(
 }
 
 /**
- * Returns when the pods that are Ready but still in `unready` will be in `ready`, earliest first. That is at the first
- * decision whose sample covers a window in which the pod was always Ready. Assumes that future samples are as old as
- * this one.
+ * Returns when the pods that are Ready but still in `unready` will be in `ready`, earliest first. A pod will be in
+ * `ready` at the first decision whose sample covers a window in which the pod was always Ready. The times assume that
+ * future samples are as old as the current one.
  */
 export function readyPodsCountFrom(pods: readonly Pod[], rule: ReadinessRule): readonly Instant[] {
   return pods

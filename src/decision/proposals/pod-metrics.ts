@@ -17,7 +17,7 @@ import { isCpu, type MetricSpec, type MetricTarget } from '../../scaler/spec.js'
 
 /**
  * Returns the proposal of a metric with a value per pod. A first pass omits missing and unready pods. A second pass
- * assumes that they oppose the change, so that missing data can slow a change but not cause one. Source:
+ * includes them with a usage that opposes the change, so that missing data can slow a change but not cause one. Source:
  * replica_calculator.go, GetResourceReplicas and calcPlainMetricReplicas (algorithm.md, points 12 and 15-19).
  */
 export function proposeFromPods(
@@ -34,9 +34,9 @@ export function proposeFromPods(
   const seen = { pods: groups, podReasons: reasons };
   if (names.length === 0) return noProposal(withCause(requests, noSample(metric, { sample, context })), seen);
   if ('error' in requests) return noProposal(requests.error, seen);
-  const { byPod } = requests;
-  const usage = sumUsage(names, useValues, byPod);
-  return proposeFromUsage(metric, { groups, reasons, usage, byPod, included: names.length }, context);
+  const { requestByPod } = requests;
+  const usage = sumUsage(names, useValues, requestByPod);
+  return proposeFromUsage(metric, { groups, reasons, usage, requestByPod, included: names.length }, context);
 }
 
 function proposeFromUsage(metric: PodMetric, pass: FirstPass, context: ProposalContext): Proposal {
@@ -63,14 +63,14 @@ function noSample(metric: PodMetric, given: Given): string {
 }
 
 /**
- * Returns the message, preceded by the error about missing requests, if any: a user must fix those, while missing
- * samples appear when the pods are ready.
+ * Returns the message, preceded by the error about missing requests, if any. A user must fix missing requests, while
+ * missing samples appear when the pods are ready.
  */
 function withCause(requests: Requests | { readonly error: string }, message: string): string {
   return 'error' in requests ? `${requests.error}; ${message}` : message;
 }
 
-/** Calls `use` with each value of a pod. Returns whether the sample has any. */
+/** Calls `use` with each value of a pod. Returns whether the sample has a value of the pod. */
 type UseValues = (pod: string, use: (value: number) => void) => boolean;
 
 function valuesOf(metric: PodMetric, sample: ContainersSample | PodsSample): UseValues {
@@ -108,9 +108,9 @@ function valuesAt(
   };
 }
 
-/** The requests by pod name; null: the target is not a utilization and needs no requests. */
+/** The requests by pod name; null: the target is not a utilization, or there is no second pass that needs them. */
 interface Requests {
-  readonly byPod: ReadonlyMap<string, Milli> | null;
+  readonly requestByPod: ReadonlyMap<string, Milli> | null;
 }
 
 interface FirstPass extends Requests {
@@ -125,8 +125,8 @@ interface Counted {
   readonly groups: PodGroups;
   readonly reasons: Proposal['podReasons'];
   /**
-   * The pods of the first pass: all with a sample that are neither unready nor ignored, whether the selector lists them
-   * or not.
+   * The pods of the first pass: all pods with a sample that are neither unready nor ignored, whether the selector lists
+   * them or not.
    */
   readonly names: readonly string[];
 }
@@ -158,7 +158,7 @@ function usageOfSettled(metric: PodMetric, { sample, context }: Given): FirstPas
   const requested = isUtilization ? settled.requested(metric.name, containerOf(metric)) : 0n;
   if (requested === null) return null;
   const usage = { pods, used: sum.total, requested };
-  return { groups, reasons: NO_REASONS, usage, byPod: null, included: pods };
+  return { groups, reasons: NO_REASONS, usage, requestByPod: null, included: pods };
 }
 
 function countPods(metric: PodMetric, useValues: UseValues, { sample, context }: Given): Counted {
@@ -195,18 +195,24 @@ export function containerOf(metric: MetricSpec): string | null {
 }
 
 function requestsOf(metric: PodMetric, { pods }: ProposalContext): Requests | { readonly error: string } {
-  if (metric.target.type !== 'Utilization') return { byPod: null };
+  if (metric.target.type !== 'Utilization') return { requestByPod: null };
   const answer = podRequests(pods, metric.name, containerOf(metric));
-  return 'error' in answer ? answer : { byPod: answer.requests };
+  return 'error' in answer ? answer : { requestByPod: answer.requests };
 }
 
-/** Returns the sum of the usage of the named pods. With `byPod`, pods without a request are omitted. */
-function sumUsage(names: readonly string[], useValues: UseValues, byPod: Requests['byPod']): Usage {
+/**
+ * Returns the sum of the usage of the named pods. If `requestByPod` is not null, pods without a request are omitted.
+ */
+function sumUsage(
+  names: readonly string[],
+  useValues: UseValues,
+  requestByPod: Requests['requestByPod'],
+): Usage {
   const sum = new MilliSum();
   let requested = 0n;
   let pods = 0;
   for (const name of names) {
-    const request = byPod === null ? 0n : byPod.get(name);
+    const request = requestByPod === null ? 0n : requestByPod.get(name);
     if (request === undefined) continue;
     useValues(name, sum.add);
     requested = addMilli(requested, request);
@@ -232,7 +238,7 @@ function onePass(ratio: number, pods: number, { target, tolerances }: ProposalCo
  */
 function secondPass(
   { target }: PodMetric,
-  { usage, groups, byPod, included }: FirstPass,
+  { usage, groups, requestByPod, included }: FirstPass,
   ratio: number,
   { target: { specReplicas }, tolerances }: ProposalContext,
 ): Result {
@@ -240,7 +246,7 @@ function secondPass(
   const added = new Set([...missing, ...(ratio > 1 ? groups.unready : [])]);
   let filled = usage;
   for (const pod of added) {
-    const request = byPod?.get(pod) ?? 0n;
+    const request = requestByPod?.get(pod) ?? 0n;
     filled = withPod(filled, { request, usage: ratio < 1 ? fullUsage(target, request) : 0n });
   }
   const again = usageRatio(target, filled);

@@ -6,8 +6,8 @@ type PodRequests = { readonly requests: ReadonlyMap<string, Milli> } | { readonl
 
 /**
  * Returns the requests for a resource by pod name, or an error. Every pod that the selector matches must have a
- * request, even an ignored one, and so must each of its containers. With `container`, only the requests of that
- * container are used, not those of the pod. The error first names the containers that a user must fix. Source:
+ * request, even an ignored pod, and so must each of its containers. If `container` is set, only the requests of that
+ * container are used, not pod-level requests. The error first names the containers that a user must fix. Source:
  * replica_calculator.go, calculateRequests (algorithm.md, point 13).
  */
 export function podRequests(pods: readonly Pod[], resource: string, container: string | null): PodRequests {
@@ -23,8 +23,8 @@ export function podRequests(pods: readonly Pod[], resource: string, container: s
 }
 
 /**
- * Returns the error for pods whose requests add up to 0, in the form of the error about missing requests: `container
- * app requests 0 cpu (pod web-0 and 2 more)`.
+ * Returns the error for pods whose requests add up to 0. It has the form of the error about missing requests:
+ * `container app requests 0 cpu (pod web-0 and 2 more)`.
  */
 export function describeZeroRequests(
   pods: readonly Pod[],
@@ -42,7 +42,10 @@ export function describeZeroRequests(
     : describeUnusable(first, zero, resource);
 }
 
-/** Returns the containers whose request is 0; empty: the request of the pod replaces those of the containers. */
+/**
+ * Returns the containers whose request is 0; empty: the pod has a pod-level request, which replaces those of its
+ * containers.
+ */
 export function containersOfZero(pod: Pod, resource: string, container: string | null): readonly string[] {
   if (container !== null) return [container];
   return pod.podRequests?.has(resource) === true ? [] : [...pod.requests.keys()];
@@ -51,7 +54,7 @@ export function containersOfZero(pod: Pod, resource: string, container: string |
 interface UnusableRequest {
   readonly pod: string;
   readonly kind: 'no request' | 'no container' | 'zero';
-  /** The containers with this request; empty: unknown, or the request is that of the pod. */
+  /** The containers with this request; empty: unknown, or it is the pod-level request. */
   readonly containers: readonly string[];
 }
 

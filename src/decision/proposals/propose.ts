@@ -18,7 +18,7 @@ import { countOf } from '../../units/format.js';
 import { addSeconds, formatInstant, type Instant, secondsBetween } from '../../units/time.js';
 
 export interface JudgedMetric {
-  /** The metric as `inEffect` returns it: with a measured capacity as its target. */
+  /** The metric as `inEffect` returns it: the target may be a measured capacity. */
   readonly spec: MetricSpec;
   /** The sample after `judgeSample`, which turns unusable numbers into an error. */
   readonly sample: Sample;
@@ -60,8 +60,8 @@ export interface PickedProposal {
   /** The first metric whose proposal comes from its fallback. */
   readonly firstReplaced: JudgedMetric | null;
   /**
-   * Whether every proposal comes from a full value, or from a fallback that may lower the count. If false, the count
-   * must not fall.
+   * Whether the count may fall: every metric has a full value, is read as 0, or has a fallback that may lower the
+   * count.
    */
   readonly isTrusted: boolean;
 }
@@ -80,11 +80,11 @@ export function pickProposal(metrics: readonly JudgedMetric[]): PickedProposal {
       metrics.find(({ result }) => result.readAsZero !== undefined && result.proposal === replicas) ?? null,
     firstFailing: metrics.find(({ result }) => result.proposal === null) ?? null,
     firstReplaced: metrics.find(({ result }) => result.fallback !== undefined) ?? null,
-    isTrusted: metrics.every(({ result }) => isTrusted(result)),
+    isTrusted: metrics.every(({ result }) => mayLower(result)),
   };
 }
 
-function isTrusted({ proposal, partial, fallback }: MetricResult): boolean {
+function mayLower({ proposal, partial, fallback }: MetricResult): boolean {
   return proposal !== null && partial === null && fallback?.mode !== 'atLeast';
 }
 
@@ -100,7 +100,7 @@ function proposeOn(spec: MetricSpec, sample: Sample, context: ProposalContext): 
   const isWatched = spec.type === 'Resource' && spec.saturation !== undefined;
   if (sample.form === 'error') {
     const proposal = noProposal(sample.failure);
-    // Without a sample, `since` is unknown: usage may have fallen below the limits.
+    // If there is no sample, `since` is unknown: usage may have fallen below the limits.
     const { saturation } = context;
     return isWatched && saturation !== undefined
       ? { proposal, saturation: { ...saturation, since: null } }
@@ -112,7 +112,7 @@ function proposeOn(spec: MetricSpec, sample: Sample, context: ProposalContext): 
     : { proposal };
 }
 
-/** Lists the fields for speed: a spread combined with other fields takes several times as long. */
+/** Lists the fields for speed: a spread with additional fields takes several times as long. */
 function named({ identity: name }: MetricSpec, partial: string | null, proposed: Proposal): MetricResult {
   const { proposal, current, ratio, error, pods, podReasons, saturation, capacity } = proposed;
   const result = { name, proposal, current, ratio, error, partial, pods, podReasons };
@@ -120,7 +120,9 @@ function named({ identity: name }: MetricSpec, partial: string | null, proposed:
   return saturation === undefined ? result : { ...result, saturation };
 }
 
-/** Adds `readAsZero` if the document reads the sample as 0: only then has `judgeSample` replaced it by other values. */
+/**
+ * Adds `readAsZero` if the document reads the sample as 0. Only in that case does `judgeSample` return other values.
+ */
 function withZero(result: MetricResult, given: Sample, sample: Sample): MetricResult {
   if (sample === given || sample.form === 'error') return result;
   return { ...result, readAsZero: given.form === 'error' ? given.failure : NO_SERIES };
@@ -138,15 +140,16 @@ function withMeasured(spec: MetricSpec, sample: Sample, result: MetricResult): M
 function propose(spec: MetricSpec, sample: ValueSample, context: ProposalContext): Proposal {
   if (isOfTotal(spec) && sample.form === 'values') return proposeFromTotal(spec, sample, context);
   if (!isOfTotal(spec) && sample.form !== 'values') return proposeFromPods(spec, sample, context);
-  // Needed only by the compiler: `judgeSample` has turned a sample in the wrong form into an error.
+  // Never reached, because `judgeSample` has turned a sample in the wrong form into an error. The compiler cannot know
+  // that.
   return noProposal('the sample has the wrong form');
 }
 
 /**
  * Applies the document's fallback to a metric that has had no proposal for `afterSeconds`. `atLeast` only raises the
  * count to the fallback, `exact` also lowers it, and `currentReplicasIfHigher` keeps a higher count. The time at 0
- * replicas is excluded, so that no fallback scales up from 0, unless `afterSeconds` is 0. Source: algorithm.md, step 3;
- * the modes are the fallback behaviors of KEDA.
+ * replicas does not count, so that no fallback scales up from 0 unless `afterSeconds` is 0. Source: algorithm.md, step
+ * 3; the modes are the fallback behaviors of KEDA.
  */
 export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): MetricResult {
   const { fallback } = snapshot.scaler.spec;
@@ -160,7 +163,7 @@ export function withFallback(spec: MetricSpec, result: MetricResult, snapshot: S
   return { ...result, proposal, error: null, ratio: null, fallback: use };
 }
 
-/** Returns when the fallback will replace the missing proposal; null: never, or it already has. */
+/** Returns when the fallback will replace the missing proposal; null: it never will, or it already has. */
 export function fallbackStart(spec: MetricSpec, result: MetricResult, snapshot: Snapshot): Instant | null {
   const { fallback } = snapshot.scaler.spec;
   if (fallback === null || result.proposal !== null || result.error === null) return null;
@@ -173,7 +176,8 @@ function failingSince(spec: MetricSpec, { state, target, now }: Snapshot): Insta
 }
 
 export function describeFallback({ mode, replicas, since, error }: FallbackUse): string {
-  // One time in a sentence: an outage of the data source began with the first missing value.
+  // Omits `since` of the error: the message already contains the time of the first missing value, when the outage
+  // began.
   const why = describeFailure({ ...error, since: undefined });
   return `no value since ${formatInstant(since)} (${why}): fallback ${mode} uses ${countOf(replicas, 'replica')}`;
 }

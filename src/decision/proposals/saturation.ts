@@ -7,14 +7,14 @@ import type { Proposal, ProposalContext } from './context.js';
 import { ceilCount, MilliSum } from './arithmetic.js';
 
 /**
- * From this percentage of the limits on, usage hides load. It is below 100 because a throttled pod uses slightly less
- * than its limit.
+ * Usage of at least this percentage of the limits hides load. The percentage is below 100 because a throttled pod uses
+ * slightly less than its limit.
  */
 const SATURATED_PERCENT = 98n;
 
 /**
  * The served load must have grown by this factor since the last step. Without this condition, a workload that waits for
- * a lock would get more and more pods, with which it serves no more.
+ * a lock would get more and more pods that serve nothing.
  */
 const GROWTH = 1.1;
 
@@ -27,11 +27,11 @@ export interface Stepped {
 }
 
 /**
- * Raises the proposal of a cpu metric to `factor` times the ready pods (a step), but never lowers it.
- * There are two conditions: usage has been at the limits of the pods for half of a pod start, and the served load has
- * grown. The growth is measured from the last step, or from when usage was last at or below the target. Pods that are
- * already starting are part of the step. The next step waits until they have had time to start. Source: algorithm.md,
- * section 3, Saturation.
+ * Raises the proposal of a cpu metric to `factor` times the ready pods (a step), but never lowers it. There are two
+ * conditions: usage has been at the limits of the pods for half of a pod start, and the served load has grown. The
+ * growth is measured from the last step, or from the last time when usage was at or below the target. Pods that are
+ * already starting are part of the step. The next step waits until the new pods have had time to start. Source:
+ * algorithm.md, section 3, Saturation.
  */
 export function stepOnSaturation(
   metric: ResourceMetric,
@@ -132,7 +132,7 @@ interface LimitUsage {
   readonly ready: number;
   /** Usage of the pods that were ready for the whole window, in percent of their limits, rounded down. */
   readonly percent: bigint;
-  /** Whether `percent` covers all ready pods, not only some of them. */
+  /** Whether `percent` includes all ready pods, not only some of them. */
   readonly isWhole: boolean;
   /** The window of the query, in seconds. */
   readonly windowSeconds: number;

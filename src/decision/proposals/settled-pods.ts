@@ -12,15 +12,13 @@ export interface SettledPods {
   readonly groups: PodGroups;
   readonly youngestStart: Instant;
   /**
-   * Returns the sum of the requests for a resource; null: a pod has no request. `container` null: of all containers.
+   * Returns the sum of the requests for a resource; null: a pod has no request. If `container` is null, the sum
+   * includes all containers.
    */
   readonly requested: (resource: string, container: string | null) => Milli | null;
 }
 
-/**
- * A list of pods with facts that are computed from it. The facts are kept between decisions and computed only once for
- * each list.
- */
+/** A list of pods with facts that are computed from it once and kept between decisions. */
 export class PodFacts<P extends Pod = Pod> {
   readonly pods: readonly P[];
   #settled: SettledPods | null | undefined;
@@ -49,7 +47,7 @@ function settle(pods: readonly Pod[]): SettledPods | null {
     if (youngestStart === null || startTime > youngestStart) youngestStart = startTime;
     names.add(name);
   }
-  // Samples are by name: with two pods of the same name, the groups would count one sample twice.
+  // Samples are identified by pod name: if two pods had the same name, the groups would include one sample twice.
   if (youngestStart === null || names.size < pods.length) return null;
   return {
     groups: { ready: [...names], unready: [], missing: [], ignored: [] },

@@ -8,8 +8,8 @@ import { NO_PODS, noProposal } from './context.js';
 import { ceilCount, isWithinTolerance, MilliSum } from './arithmetic.js';
 
 /**
- * Returns the proposal of a metric with one value for the whole workload: the only series for Object, the sum of all
- * series for External.
+ * Returns the proposal of a metric with one value for the whole workload: the only series of an Object metric, or the
+ * sum of all series of an External metric.
  */
 export function proposeFromTotal(
   metric: ObjectMetric | ExternalMetric,
@@ -34,8 +34,8 @@ export function proposeFromTotal(
 }
 
 /**
- * Returns the metric with measured values: the measured capacity of a pod becomes its target, and the pod start time is
- * added to its drain time.
+ * Returns the metric with measured values: the measured capacity of a pod becomes the target, and the pod start time is
+ * added to the drain time.
  */
 export function inEffect(metric: MetricSpec, sample: Sample, podStartSeconds: number | null): MetricSpec {
   if ((metric.type !== 'Object' && metric.type !== 'External') || sample.form !== 'values') return metric;
@@ -52,7 +52,7 @@ export function inEffect(metric: MetricSpec, sample: Sample, podStartSeconds: nu
   };
 }
 
-/** Returns the sum of the series, which is 0 without series, plus the rate at which the backlog is to be processed. */
+/** Returns the sum of the series, or 0 if there are none, plus the rate at which the backlog is to be processed. */
 export function totalOf(metric: MetricSpec, sample: Sample): Milli {
   const sum = sumOf(sample);
   const drain = drainOf(metric, sample);
@@ -79,8 +79,8 @@ interface Drain {
 
 /**
  * Returns the rate at which the backlog is to be processed, in addition to new work; null: the metric has no backlog.
- * The pod start time is added to the drain time. Otherwise the backlog, which grows until new pods are ready, would add
- * more pods again and again.
+ * The pod start time is added to the drain time: otherwise the backlog, which grows until new pods are ready, would add
+ * pods again and again.
  */
 export function drainOf(metric: MetricSpec, sample: Sample): Drain | null {
   if (metric.type !== 'Object' && metric.type !== 'External') return null;
@@ -102,8 +102,8 @@ function countReadyPods(pods: readonly Pod[]): number {
 
 /**
  * Returns `ceil(total / target)`. The ratio is `total / (target * statusReplicas)`. Within the tolerance, the proposal
- * is specReplicas. The HPA proposes statusReplicas there, and so writes the surge pods of a rolling update into the
- * spec (kubernetes/kubernetes#138505, #72775). Source: replica_calculator.go, GetExternalPerPodMetricReplicas.
+ * is specReplicas. The HPA proposes statusReplicas in that case, and so writes the surge pods of a rolling update into
+ * the spec (kubernetes/kubernetes#138505, #72775). Source: replica_calculator.go, GetExternalPerPodMetricReplicas.
  */
 function proposePerPod(
   total: Milli,

@@ -13,7 +13,10 @@ export type ConditionType = (typeof CONDITION_TYPES)[number];
 
 type Status = 'True' | 'False' | 'Unknown';
 
-/** The reasons of each condition with the status that a reason implies. docs/reference/conditions.md explains them. */
+/**
+ * The reasons of each condition, and the status of the condition for each reason. docs/reference/conditions.md explains
+ * them.
+ */
 export const CONDITION_REASONS = {
   AbleToScale: {
     SucceededGetScale: 'True',
@@ -94,7 +97,7 @@ const STATUSES: {
   readonly [Type in ConditionType]: Readonly<Record<ReasonOf<Type>, Status>>;
 } = CONDITION_REASONS;
 
-/** Returns a condition with the status that its reason implies. */
+/** Returns a condition with the status for its reason. */
 export function buildCondition<Type extends ConditionType>(
   type: Type,
   reason: ReasonOf<Type> & ConditionReason,
@@ -119,7 +122,9 @@ export function activeHold<C extends Readonly<Record<'type' | 'status', string>>
   return conditions.find(({ type, status }) => type === 'Held' && status === 'True');
 }
 
-/** Returns the clauses about annotations without effect in the message of `Held`. Empty: `Held` has another reason. */
+/**
+ * Returns the clauses of the `Held` message that name annotations without effect; empty if `Held` has another reason.
+ */
 export function ignoredAnnotations(
   conditions: readonly Readonly<Record<'type' | 'reason' | 'message', string>>[],
 ): readonly string[] {

@@ -5,7 +5,7 @@ import type { MeasuredCapacity, State } from '../snapshot/snapshot.js';
 import type { Condition } from './condition.js';
 import type { LimitName } from './limit-names.js';
 
-/** The result of `decide`. Log, metrics, conditions and API only read it, so that they agree. */
+/** The result of `decide`. Log, metrics, conditions and API read it and compute nothing again, so that they agree. */
 export interface Decision {
   readonly currentReplicas: number;
   /** Equal to `currentReplicas` if nothing changes. */
@@ -31,7 +31,7 @@ export interface Decision {
 export type PastDecision = Omit<Decision, 'state'>;
 
 export interface MetricResult {
-  /** The name of the metric in all outputs; of a ContainerResource metric, `CONTAINER/NAME`. */
+  /** The name of the metric in all outputs. A ContainerResource metric has the name `CONTAINER/NAME`. */
   readonly name: string;
   /** The replicas that this metric alone proposes; null: it proposes none, and `error` says why. */
   readonly proposal: number | null;
@@ -42,12 +42,12 @@ export interface MetricResult {
    */
   readonly ratio: number | null;
   readonly error: Failure | null;
-  /** Why the sample is partial, so that it may raise but not lower the count; null: the sample is complete. */
+  /** Why the sample is partial and may raise but not lower the count; null: the sample is complete. */
   readonly partial: string | null;
-  /** Why the metric has no value, which the document reads as 0. Unset: it has a value, or is not read as 0. */
+  /** Why the metric has no value and is read as 0; unset: it has a value, or is not read as 0. */
   readonly readAsZero?: Failure;
   readonly pods: PodGroups;
-  /** By pod name, why a pod is unready, missing or ignored. */
+  /** The reason why a pod is unready, missing or ignored, by pod name. */
   readonly podReasons: Readonly<Record<string, string>>;
   /** The measured capacity of a pod, if it was used as the target; unset: the document's target was used. */
   readonly capacity?: number;
@@ -63,7 +63,7 @@ export interface MetricResult {
 }
 
 export interface SaturationResult {
-  /** Why pods are added while usage is at its limits, or why not; part of a sentence. */
+  /** Why pods are added while usage is at the limits of the pods, or why not; part of a sentence. */
   readonly why: string;
   /** The proposal with the added pods; null: none were added, and the proposal follows from the usage. */
   readonly replicas: number | null;
@@ -89,14 +89,14 @@ export interface ForecastResult {
 export interface FallbackUse {
   readonly mode: FallbackMode;
   readonly replicas: number;
-  /** When the metric last had a value, or the time of its first failed query. */
+  /** The time of the first decision in which the metric had no value. At 0 replicas, the time of this decision. */
   readonly since: Instant;
   readonly error: Failure;
 }
 
 /**
- * The current value of a metric; only the fields that apply are set. Utilization is in whole percent of the requests,
- * other values are in base units.
+ * The current value of a metric; only the fields that apply are set. Utilization is an integer percentage of the
+ * requests, other values are in base units.
  */
 export interface CurrentValue {
   readonly averageUtilization?: number;

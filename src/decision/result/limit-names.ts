@@ -33,12 +33,15 @@ export const LIMIT_LABELS: Readonly<Record<LimitName, string>> = {
   forbidden_window: 'Forbidden window',
 };
 
-/** The start of the reason of a policy that never ends. The field of the document follows. */
+/**
+ * Prefix of the reason for `selectPolicy: Disabled`, followed by the path of the field. This limit does not end with
+ * time.
+ */
 export const DISABLED = 'selectPolicy is Disabled in ';
 
 /**
  * Returns the field of the document that allows no change in a direction, such as `behavior.scaleDown`; null: the limit
- * is another one.
+ * is not such a field.
  */
 export function disabledField({
   limit,
@@ -50,7 +53,7 @@ export function disabledField({
   return limit === 'policy' && reason.startsWith(DISABLED) ? reason.slice(DISABLED.length) : null;
 }
 
-/** Returns when a limit ends whose `until` is null, in words. */
+/** Returns in words when a limit without `until` ends. */
 export function limitEnd(step: { readonly limit: LimitName; readonly reason: string }): string {
   const field = disabledField(step);
   return field === null ? LIMIT_ENDS[step.limit] : `until ${field} of the document has another selectPolicy`;

@@ -18,7 +18,7 @@ import type {
   State,
 } from '../snapshot/snapshot.js';
 
-/** Returns the snapshot as JSON. `parseSnapshot` reads it back, and the decision on the result is the same. */
+/** Returns the snapshot as JSON. `parseSnapshot` reads it, and the decision on the parsed snapshot is the same. */
 export function snapshotToJson(snapshot: Snapshot): Readonly<Record<string, unknown>> {
   const { spec } = snapshot.scaler;
   const hasLimits = spec.forecast !== null || spec.metrics.some((metric) => 'saturation' in metric);
@@ -78,7 +78,7 @@ function stepToJson(step: LimitStep): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Lists the fields explicitly: pods from the watch have further fields, and `parseSnapshot` rejects unknown fields.
+ * Lists the fields explicitly: pods from the watch have other fields, too, and `parseSnapshot` rejects unknown fields.
  * Limits are written only for a document that uses them.
  */
 function podToJson(pod: Pod, hasLimits: boolean): Readonly<Record<keyof Pod, unknown>> {
@@ -162,7 +162,7 @@ function stateToJson(state: State): Readonly<Record<string, unknown>> {
   return {
     lastScaleUp: instantOrNull(state.lastScaleUp),
     lastScaleDown: instantOrNull(state.lastScaleDown),
-    // Without the list, the next decision would be treated as the first of the scaler. An empty list does not have that
+    // Without `recommendations`, the next decision would be the first of the scaler. An empty list does not have that
     // effect.
     ...(recommendations === undefined ? {} : { recommendations }),
     scaleEvents: state.scaleEvents.map(eventToJson),

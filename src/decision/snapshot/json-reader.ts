@@ -7,7 +7,7 @@ export interface Field {
   readonly value: unknown;
 }
 
-/** An error about the structure of JSON. The message contains field, value and rule. */
+/** An error about the structure of JSON. The message contains the field, the value and the rule. */
 export class JsonShapeError extends Error {
   override name = 'JsonShapeError';
 
@@ -17,8 +17,8 @@ export class JsonShapeError extends Error {
 }
 
 /**
- * Returns a value for a message. Lists and objects are not printed, because a deeply nested one would overflow the
- * stack.
+ * Returns a value for a message. Lists and objects are not printed, because printing a deeply nested one would overflow
+ * the stack.
  */
 function print(value: unknown): string {
   if (value === undefined) return 'missing';
@@ -29,8 +29,8 @@ function print(value: unknown): string {
 }
 
 /**
- * Returns the fields named in `known`; the value of an absent field is undefined. Throws `JsonShapeError` for any other
- * field.
+ * Returns the fields named in `known`. The value of an absent field is undefined. Throws `JsonShapeError` for a field
+ * that is not in `known`.
  */
 export function readObject<K extends string>(field: Field, known: readonly K[]): Readonly<Record<K, Field>> {
   const entries = readMap(field);
@@ -84,8 +84,8 @@ export function readInteger(field: Field, min: number): number {
 }
 
 /**
- * Returns 0 for `-0`, which JSON can contain but is written as `0`: a snapshot that is written and read again must be
- * equal.
+ * Returns 0 for `-0`: JSON can contain `-0` but promscaler writes `0`, and a snapshot that is written and read again
+ * must be equal.
  */
 function withoutNegativeZero(value: number): number {
   return value === 0 ? 0 : value;

@@ -15,8 +15,8 @@ const FORM = {
 /**
  * Returns the sample as the decision uses it. Numbers that cannot be a measurement (NaN, infinite, negative), or the
  * wrong number of series, become an error. If the document reads such an error as zero (`onMissing`, `onNaN`), the
- * value is 0. The code that reads answers has judged their numbers already (`judgeValues`); a snapshot from a file was
- * not.
+ * value is 0. The code that reads answers has already judged the numbers of an answer (`judgeValues`), but nothing has
+ * judged a snapshot from a file.
  */
 export function judgeSample(metric: MetricSpec, sample: Sample): Sample {
   const judged = sample.form === 'error' ? sample : (errorOf(metric, sample) ?? sample);
@@ -25,7 +25,7 @@ export function judgeSample(metric: MetricSpec, sample: Sample): Sample {
 
 const ZERO: ValuesSample = {
   form: 'values',
-  // The time does not matter: a sample without series has none, and the age of a total is never used.
+  // The time does not matter: a sample without series has no time, and the age of a total is never used.
   at: 0 as ValuesSample['at'],
   partial: null,
   values: [0],
@@ -46,8 +46,8 @@ function errorOf(metric: MetricSpec, sample: ValueSample): ErrorSample | null {
 }
 
 /**
- * Returns an error if the backlog or the capacity is missing or unusable. A metric with a backlog has no value without
- * it. If the capacity is missing, only a partial sample may use the document's target.
+ * Returns an error if the backlog or the capacity is missing or unusable. A metric with a backlog has no value if its
+ * backlog is missing. If the capacity is missing, only a partial sample may use the document's target.
  */
 function errorOfParts(metric: MetricSpec, sample: ValuesSample): ErrorSample | null {
   if (metric.type !== 'Object' && metric.type !== 'External') return null;
@@ -67,7 +67,8 @@ function errorOfParts(metric: MetricSpec, sample: ValuesSample): ErrorSample | n
 }
 
 /**
- * Returns the measured capacity of a pod that serves as the target; undefined: there is none, or it is only observed.
+ * Returns the measured capacity of a pod that becomes the target; undefined: there is none, or the document only
+ * observes it.
  */
 export function capacityOf(
   { capacityQuery, autoCapacity }: ObjectMetric | ExternalMetric,
@@ -78,8 +79,8 @@ export function capacityOf(
 }
 
 /**
- * Returns an error if a sample contains an unusable number. Here, one NaN makes the whole sample invalid: the code that
- * reads answers has already dropped NaN, and arithmetic must never see it.
+ * Returns an error if a sample contains an unusable number. One NaN makes the whole sample invalid: the code that reads
+ * answers has already dropped NaN, and arithmetic must never see it.
  */
 function errorOfNumbers(values: readonly number[]): ErrorSample | null {
   const { error, partial } = judgeValues(values);
@@ -97,9 +98,9 @@ export function writableSample(sample: Sample): Sample {
 }
 
 export interface ValuesVerdict {
-  /** Why no value is usable; null: at least one is, or there are no values. */
+  /** Why no value is usable; null: at least one value is usable, or there are no values. */
   readonly error: ErrorSample | null;
-  /** Why only some values are usable; null: all are, or `error` is set. */
+  /** Why only some values are usable; null: all values are usable, or `error` is set. */
   readonly partial: string | null;
 }
 

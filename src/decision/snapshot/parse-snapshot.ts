@@ -47,7 +47,7 @@ export class SnapshotError extends Error {
 /**
  * Converts parsed JSON to a snapshot, with instants, milli-units and the defaults of the document. Rules across fields
  * of the document are not checked, because recordings and test vectors may violate them. Throws `SnapshotError` if the
- * structure is invalid or a field is unknown; the message contains the field and the rule.
+ * structure is invalid or a field is unknown. The message contains the field and the rule.
  */
 export function parseSnapshot(json: unknown): Snapshot {
   try {
@@ -161,8 +161,8 @@ const KINDS: readonly SampleErrorKind[] = ['missing', 'nan', 'invalid', 'failed'
 const FORMS = ['error', 'values', 'pods', 'containers'] as const;
 
 /**
- * A sample has exactly one form, whose fields are the only ones allowed: a `kind` next to values, or values next to an
- * error, is rejected.
+ * A sample has exactly one form, and only the fields of that form are allowed: a `kind` next to values, or values next
+ * to an error, are rejected.
  */
 function readSample(field: Field): Sample {
   const given = readMap(field);
@@ -205,7 +205,7 @@ function readSample(field: Field): Sample {
   }
 }
 
-/** Returns null for null, which means that the interval is not known yet; undefined: the field is absent. */
+/** Returns null for null, which means that the interval is not known yet. Returns undefined if the field is absent. */
 function readLearnedInterval(field: Field): number | null | undefined {
   return field.value === undefined ? undefined : optional(field, readNumber);
 }

@@ -39,8 +39,8 @@ export interface LoadHistory {
 /** The load of one earlier day, around the current time of day. */
 export interface Season {
   /**
-   * The time of that day that is `leadSeconds` after the current time of day. A pod started at the current time of day
-   * would carry load from then on.
+   * The time of that day that is `leadSeconds` after the current time of day. A pod that is started at the current time
+   * of day would carry load from then on.
    */
   readonly at: Instant;
   /**
@@ -87,7 +87,7 @@ export function isAlive({ deleting, phase }: Pick<Pod, 'deleting' | 'phase'>): b
   return !deleting && phase !== 'Succeeded' && phase !== 'Failed';
 }
 
-/** The answer to the query of a metric. Numbers are in base units (cores, bytes, or what the query returns). */
+/** The answer to the query of a metric. Numbers are in base units (cores, bytes, or the unit of the query). */
 export type Sample = ContainersSample | PodsSample | ValuesSample | ErrorSample;
 
 interface Valued {
@@ -108,11 +108,11 @@ export interface ContainerUsage {
   /** Pod names without duplicates. */
   readonly pods: readonly string[];
   /**
-   * The containers of `pods[i]` are at the indexes from `starts[i]` up to, but not including, `starts[i + 1]`. So there
-   * is one entry more than in `pods`.
+   * The containers of `pods[i]` are at the indexes from `starts[i]` up to, but not including, `starts[i + 1]`. The list
+   * therefore has one entry more than `pods`.
    */
   readonly starts: readonly number[];
-  /** Container names; an empty one means the whole pod. */
+  /** Container names; an empty name means the whole pod. */
   readonly containers: readonly string[];
   readonly values: readonly number[];
 }
@@ -140,7 +140,7 @@ export interface PodsSample extends Valued {
   readonly values: readonly number[];
 }
 
-/** Converts usage by pod and container to the lists of a sample. */
+/** Converts usage by pod and container to the parallel lists of a sample. */
 export function listUsage(usage: ReadonlyMap<string, ReadonlyMap<string, number>>): ContainerUsage {
   const starts: number[] = [];
   const containers: string[] = [];
@@ -156,7 +156,10 @@ export function listUsage(usage: ReadonlyMap<string, ReadonlyMap<string, number>
   return { pods: [...usage.keys()], starts, containers, values };
 }
 
-/** The series that a query returned: exactly one for Object, any number for External, which are summed. */
+/**
+ * The series that a query returned: exactly one for an Object metric, any number for an External metric, which uses
+ * their sum.
+ */
 export interface ValuesSample extends Valued {
   readonly form: 'values';
   readonly values: readonly number[];
@@ -172,13 +175,13 @@ export interface ValuesSample extends Valued {
 export interface MeasuredCapacity {
   /**
    * The highest load that a ready pod has carried without errors. After a drift to a lower capacity, only loads since
-   * then count.
+   * the drift are included.
    */
   readonly value: number;
-  /** The lowest and the highest of the capacities of single days. */
+  /** The lowest capacity of a single day. */
   readonly low: number;
   readonly high: number;
-  /** The number of days with a value, at most 3; 0: only the last hour has one. */
+  /** The number of days with a value, at most 3; 0: only the last hour has a value. */
   readonly days: number;
   /** When the capacity was read from the data source. */
   readonly at: Instant;
@@ -187,17 +190,20 @@ export interface MeasuredCapacity {
 }
 
 /**
- * A change of the capacity: now the pods carry less than 90 %, or more than 110 %, of what pods carried on the days
- * before.
+ * A change of the capacity: now the pods carry less than 90 %, or more than 110 %, of the load that pods carried on the
+ * days before.
  */
 export interface CapacityDrift {
   readonly since: Instant;
   readonly before: number;
-  /** When the oldest ready pod started; null: unknown. If a release has replaced all pods, it began at this time. */
+  /**
+   * When the oldest ready pod started; null: unknown. If a release has replaced all pods, this is when the release
+   * began.
+   */
   readonly oldestPod: Instant | null;
 }
 
-/** A sample without a value. It is never read as 0 unless the document allows that. */
+/** A sample without a value. It is read as 0 only if the document allows that. */
 export interface ErrorSample {
   readonly form: 'error';
   readonly failure: Failure;
@@ -221,8 +227,7 @@ export interface ScaleEvent {
   readonly change: number;
   /**
    * The earliest possible time of a change whose exact time is unknown, because a clock was set, or because only the
-   * intent of the change was found. Absent: `at` is exact. A rule uses `earliest` instead of `at` where that makes it
-   * stricter.
+   * intent of the change was found. Absent: `at` is exact. A rule uses `earliest` where it is stricter than `at`.
    */
   readonly earliest?: Instant;
   /**
@@ -233,23 +238,22 @@ export interface ScaleEvent {
 }
 
 export interface Saturation {
-  /** Since when usage has been at the limits of the pods; null: it is not, or this is unknown. */
+  /** Since when usage has been at the limits of the pods; null: usage is below the limits, or this is unknown. */
   readonly since: Instant | null;
   /**
-   * The served load when pods were last added because of saturation, or later when usage was at or below the target;
-   * null: it is not known.
+   * The served load when pods were last added because of saturation, or at the last later time when usage was at or
+   * below the target; null: it is not known.
    */
   readonly served: number | null;
   /**
-   * The last time at which pods were added because of saturation, and their new count; null: there was none, or its
-   * pods have had time to start.
+   * When pods were last added because of saturation, and the count after that; null: never, or the added pods have had
+   * time to start.
    */
   readonly step: { readonly at: Instant; readonly to: number } | null;
 }
 
-/** The state of a forecast. Pod-seconds are those of the last 3 days, in parts of 6 hours. */
+/** The state of a forecast. Pod-seconds are kept for the last 3 days, in parts of 6 hours. */
 export interface ForecastState {
-  /** The time of the decision that stored this state. */
   readonly at: Instant;
   readonly minutes: readonly LoadMinute[];
   /** The count that the scaler would have without a forecast. */
@@ -257,7 +261,7 @@ export interface ForecastState {
   /** The counts that the forecast proposed within the last `leadSeconds`; only changes are listed. */
   readonly proposals: readonly Recommendation[];
   readonly spent: readonly SpentPart[];
-  /** The last raises, in order of time. */
+  /** The latest raises, in order of time. */
   readonly raises: readonly Raise[];
 }
 
@@ -282,7 +286,7 @@ export interface ReactiveCount {
   readonly scaleEvents: readonly ScaleEvent[];
 }
 
-/** A part of 6 hours. All values are in pod-seconds. */
+/** The pod-seconds of a part of 6 hours. */
 export interface SpentPart {
   readonly from: Instant;
   /** Pod-seconds that the scaler would have used without a forecast. */
@@ -295,7 +299,10 @@ export interface SpentPart {
   readonly prevented: number;
 }
 
-/** What earlier decisions stored for this one. `Decision.state` becomes the `state` of the next snapshot. */
+/**
+ * The results of earlier decisions that later decisions need. `Decision.state` becomes the `state` of the next
+ * snapshot.
+ */
 export interface State {
   readonly lastScaleUp: Instant | null;
   readonly lastScaleDown: Instant | null;
@@ -306,7 +313,7 @@ export interface State {
   readonly downscaleProposals: readonly Recommendation[];
   readonly holdScaleDownUntil: Instant | null;
   readonly holdReason: string | null;
-  /** By `metricKey`, since when a metric has had no value. Empty after a decision at 0 replicas. */
+  /** Since when a metric has had no value, by `metricKey`. Empty after a decision at 0 replicas. */
   readonly failingSince: ReadonlyMap<string, Instant>;
   /** Whether promscaler set the target to 0, possibly because of a pause. False: another client did. */
   readonly zeroedBySelf: boolean;
@@ -318,7 +325,7 @@ export interface State {
   /** Absent: the document has no forecast. */
   readonly forecast?: ForecastState | undefined;
   /**
-   * When the document last changed, which is used only in reasons. Set while a recommendation, a scale-down proposal or
+   * When the document last changed. Used only in reasons. Set while a recommendation, a scale-down proposal or
    * `inactiveSince` is older than that change.
    */
   readonly documentChangedAt?: Instant | undefined;

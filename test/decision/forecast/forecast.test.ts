@@ -243,7 +243,7 @@ describe('a forecast', () => {
     const { forecast } = decideIn({ days });
     expect(forecast?.replicas).toBe(20);
     expect(forecast?.why).toContain(
-      '; the load on 2026-11-20 was 0 at the present time of day, and was 19 at that time: the load expected within 3m30s is 19 cores',
+      '; the load on 2026-11-20 was 0 at the current time of day, and was 19 at that time: the load expected within 3m30s is 19 cores',
     );
   });
 
