@@ -17,11 +17,10 @@ import type { Shards } from './election/leadership.js';
 
 export interface Controller {
   /**
-   * Replaces the set of scalers. A scaler with the same name and target keeps its state. A new or changed scaler is
-   * decided within seconds, regardless of its period. So is a scaler if its conflict with another scaler of the target
-   * has changed.
-   * `all`: the scalers of all replicas, which differ from `scalers` only with sharding. Their targets are watched, too,
-   * so that the caches are full when this replica takes over one of them. Default: `scalers`.
+   * Replaces the set of scalers. A scaler with the same name and target keeps its state. Some scalers are decided
+   * within seconds, regardless of their period: new and changed ones, and those whose conflict with another scaler of
+   * the target has changed. `all`: the scalers of all replicas, which differ from `scalers` only with sharding. Their
+   * targets are watched, too, so that the caches are full when this replica takes over a scaler. Default: `scalers`.
    */
   readonly setScalers: (scalers: readonly Scaler[], all?: readonly Scaler[]) => void;
   /** Decides the scalers of a target within seconds, regardless of their period. */
@@ -35,9 +34,9 @@ export interface Controller {
 
 export interface ControllerPorts {
   readonly clock: Clock;
-  /** Whether the caches are filled. The first round waits for that, at most `FIRST_ROUND_WAIT_MS`. */
+  /** Whether the caches are filled. The first round waits for them, at most `FIRST_ROUND_WAIT_MS`. */
   readonly isSynced: () => boolean;
-  /** Whether the caches are being filled. If so, the first round waits up to `FIRST_LISTS_WAIT_MS` instead. */
+  /** Whether the caches are being filled. The first round then waits for them up to `FIRST_LISTS_WAIT_MS`. */
   readonly isListing: () => boolean;
   readonly follow: (scalers: readonly Scaler[]) => void;
   readonly startRound: MetricSource['startRound'];
@@ -46,7 +45,7 @@ export interface ControllerPorts {
   readonly onRound: (round: Round) => void;
   /** Called with the seconds by which the wall clock was set forward; negative: back. */
   readonly onClockSet: (seconds: number) => void;
-  /** Called if a cycle threw an error. That is a defect of promscaler, never a failure of another system. */
+  /** Called if a cycle threw an error. Such an error is a defect of promscaler, never a failure of another system. */
   readonly onFault: (scaler: Scaler, error: unknown) => void;
   readonly onRemoved: (key: string) => void;
 }
@@ -63,8 +62,8 @@ const FIRST_ROUND_WAIT_MS = 2000;
 const FIRST_LISTS_WAIT_MS = 60_000;
 const STOP_WAIT_MS = 5000;
 /**
- * A scaler with the answers to its queries. `scaler` is the document that was queried; a reload may have replaced the
- * one in the entry since then.
+ * A scaler with the answers to its queries. `scaler` is the document that was queried. A reload may have replaced it in
+ * the entry since the query.
  */
 type AnsweredScaler = Pick<CycleInput, 'scaler' | 'now' | 'readings' | 'followUps' | 'signal'>;
 
@@ -77,14 +76,14 @@ interface Entry {
   readonly bucket: number;
   scaler: Scaler;
   memory: Memory;
-  /** The clock changes that the times in `memory` already include: a result of `wallClock.setBySeconds()`. */
+  /** The clock changes that are already applied to the times in `memory`: a result of `wallClock.setBySeconds()`. */
   clockSetBy: number;
   /** False once the entry was removed, or replaced by another entry with the same key. */
   isCurrent: boolean;
   /** Whether a cycle is running or waiting for the answers to its queries. */
   isRunning: boolean;
   /**
-   * Whether the scaler is to be decided before its next period: true until a cycle has begun with this document and
+   * Whether the scaler is to be decided before its next period. True until a cycle has begun with this document and
    * with the current other scalers of its target.
    */
   isEarly: boolean;
@@ -107,8 +106,8 @@ export function createController(ports: ControllerPorts, cycle: typeof runCycle 
   const wallClock = watchWallClock(ports.clock, ports.onClockSet);
   let running: AbortSignal | null = null;
   /**
-   * The monotonic time at which the periods of all rounds start. With a common start, rounds of different periods often
-   * coincide and share their queries.
+   * The monotonic time at which the periods of all rounds start. Because the start is common, rounds of different
+   * periods often coincide and share their queries.
    */
   let startMs = 0;
 
@@ -124,7 +123,7 @@ export function createController(ports: ControllerPorts, cycle: typeof runCycle 
     earlyMs: null,
   });
 
-  /** Returns a new object, so that an unfinished cycle of the last term cannot modify the entry of the new term. */
+  /** Returns a new object, because an unfinished cycle of the last term must not modify the entry of the new term. */
   const entryForNewTerm = (entry: Entry): Entry => {
     const next = { ...entry, isRunning: false };
     const now = ports.clock.now();
@@ -207,7 +206,7 @@ export function createController(ports: ControllerPorts, cycle: typeof runCycle 
     return due;
   };
 
-  /** Never rejects: if it did, the entry would stay marked as running and never be decided again. */
+  /** Never rejects: a rejection would leave the entry marked as running, and it would never be decided again. */
   const runEntry = async (entry: Entry, answered: AnsweredScaler): Promise<void> => {
     const { scaler } = answered;
     try {
@@ -220,8 +219,8 @@ export function createController(ports: ControllerPorts, cycle: typeof runCycle 
         memory: entry.memory,
         leadership: ports.shards.leadershipOf(bucket),
         sharesTargetWith,
-        // Forbids the PATCH if meanwhile the scaler was removed, its document has changed, or another scaler of the
-        // target has appeared.
+        // Forbids the PATCH if the scaler was removed, its document has changed, or another scaler of the target has
+        // appeared since the query.
         isCurrent: () =>
           entry.isCurrent &&
           entry.scaler === scaler &&
@@ -229,7 +228,7 @@ export function createController(ports: ControllerPorts, cycle: typeof runCycle 
       };
       const output = await ports.shards.track(bucket, () => cycle(input, ports.cycle));
       entry.memory = output.memory;
-      // The scaler was removed during this cycle, which then has recorded it again: its removal is repeated.
+      // The scaler was removed during this cycle, which has recorded it again: its record is removed again.
       if (!entries.has(entry.key)) ports.onRemoved(entry.key);
     } catch (error) {
       ports.onFault(scaler, error);
@@ -296,7 +295,6 @@ async function waitForSync(
   }
 }
 
-/** Adds a scaler. A scaler with the same name and target keeps its entry. */
 function keepOrAdd(
   entries: Map<string, Entry>,
   scaler: Scaler,

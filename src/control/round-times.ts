@@ -2,7 +2,7 @@ import { type Clock, sleep } from '../units/clock.js';
 import type { Instant } from '../units/time.js';
 
 export interface Round {
-  /** The time of the round, which is `now` of all its decisions. */
+  /** The start of the round; all its decisions have this time as `now`. */
   readonly at: Instant;
   /** Seconds by which the round started late. */
   readonly latenessSeconds: number;
@@ -11,16 +11,16 @@ export interface Round {
 }
 
 /**
- * A start up to this long ago is treated as now, because the clock advances between the choice of `startMs` and the
- * call.
+ * A start that is at most this long ago is treated as now, because the clock advances between the choice of `startMs`
+ * and the call.
  */
 const START_MS = 1000;
 
 /**
  * Calls `onRound` at each multiple of the period since `startMs`, until `signal` is aborted. The first call is
- * immediate if `startMs` is now, otherwise at the next multiple. Does not wait for a round to finish; the caller skips
- * cycles that are still running. Times are counted on the monotonic clock, so that setting the wall clock neither skips
- * nor repeats a round.
+ * immediate if `startMs` is now, otherwise at the next multiple. Does not wait until a round has finished; the caller
+ * skips cycles that are still running. Uses the monotonic clock, so that setting the wall clock neither skips nor
+ * repeats a round.
  */
 export async function runRounds(
   clock: Clock,
@@ -54,8 +54,8 @@ interface EarlyRound {
 }
 
 /**
- * Minimum interval between early rounds, so that successive edits are decided together. It is also the longest time for
- * which an edit waits for its status.
+ * Minimum interval between early rounds, so that successive edits are decided together. It is also the longest time
+ * that an edit waits for its status.
  */
 const MIN_INTERVAL_MS = 3000;
 /**

@@ -58,7 +58,7 @@ export function buildRecord(
   };
 }
 
-/** Returns the record of a cycle that could not read its target and so made no decision. */
+/** Returns the record of a cycle that could not read its target and therefore made no decision. */
 export function buildUnreadRecord(
   { scaler, memory, now, readings, sharesTargetWith }: CycleInput,
   { failure, target, pause, isDryRun }: Unread,
@@ -93,7 +93,7 @@ export function buildUnreadRecord(
 }
 
 /**
- * Returns the reason of a change if it differs from the reason of the decision, otherwise undefined. In a pause with a
+ * Returns the reason of a change if it differs from the reason of the decision, otherwise undefined. For a pause with a
  * fixed count: `7 -> 3: paused by annotation, kept at 3 (9 recommended)`. For a change in the first cycle after a
  * pause: `resumed: ...`.
  */
@@ -120,8 +120,9 @@ function withoutPause({ recommendedReplicas, desiredReplicas, metrics }: Decisio
 }
 
 /**
- * Returns the comparison with the other autoscaler of the target. Undefined unless the dry run alone holds the decision
- * and all metrics have full values: only then does the decision predict what promscaler will do after the dry run.
+ * Returns the comparison with the other autoscaler of the target. Undefined if anything besides the dry run holds the
+ * decision, or a metric has no full value: the decision then does not predict what promscaler will do after the dry
+ * run.
  */
 function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | null): Shadow | undefined {
   const theirReplicas = other?.desiredReplicas;
@@ -133,24 +134,28 @@ function shadowOf(decision: Decision, hold: Hold | null, other: OtherScaler | nu
 
 /**
  * Returns whether the count was calculated. While a metric has no full value, promscaler keeps the current count. The
- * HPA has set that count, so the comparison would always find no difference.
+ * HPA has set that count, so a comparison would always find no difference.
  */
 function isCalculated({ metrics, action }: Decision): boolean {
-  // Without metrics, either a bound sets the count, or the target stays at 0 and nothing is calculated.
+  // No metric was used: either a bound sets the count, or the target stays at 0 and nothing is calculated.
   if (metrics.length === 0) return action !== 'none';
   return metrics.every(
     ({ error, partial, fallback }) => error === null && partial === null && fallback === undefined,
   );
 }
 
-/** Returns `ScalingActive` while a pause keeps 0 replicas: no metric is evaluated, so the last condition is outdated. */
+/**
+ * Returns `ScalingActive` while a pause keeps 0 replicas: no metric is evaluated, so the previous condition is
+ * outdated.
+ */
 function stoppedByPause({ observed: { pause, target }, decision }: Settled): readonly Condition[] {
   const isStopped = pause?.replicas === 0 && target.specReplicas === 0 && decision.metrics.length === 0;
   return isStopped ? [SCALING_DISABLED] : NO_CONDITIONS;
 }
 
 /**
- * Returns `TargetReached` after this cycle. After a change, it is about the new count, whose pods are not ready yet.
+ * Returns `TargetReached` after this cycle. If the cycle has changed the count, the condition is about the new count,
+ * whose pods are not ready yet.
  */
 function targetReachedAfter({ observed, result }: Settled, now: Instant): Condition {
   const { target, memory } = observed;
@@ -201,7 +206,9 @@ function outcomeOf({ observed: { pause }, decision, toApply, hold, result }: Set
   }
 }
 
-/** Returns `before` if it equals `first` followed by `last`, otherwise the concatenation. See `keepList`. */
+/**
+ * Returns `before` if it equals the concatenation of `first` and `last`, otherwise the concatenation. See `keepList`.
+ */
 function keepJoined<T>(
   before: readonly T[] | undefined,
   first: readonly T[],
@@ -242,9 +249,10 @@ function targetFailureOf(
 }
 
 /**
- * Returns the failure for a target that does not exist, without another workload as a suggestion if the target has
- * existed, or if the scaler has its name: a deleted workload is no typo, and a rename would scale the other workload.
- * After a restart, only the uid of a target is known, which may be that of an earlier version of the document.
+ * Returns the failure for a target that does not exist. The suggestion of another workload is removed in two cases: the
+ * target has existed, so its name is not a typo; or the scaler has the name of the target, so a correction would scale
+ * another workload. After a restart, only the uid of a target is known. It may be the uid of the target of an earlier
+ * version of the document.
  */
 function missingTarget(failure: KubernetesError, { name, spec }: Scaler, memory: Memory): TargetFailure {
   const { scaleTargetRef: ref } = spec;
@@ -269,8 +277,8 @@ function cannotReadTarget(failure: KubernetesError, { absence, suggestion }: Tar
 }
 
 /**
- * Returns the condition of the first failed query, so that a user sees it together with the unreadable target. Empty:
- * no query failed, or the document has a fallback.
+ * Returns the condition of the first failed query, which a user sees besides the failure to read the target. Empty: no
+ * query failed, or the document has a fallback.
  */
 function failedQuery(
   { kind }: KubernetesError,
@@ -284,7 +292,10 @@ function failedQuery(
   return [metricFailed(metric, { ...answer, source: metric.source })];
 }
 
-/** Returns the condition `Held` if the document or the service, which need no target, hold each decision. */
+/**
+ * Returns the condition `Held` for a target that cannot be read: a pause of the document and a dry run hold each
+ * decision.
+ */
 function heldWithoutTarget(
   { spec }: Scaler,
   { pause, isDryRun }: Pick<Unread, 'pause' | 'isDryRun'>,
@@ -294,8 +305,8 @@ function heldWithoutTarget(
 }
 
 /**
- * Returns the condition `Held`. A pause is reported in every cycle while it is in effect, even if it prevents nothing;
- * only another autoscaler of the target takes precedence.
+ * Returns the condition `Held`. A pause is reported in every cycle while it is in effect, even if it prevents nothing.
+ * Only a conflict with another autoscaler of the target takes precedence.
  */
 function heldCondition({ observed: { pause, degraded }, toApply, hold, result }: Settled): Condition {
   const override = overrideOf(toApply, result);
@@ -318,7 +329,7 @@ function withIgnored(held: Condition, scaler: Scaler, { target, snapshot }: Obse
   const ofDocument = ignoredOfDocument(metadata.annotations, scaler);
   const ofTarget = ignoredOfTarget(target.annotations, scaler);
   const ended = held.status === 'False' ? endedPause(target.annotations, snapshot.now) : null;
-  // For speed, builds no names if there is nothing to add, as for nearly every scaler.
+  // For speed, builds no names if there is nothing to add, which is the usual case.
   if (ofDocument.length === 0 && ofTarget.length === 0 && ended === null) return held;
   const texts = [
     ignoredSentence(ofDocument, nameOtherScaler({ kind: 'Scaler', ...metadata })),
@@ -341,8 +352,8 @@ export function uniqueConditions(duplicates: readonly string[] | null): readonly
 }
 
 /**
- * Returns the condition `ForecastUseful`, if any. The condition of the last record is reused while its content is
- * unchanged.
+ * Returns the condition `ForecastUseful`, if any. If the condition is unchanged, the object of the last record is
+ * reused.
  */
 function forecastConditions(
   { observed: { snapshot }, decision }: Settled,

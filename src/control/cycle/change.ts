@@ -22,15 +22,15 @@ interface Applied {
   /** The result of the PATCH; null: nothing was changed, only checked. */
   readonly result: ScaleResult | null;
   /**
-   * The memory after the change. Its `stored` contains the intent (the change as written before its PATCH) if one was
+   * The memory after the change. Its `stored` contains the intent (the change as stored before its PATCH) if it was
    * stored.
    */
   readonly memory: Memory;
 }
 
 /**
- * Applies a decision. Returns null if it is held, or if there is nothing to change or to check, as in nearly every
- * cycle.
+ * Applies a decision. Returns null if the decision is held, or if there is nothing to change or to check, which is the
+ * usual case.
  */
 export async function applyDecision(
   input: CycleInput,
@@ -51,7 +51,7 @@ export async function applyDecision(
 }
 
 /**
- * Checks once after a dry run whether the present count could be written. A missing permission, or a webhook that
+ * Checks once after a dry run whether the current count could be written. A missing permission, or a webhook that
  * rejects the change, is then reported now and not only when the count has to change.
  */
 async function tryCurrentCount(
@@ -111,8 +111,8 @@ function whyGivenUp({ leadership, now, isCurrent, signal }: CycleInput, memory: 
   if (signal.aborted || !isCurrent()) return NOT_WANTED;
   const why = leadership.whyNoWrites();
   if (why !== null) return why;
-  // Uses the time when the round started, not the present time. So a change that was unresolved then stays unresolved,
-  // even after a long wait for a slot.
+  // Uses the start of the round instead of the current time. A change that was unresolved at the start stays
+  // unresolved, even after a long wait for a slot.
   return isUnderWay(memory, leadership.epoch(), now)
     ? 'another replica, or this replica in an earlier term as leader, has begun a change whose result is not known yet'
     : null;
@@ -146,7 +146,7 @@ interface ScaleChange {
   readonly bounds: { readonly minReplicas: number; readonly maxReplicas: number } | null;
   readonly pending: Intent | null;
   /**
-   * Whether the change is still wanted. It is called directly before each PATCH, because the steps before may take
+   * Whether the change is still wanted. It is called directly before each PATCH, because the earlier steps may take
    * seconds.
    */
   readonly isWanted: () => boolean;
@@ -163,7 +163,7 @@ interface ChangePorts {
   readonly announce: (intent: Intent) => Promise<PutResult>;
 }
 
-/** Maximum number of retries after a 409 if the count is unchanged. */
+/** Maximum number of retries after a 409 for a target whose count is unchanged. */
 const MAX_RETRIES = 3;
 
 /** How long a PATCH is retried after a 429. It is short because a stopping service waits for these retries. */
@@ -175,13 +175,12 @@ const OUTCOME_UNKNOWN = 'the result of an earlier change is not known yet';
 
 /**
  * Sets the replicas of a target in three steps: reads the target live, stores the intent, and sends one merge-patch.
- * The uid and resourceVersion that were read are the preconditions of the PATCH.
- * Patches nothing if the live count differs from `from`, if this process is not the leader, or more than 5 s after the
- * read. The same applies while an earlier change with a different precondition may still be applied. After a conflict,
- * or after a 429 and its `Retry-After`, starts again with the read. If the intent cannot be stored, a scale-up
- * continues without it, but a scale-down does not.
- * Throws if `to` is not a valid count or outside of `bounds`, which is a defect of promscaler. Source: reliability.md,
- * W3, W4, W6, W10, W11, W12.
+ * The uid and resourceVersion that were read are the preconditions of the PATCH. Sends no PATCH if the live count
+ * differs from `from`, if this process is not the leader, or if more than 5 s have passed since the read. Also sends
+ * none if an earlier change with a different precondition is unresolved. After a conflict, or after a 429 and its
+ * `Retry-After`, starts again with the read. If the intent cannot be stored, a scale-up continues without it, but a
+ * scale-down does not. Throws if `to` is not a valid count or outside of `bounds`, which is a defect of promscaler.
+ * Source: reliability.md, W3, W4, W6, W10, W11, W12.
  */
 export async function changeReplicas(ports: ChangePorts, change: ScaleChange): Promise<ScaleResult> {
   assertCount(change);
@@ -234,7 +233,8 @@ async function readAndStoreIntent(
     const moved = findMove(change, scale, progress.conflicts > 0);
     if (moved !== null) return moved;
     const { resourceVersion } = scale;
-    if (!isExcluded(change.pending, resourceVersion)) return { kind: 'given-up', message: OUTCOME_UNKNOWN };
+    if (!cannotBothApply(change.pending, resourceVersion))
+      return { kind: 'given-up', message: OUTCOME_UNKNOWN };
     const generation = target.generation ?? null;
     const earlier = earlierCounts(change);
     const intent = {
@@ -265,11 +265,11 @@ async function readAndStoreIntent(
 }
 
 /**
- * Returns true if there is no unresolved change, or if it has the same precondition as this change: the API server then
- * applies at most one of the two. Otherwise the unresolved change may have been applied, and then reverted by another
- * client. Replacing its intent would lose the forbidden window that it started.
+ * Returns whether the API server applies at most one of the unresolved change and this change, because both have the
+ * same precondition. Also returns true if no change is unresolved. If false, the unresolved change may have been
+ * applied and then reverted by another client: replacing its intent would lose the forbidden window that it started.
  */
-function isExcluded(pending: Intent | null, resourceVersion: string): boolean {
+function cannotBothApply(pending: Intent | null, resourceVersion: string): boolean {
   return pending === null || pending.resourceVersion === resourceVersion;
 }
 
@@ -279,7 +279,7 @@ function earlierCounts({ to, pending }: ScaleChange): readonly number[] {
 }
 
 /**
- * Returns the seconds since `start`, on the clock that has advanced more: while a virtual machine is paused, one of the
+ * Returns the seconds since `start` on the clock that has advanced more: while a virtual machine is paused, one of the
  * clocks may stop.
  */
 function ageSeconds(clock: Clock, start: { readonly at: Instant; readonly ms: number }): number {
@@ -322,6 +322,7 @@ async function waitForRetry(
   await sleep(clock, waitMs, signal);
 }
 
+/** Returns the count in the response; null: the response was a 409. Returns the error of a 429, and throws any other. */
 async function tryPatch(
   cluster: Cluster,
   { namespace, ref }: ScaleTarget,

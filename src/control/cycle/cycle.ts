@@ -25,8 +25,8 @@ import type {
 } from './types.js';
 
 /**
- * Maximum number of decisions in a cycle. It decides again if another client changes the count between a decision and
- * its PATCH.
+ * Maximum number of decisions in a cycle. The cycle decides again if another client changes the count between a
+ * decision and its PATCH.
  */
 const MAX_DECISIONS = 3;
 
@@ -66,7 +66,8 @@ export async function runCycle(given: CycleInput, ports: CyclePorts): Promise<Cy
 
 /**
  * Decides and applies the decision. Decides again, up to `MAX_DECISIONS` times, if another client changes the count
- * before the PATCH. Also decides again if a scale-down is based on old samples: their metrics then become partial.
+ * before the PATCH. Also decides again if a scale-down is based on old samples. The metrics of these samples are then
+ * partial.
  */
 async function decideAndAct(input: CycleInput, ports: CyclePorts, first: Observed): Promise<Settled> {
   const { clock } = ports;
@@ -86,7 +87,7 @@ async function decideAndAct(input: CycleInput, ports: CyclePorts, first: Observe
     const changed = await applyDecision(input, ports, decided);
     if (changed === null) {
       const { decision, toApply, hold } = decided;
-      // For speed, the fields are listed: V8 needs 3 us for a spread, which is a tenth of a cycle.
+      // Lists the fields for speed: a spread takes V8 3 us, which is a tenth of a cycle.
       return { observed: decided.observed, decision, toApply, hold, result: null, decideSeconds };
     }
     const { result, memory } = changed;
@@ -124,8 +125,8 @@ function decisionToApply(decision: Decision, { pause, memory }: Observed, now: I
 }
 
 /**
- * Returns for each metric why its samples are too old for a scale-down, or null if they are not. Returns null instead
- * of a promise if no query is needed: only a scale-down needs current samples, so only a scale-down queries their ages.
+ * Returns for each metric why its samples are too old for a scale-down; null: they are recent enough. Only a scale-down
+ * needs recent samples and queries their ages. If no query is needed, returns null instead of a promise.
  */
 function findOldSamples(
   { scaler, followUps }: CycleInput,
@@ -150,7 +151,7 @@ function withDoubts(observed: Observed, reasons: readonly (string | null)[]): Ob
 }
 
 /**
- * Returns the memory after the target was found with a different count. That count is treated as set by another client,
+ * Returns the memory after the live count was found to differ. The live count is treated as set by another client,
  * unless an earlier PATCH of this process with an unknown result may have set it.
  */
 function memoryAfterMove(

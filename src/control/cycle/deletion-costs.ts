@@ -18,7 +18,7 @@ import { columnsOf } from '../../prometheus/answers/columns.js';
 
 export interface DeletionCosts {
   /**
-   * Before a scale-down of a scaler with `podDeletionCost`, sets the costs of the pods to delete first; the promise
+   * Before a scale-down of a scaler with `podDeletionCost`, sets the costs of the pods to delete first. The promise
    * resolves after at most 1 s. In any other cycle, removes leftover costs of promscaler in the background and returns
    * null, because there is nothing to wait for. Never throws: failures and delays are only logged.
    */
@@ -64,7 +64,10 @@ interface LoggedFailure {
 
 const LOG_AGAIN_SECONDS = 3600;
 
-/** Keeps no state except logged failures: an annotation on each pod says whether promscaler has set its cost. */
+/**
+ * Keeps no state except the last logged failure of each scaler: an annotation on each pod says whether promscaler has
+ * set its cost.
+ */
 export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
   const { clock, podCosts, log } = ports;
   const loggedFailures = new RecentMap<string, LoggedFailure>(LOG_AGAIN_SECONDS);
@@ -93,8 +96,8 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     );
     const failure = failures.find((error) => error !== null);
     if (failure === undefined) return true;
-    // Logs nothing if the request was aborted: after COSTS_MS, the caller logs it, and at the end of the term, it is no
-    // failure.
+    // An aborted request is not logged here: after `COSTS_MS` the caller logs it, and at the end of the term it is not
+    // a failure.
     if (signal.aborted) return false;
     logFailure(scaler, failure.kind, failure.message + (failure.kind === 'forbidden' ? PERMISSION_FIX : ''));
     return false;
@@ -136,7 +139,7 @@ export function createDeletionCosts(ports: DeletionCostPorts): DeletionCosts {
     try {
       return podCosts.hasOwn(scaler.namespace);
     } catch (error) {
-      // Pods that cannot be listed are not logged here, because the cycle itself reports them.
+      // Does not log that the pods cannot be listed, because the cycle itself reports that.
       if (!(error instanceof KubernetesError)) logFault(scaler, error);
       return false;
     }

@@ -13,15 +13,15 @@ import type { ScalerSpec } from '../../scaler/spec.js';
 import type { CycleInput, Hold, Observed } from './types.js';
 import { countOf } from '../../units/format.js';
 
-/** Returns why a decision is not applied; null: it is. */
+/** Returns why a decision is not applied; null: it is applied. */
 export function whyHeld(
   { scaler: { namespace, spec }, sharesTargetWith }: CycleInput,
   { memory, otherScaler, noAutoscaler, isDryRun, pause, degraded }: Observed,
   toApply: Decision,
 ): Hold | null {
   const other = sharesTargetWith ?? otherScaler;
-  // It is no conflict if a document in dry run has another autoscaler next to it, which it is meant to replace. Between
-  // two scalers of one target, the dry run of the service does not matter, because it ends for both at once.
+  // A scaler in dry run is meant to run next to another autoscaler, so this is not a conflict. Two scalers of one target
+  // are in conflict even if the service is in dry run, because that dry run ends for both at once.
   const isIntended = sharesTargetWith === null ? isDryRun : spec.dryRun;
   if (other !== null && !isIntended) {
     const doubt =
@@ -61,8 +61,8 @@ export function degradedMessage(why: string): string {
 }
 
 /**
- * Holds a change after an admission webhook has set a different count: the same request would only fight the webhook. A
- * change from or to another count is sent, because the webhook may accept it.
+ * Holds a change if an admission webhook has set another count instead: the same request would only fight the webhook.
+ * A change from or to a different count is sent, because the webhook may accept it.
  */
 function heldByOverride({ override }: Memory, toApply: Decision): Hold | null {
   if (override === null) return null;

@@ -8,7 +8,7 @@ import { hasAuto } from '../memory/measured-capacity.js';
 import { fixedCountText } from './build-record.js';
 
 /**
- * The reasons of all Events with their types. An Event about the start of a condition has the reason of that condition.
+ * The reasons of all Events with their types. The Event for the start of a condition has the reason of that condition.
  */
 export const EVENTS = {
   SuccessfulRescale: 'Normal',
@@ -54,7 +54,8 @@ export function isEventReason(reason: string): reason is EventReason {
 const FALLBACK = 'FallbackActive';
 
 /**
- * What was reported before a cycle. `conditions` are all current ones, also those that only earlier records reported.
+ * What was reported before a cycle. `conditions` are all current conditions, including those that only earlier records
+ * reported.
  */
 type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'> & {
   readonly dryRun?: boolean;
@@ -62,7 +63,7 @@ type Standing = Pick<CycleRecord, 'conditions' | 'outcome' | 'conflictingWriter'
 
 /**
  * Returns the Kubernetes Events of a cycle: one for each change of replicas, one when a failure, fallback or pause
- * begins, and one when a fallback, pause or dry run ends. Events that the HPA also has use its reasons.
+ * begins, and one when a fallback, pause or dry run ends. Events that the HPA also sends have the reasons of the HPA.
  */
 export function kubernetesEvents(before: Standing | null, record: CycleRecord): readonly TargetEvent[] {
   return [
@@ -137,8 +138,8 @@ function endOfFallback(old: Condition | undefined, { type, reason }: Condition):
 }
 
 /**
- * Returns the Event for the start or the end of a pause. An end next to `ConflictingScaler`, or without a target, has
- * no Event, because it is unknown whether the pause continues.
+ * Returns the Event for the start or the end of a pause. A pause that ends in a cycle with `ConflictingScaler`, or
+ * without a target, has no Event, because it is unknown whether the pause continues.
  */
 function pauseEvents(old: Condition | undefined, condition: Condition): readonly TargetEvent[] {
   const { type, reason, message } = condition;

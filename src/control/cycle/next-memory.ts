@@ -45,15 +45,15 @@ function memoryAfter(settled: Settled, times: CycleTimes): Memory {
     return { ...memory, override, state: unchanged(), unresolved: result.unresolved };
   }
   if (result?.kind !== 'patched') {
-    // If the decision is held, `zeroedBySelf` stays as it was, even if the target is already at 0.
+    // If the decision is held, `zeroedBySelf` is unchanged, even if the target is already at 0.
     const isInForce = toApply.action === 'none' && hold === null;
     const next = copyMemory(memory);
     next.override = override;
     next.state = isInForce ? toApply.state : unchanged();
     return next;
   }
-  // An accepted PATCH resolves an earlier one with an unknown result. Both had the same resourceVersion, so the earlier
-  // one was not applied.
+  // An accepted PATCH resolves an earlier PATCH with an unknown result. Both had the same resourceVersion, so the
+  // earlier one was not applied.
   const writer = afterOwnWrite(memory.writer, result.replicas);
   const resolved = { ...memory, override, unresolved: null, writer };
   if (result.replicas === toApply.desiredReplicas)
@@ -61,7 +61,7 @@ function memoryAfter(settled: Settled, times: CycleTimes): Memory {
   return { ...resolved, state: overridden(unchanged(), toApply, { ...result, ...times }) };
 }
 
-/** Adds the facts of the record that the next cycle compares with its own: pause, dry run and conditions. */
+/** Adds the facts of the record that the next cycle compares with its own facts: pause, dry run and conditions. */
 export function withRecord(memory: Memory, { pause, dryRun, conditions }: CycleRecord): Memory {
   const wasPaused = pause !== null;
   const wasDryRun = dryRun || (memory.wasDryRun ?? false);
@@ -78,8 +78,8 @@ export function overrideOf(toApply: Decision, result: ScaleResult | null): Memor
 }
 
 /**
- * Returns the state after the change. Dates the change at its response, not at the decision: it may have waited for a
- * slot.
+ * Returns the state after the change. The time of the change is that of its response, not of the decision, because the
+ * change may have waited for a slot.
  */
 function madeAt(
   { toApply, observed: { snapshot } }: Settled,

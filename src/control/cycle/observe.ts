@@ -69,7 +69,7 @@ export async function observe(
     const isHandOver = unscaledSince === undefined || secondsBetween(unscaledSince, now) < HAND_OVER_SECONDS;
     const pause = pauseOf(target, input.sharesTargetWith ?? otherScaler);
     const { snapshot, memory: next, targetReached } = observeTarget(input, ports, read, { pause, isDryRun });
-    // For speed, the fields are listed: V8 needs 3 us for a spread, which is a tenth of a cycle.
+    // Lists the fields for speed: a spread takes V8 3 us, which is a tenth of a cycle.
     return {
       snapshot,
       target,
@@ -102,8 +102,9 @@ function otherScalerOf(
 }
 
 /**
- * Returns the autoscaler that should scale the target of a dry run, but does not: one without a count, or the one from
- * which the document was made. Null: it scales, there is none, or that is unknown, because the list of HPAs is outdated.
+ * Returns the autoscaler that should scale the target of a dry run but does not: an HPA without desired replicas, or
+ * the autoscaler from which the document was made, if the target has no other. Null: an autoscaler scales the target,
+ * none is expected, or the list of HPAs is outdated.
  */
 function idleScalerOf(
   { scaler }: CycleInput,
@@ -209,7 +210,7 @@ function keepFacts(
 
 /**
  * Adds a change that another client made since the last cycle of a dry run, as if promscaler had made it. Otherwise the
- * policies of `behavior` would allow further changes within their periods, which a real run does not make.
+ * policies of `behavior` would allow more changes within their periods than without a dry run.
  */
 function withSeenChange(
   memory: Memory,
@@ -242,14 +243,17 @@ export function keepList<T>(before: readonly T[] | undefined, list: readonly T[]
   return before;
 }
 
-/** Returns the state in which promscaler has set the 0 of a pause with a fixed count. Above 0 replicas, it has no effect. */
+/**
+ * Returns the state in which promscaler has set the 0 of a pause with a fixed count. The state has no effect above 0
+ * replicas.
+ */
 function setByPause(state: State, pause: Pause | null): State {
   return pause?.replicas === 0 && !state.zeroedBySelf ? { ...state, zeroedBySelf: true } : state;
 }
 
 /**
- * Returns the state with the end and the reason of a hold on scale-downs, or `state` itself if they are unchanged: most
- * scalers have no hold.
+ * Returns the state with the end and the reason of a hold on scale-downs. If both are unchanged, returns `state`
+ * itself, because most scalers have no hold.
  */
 function withHold(state: State, holdScaleDownUntil: Instant | null, holdReason: string | null): State {
   const isSame = state.holdScaleDownUntil === holdScaleDownUntil && state.holdReason === holdReason;
@@ -303,7 +307,7 @@ function withWriterCheck(
   }: {
     readonly target: ScaleTarget;
     readonly now: Instant;
-    /** Whether the scaler is or was paused: a user may then set the count, which is no conflict. */
+    /** Whether the scaler is or was paused: a user may set the count during a pause, which is not a conflict. */
     readonly isByHand: boolean;
   },
 ): Memory {

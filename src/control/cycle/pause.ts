@@ -5,14 +5,14 @@ import { formatInstant, type Instant, parseInstant } from '../../units/time.js';
 
 type Annotations = Readonly<Record<string, string>>;
 
-/** Limits the user's reason, which becomes part of a condition and of an Event. */
+/** Limits the length of the user's reason, which becomes part of a condition and of an Event. */
 const MAX_REASON_LENGTH = 200;
 
 /**
  * Returns the pause in effect at `now`; null: none. A pause by the document and a pause by annotations add up.
  * `paused-until` ends only the pause by annotations. An invalid annotation pauses more rather than less, because its
- * author wanted to stop the scaling; `notes` report it.
- * `notKept`: what prevents a fixed count from being set, such as `the dry run`; null: nothing.
+ * author wanted to stop the scaling; `notes` report it. `notKept`: what prevents a fixed count from being set, such as
+ * `the dry run`; null: nothing.
  */
 export function readPause(
   spec: Pick<ScalerSpec, 'paused'>,
@@ -32,14 +32,14 @@ export function readPause(
   };
 }
 
-/** Returns whether a pause sets the count, which then replaces the decision and overrides the bounds. */
+/** Returns whether a pause sets the count. That count replaces the decision and overrides the bounds. */
 export function setsCount(pause: Pause | null): boolean {
   return pause !== null && pause.replicas !== null;
 }
 
 /**
- * Returns whether a pause prevents an action. A pause with a fixed count prevents none, because the action is then the
- * change to that count.
+ * Returns whether a pause prevents an action. A pause with a fixed count prevents no action, because the action is then
+ * the change to that count.
  */
 export function stops({ direction, replicas }: Pause, action: 'scale-up' | 'scale-down' | 'none'): boolean {
   if (replicas !== null || action === 'none') return false;
@@ -79,8 +79,8 @@ function pauseByAnnotation(annotations: Annotations, now: Instant, notKept: stri
 }
 
 /**
- * Returns a sentence about an ended pause by annotations. Its author may not know that `paused` has no effect while
- * `paused-until` is in the past. Null: there is no such pause.
+ * Returns a sentence about a pause by annotations that has ended; null: there is none. The author may not know that
+ * `paused` has no effect while `paused-until` is in the past.
  */
 export function endedPause(annotations: Annotations, now: Instant): string | null {
   const { paused, until: untilKey } = PAUSE_ANNOTATIONS;

@@ -6,10 +6,10 @@ import type { PodDeletionCost } from '../../scaler/spec.js';
 export const MAX_COSTS = 100;
 
 /**
- * Returns the deletion costs to set and to remove before a scale-down to `to` replicas.
- * Kubernetes first deletes pods that are not ready or have a negative cost of another client. Only the pods to delete
- * beyond those need a cost. A pod without a value, or with a cost of another client, gets no cost. Among equal values
- * the youngest pod is first, as in Kubernetes; if all values are equal, no pod gets a cost.
+ * Returns the deletion costs to set and to remove before a scale-down to `to` replicas. Kubernetes first deletes pods
+ * that are not ready or have a negative cost of another client. Only the further pods to delete need a cost. A pod
+ * without a value, or with a cost of another client, gets no cost. Among equal values the youngest pod is first, as in
+ * Kubernetes; if all values are equal, no pod gets a cost.
  */
 export function planCosts(
   pods: readonly CostedPod[],
@@ -30,7 +30,7 @@ export function planCosts(
 
 /**
  * Returns the costs of promscaler that can be removed while it does not scale down. Empty while there are more pods
- * than replicas: the ReplicaSet controller has not yet deleted the chosen pods.
+ * than replicas, because the ReplicaSet controller has not yet deleted the chosen pods.
  */
 export function planRemovals(pods: readonly CostedPod[], specReplicas: number): readonly CostChange[] {
   return pods.filter(isLiving).length > specReplicas ? [] : withoutCost(pods).slice(0, MAX_COSTS);
@@ -50,7 +50,7 @@ function choosePods(
 ): readonly CostedPod[] {
   const [first, others] = [living.filter(goesFirst), living.filter((pod) => !goesFirst(pod))];
   const count = living.length - to - first.length;
-  // Costs would change nothing if all pods are deleted, or only those that Kubernetes deletes first anyway.
+  // Costs have no effect if all pods are deleted, or only pods that Kubernetes deletes first anyway.
   if (to === 0 || count <= 0) return [];
   const ranked = others
     .filter(isFree)
@@ -63,7 +63,7 @@ function choosePods(
   return allEqual ? [] : ranked.slice(0, Math.min(count, MAX_COSTS)).map(({ pod }) => pod);
 }
 
-/** Returns whether the ReplicaSet controller deletes a pod before all pods with a cost of promscaler. */
+/** Returns whether the ReplicaSet controller deletes a pod before all pods that have a cost of promscaler. */
 function goesFirst(pod: CostedPod): boolean {
   const { phase, ready } = pod.pod;
   return phase !== 'Running' || ready !== true || (!isFree(pod) && (pod.cost ?? 0) < 0);

@@ -13,9 +13,9 @@ import type { CycleOutput, CycleReportPorts, Recorder } from './types.js';
 const SENT: ReadonlySet<OutcomeKind> = new Set(['patched', 'replaced', 'failed']);
 
 /**
- * Reports a cycle to ledger, metrics, log, Events and `onCycle`. A cycle that the end of its term has canceled is
- * reported only if it sent a change of replicas: its canceled queries are no failures. If recording
- * fails, logs the error: the caller must not lose the memory of the cycle.
+ * Reports a cycle to ledger, metrics, log, Events and `onCycle`. A cycle that was canceled by the end of its term is
+ * reported only if it sent a change of replicas: its canceled queries are not failures. If recording fails, logs the
+ * error: the caller must not lose the memory of the cycle.
  */
 export function reportCycle(
   output: CycleOutput,
@@ -58,7 +58,7 @@ export function createRecorder(
     add: (record) => {
       const change = ledger.add(record);
       const { before, after } = change;
-      // The newest snapshot is in the ledger. It is archived when a cycle with another result follows.
+      // The newest snapshot is in the ledger. The snapshot is archived when a cycle with another result follows.
       if (before !== null && before.record.snapshot !== null && after.count === 1)
         archive.keep(after.key, before.record.snapshot);
       chartPoints.add(record);

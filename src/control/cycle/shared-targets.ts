@@ -5,8 +5,8 @@ import type { Scaler, TargetRef } from '../../scaler/spec.js';
 import { groupBy } from '../../units/maps.js';
 
 /**
- * Returns for each scaler another scaler of the same target whose document does not set `dryRun`. This is a conflict,
- * unless the scaler itself is in dry run.
+ * Returns for each scaler another scaler of the same target whose document does not set `dryRun`. The two are in
+ * conflict unless the scaler itself is in dry run.
  */
 export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<string, OtherScaler> {
   const byTarget = groupBy(scalers, ({ namespace, spec }) => targetKey(namespace, spec.scaleTargetRef));
@@ -36,7 +36,7 @@ export function findOtherScaler(
 }
 
 /**
- * Returns the autoscaler without `whyNoCount` if its target has 0 replicas: an HPA calculates nothing then, and KEDA
+ * Returns the autoscaler without `whyNoCount` if its target has 0 replicas: an HPA then calculates nothing, and KEDA
  * starts the workload.
  */
 export function atReplicas(other: OtherScaler, specReplicas: number | null): OtherScaler {
@@ -45,9 +45,9 @@ export function atReplicas(other: OtherScaler, specReplicas: number | null): Oth
 }
 
 /**
- * Returns why an autoscaler does not scale the target: its HPA has no desired replicas, or does not exist.
- * `exists`: whether the ScaledObject exists; null: unknown, as in the service, which has no permission for
- * `scaledobjects`. Without it, a deleted ScaledObject and one for which KEDA has created no HPA look the same.
+ * Returns why an autoscaler does not scale the target: its HPA has no desired replicas, or does not exist. `exists`:
+ * whether the ScaledObject exists; null: unknown. The service has no permission for `scaledobjects`, and cannot
+ * distinguish a deleted ScaledObject from one for which KEDA has created no HPA.
  */
 export function whyNotScaling(other: Omit<OtherScaler, 'target'>, exists: boolean | null = null): string {
   const name = nameOtherScaler(other);

@@ -27,9 +27,9 @@ const reached = rememberByText((count) =>
 
 /**
  * Returns the condition `TargetReached`: whether all pods of `spec.replicas` are ready, and why not. Reasons that do
- * not end by waiting come first: Unschedulable, RolloutStuck, RolloutPaused. Then Starting, for up to 300 s while no
- * container waits with an error, otherwise NotReady. A target with a paused rollout still scales, but creates no pods
- * of a new template.
+ * not end by waiting come first: Unschedulable, RolloutStuck, RolloutPaused. The next one is Starting, for up to 300 s
+ * while no container waits with an error, and the last one is NotReady. A target with a paused rollout still scales,
+ * but creates no pods of a new template.
  */
 export function targetReached(
   target: Pick<ScaleTarget, 'specReplicas' | 'rollout'>,

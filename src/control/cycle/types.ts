@@ -30,7 +30,7 @@ export interface CycleInput {
   /** The start of the round. */
   readonly now: Instant;
   readonly readings: Readings;
-  /** Sends the queries that are needed only for some decisions. */
+  /** Sends the queries that only some decisions need. */
   readonly followUps: FollowUps;
   /** Says whether the scaler may be changed now. Checked directly before each write. */
   readonly leadership: Leadership;
@@ -41,18 +41,17 @@ export interface CycleInput {
   readonly signal: AbortSignal;
 }
 
-/** Everything that a cycle knows before it decides. */
+/** All facts from which a cycle decides. */
 export interface Observed {
   readonly snapshot: Snapshot;
   readonly target: ScaleTarget;
-  /** The memory of this target. If the target was recreated, it is new. */
+  /** The memory of this target. A target that was recreated has a new memory. */
   readonly memory: Memory;
   readonly targetReached: Condition;
   readonly otherScaler: OtherScaler | null;
   /**
-   * Only in a dry run: says that nothing scales the target, and why the HPA of the target, or the autoscaler from which
-   * the document was made, does not. Null: an autoscaler or another scaler does, there is none, it is unknown, or a
-   * hand-over may be in progress.
+   * Only in a dry run: why nothing scales the target. Null: something does, no autoscaler is expected, this is unknown,
+   * or a hand-over may be in progress.
    */
   readonly noAutoscaler: string | null;
   readonly pause: Pause | null;
@@ -61,7 +60,7 @@ export interface Observed {
   readonly degraded: string | null;
 }
 
-/** The result of a cycle that could not read its target, pods or HPAs, and so decides nothing. */
+/** The result of a cycle that decides nothing, because it could not read its target, pods or HPAs. */
 export interface Unread extends Pick<Observed, 'pause' | 'isDryRun'> {
   readonly failure: KubernetesError;
   readonly target: ScaleTarget | null;
@@ -95,8 +94,8 @@ export type ScaleResult =
       readonly intendedAt: Instant;
     }
   /**
-   * Another client has changed the count since the decision. `afterConflict`: the other count was found after a
-   * conflict, so it may also come from an earlier PATCH of this process.
+   * Another client has changed the count since the decision. `afterConflict`: the count was found after a conflict, so
+   * an earlier PATCH of this process may also have set it.
    */
   | {
       readonly kind: 'moved';
@@ -114,17 +113,20 @@ export type ScaleResult =
   | { readonly kind: 'given-up'; readonly message: string }
   /** Nothing was sent: the intent of a scale-down could not be stored. */
   | { readonly kind: 'unannounced'; readonly message: string }
-  /** The PATCH failed. `unresolved`: its intent, because the PATCH may have been applied; null: it was not applied. */
+  /**
+   * The PATCH failed. `unresolved`: the intent of the PATCH if the PATCH may have been applied; null: it was not
+   * applied.
+   */
   | { readonly kind: 'failed'; readonly message: string; readonly unresolved: Intent | null };
 
 /**
- * A cycle whose decision was applied, if it had to be. The memory in `observed` contains the intent of the change, as
- * it was stored before the PATCH.
+ * A cycle after its change, if any. The memory in `observed` contains the intent of the change, as it was stored before
+ * the PATCH.
  */
 export interface Settled extends Decided {
   /** The result of the change; null: nothing was changed. */
   readonly result: ScaleResult | null;
-  /** The time of all decisions of the cycle together. */
+  /** The duration of all decisions of the cycle together. */
   readonly decideSeconds: number;
 }
 
@@ -138,7 +140,7 @@ export interface CyclePorts {
   readonly clock: Clock;
   readonly cluster: Cluster;
   readonly recoveryHoldMaxSeconds: number;
-  /** The dry run of the service, in which no scaler patches anything. */
+  /** The dry run of the service. It prevents the changes of all scalers. */
   readonly dryRun: boolean;
   readonly state: Pick<StateStore, 'read' | 'put' | 'putLater'>;
   /** Unset: no costs are set or removed. */
@@ -151,9 +153,9 @@ export interface CyclePorts {
 
 export interface Recorder {
   /**
-   * Adds a record to ledger, chart points and metrics, and a change also to the log and the event feed. Returns the
-   * ledger entry before and after. The status of a Scaler object is not written here: `control/status/status-writer.ts`
-   * reads it from the ledger.
+   * Adds a record to ledger, chart points and metrics. A change is also added to the log and the event feed. Returns
+   * the ledger entry before and after. The status of a Scaler object is not written here:
+   * `control/status/status-writer.ts` reads it from the ledger.
    */
   readonly add: (record: CycleRecord) => {
     readonly before: LedgerEntry | null;

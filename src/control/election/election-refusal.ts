@@ -3,14 +3,15 @@ import { createRefusals, type Refusals } from '../../kubernetes/requests/retry.j
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Clock } from '../../units/clock.js';
 
-/** The service account lacks a permission for leader election, and waiting has not helped. */
+/** The service account lacks a permission for leader election, and did not receive it while the process waited. */
 export class ElectionRefusedError extends Error {
   override name = 'ElectionRefusedError';
 }
 
 /**
- * Returns a function that sends a request. It throws `ElectionRefusedError` if the verb was never allowed and has been
- * forbidden for 15 s and 4 attempts. `message` returns the text of the error, or null if the refusal is not final.
+ * Returns a function that sends a request. The function throws `ElectionRefusedError` if the verb was never allowed and
+ * has been forbidden for 15 s and 4 attempts. `message` returns the text of the error, or null if the refusal is not
+ * final.
  */
 export function createRefusalGuard<Verb extends string>(
   clock: Clock,

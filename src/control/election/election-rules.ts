@@ -20,7 +20,7 @@ export interface LeaseObservation {
   readonly atMs: number;
 }
 
-/** Returns the observation after a read. While the spec is unchanged, the time of its first read stays. */
+/** Returns the observation after a read. It keeps the time of the first read while the spec is unchanged. */
 export function observeLease(
   before: LeaseObservation | null,
   seen: SeenLease,
@@ -31,15 +31,15 @@ export function observeLease(
 }
 
 /**
- * Maximum duration of a Lease, as a multiple of the configured leaseDuration. A Lease may state a longer duration than
- * the config during a rolling update that changes it.
+ * Maximum duration of a Lease, as a multiple of the configured leaseDuration. During a rolling update of the config, a
+ * Lease may state a longer duration than the config.
  */
 const MAX_DURATIONS = 4;
 
 /**
  * Returns how long a Lease is valid without a renewal, in milliseconds: the duration in the Lease, but at most four
- * times the configured one, so that a Lease of another client also expires. A duration of 0 is treated as unset,
- * because the API server accepts none. Source: reliability.md, W16.
+ * times the configured duration, so that a Lease of another client also expires. A duration of 0 is treated as unset,
+ * because the API server accepts no 0. Source: reliability.md, W16.
  */
 export function durationMs(
   { leaseDurationSeconds: seconds }: LeaseSpec,
@@ -51,8 +51,8 @@ export function durationMs(
 /**
  * Returns whether a candidate may acquire the Lease: it has no holder, the candidate itself is the holder, or the spec
  * has not changed for the duration of the Lease. The times in the spec are ignored, because they come from another
- * clock. The caller keeps its last observation if the Lease is deleted, so that a candidate waits then, too. Source:
- * reliability.md, W16.
+ * clock. If the Lease is deleted, the caller keeps its last observation, so that a candidate waits in that case, too.
+ * Source: reliability.md, W16.
  */
 export function mayAcquire(
   seen: LeaseObservation | null,
@@ -67,7 +67,7 @@ export function mayAcquire(
 }
 
 /**
- * Seconds on top of leaseDuration: if the last renewal is older than the sum, the renewal loop is stuck. Source:
+ * The renewal loop is stuck if the last renewal is older than leaseDuration and this many seconds. Source:
  * reliability.md, W20.
  */
 export const STUCK_SECONDS = 20;

@@ -18,7 +18,7 @@ import { beginTerm, workUntilLost } from './term.js';
 import type { Term, TermParts } from './term.js';
 
 export interface ElectionOptions extends TermParts {
-  /** Returns whether no change of replicas is in flight. The Lease is released only then. */
+  /** Returns whether no change of replicas is in flight. Otherwise the Lease is not released. */
   readonly isIdle: () => boolean;
   readonly onChange: (isLeading: boolean) => void;
 }
@@ -104,7 +104,7 @@ export function createElection(options: ElectionOptions): Election {
       );
   };
 
-  /** Returns the holder of the Lease when it was last read; null: there is none, or its Lease has expired. */
+  /** Returns the holder of the Lease when the Lease was last read; null: it has no holder, or has expired. */
   const otherLeader = (): string | null =>
     known === null || mayAcquire(known, { identity: '', nowMs: clock.monotonicMs(), times })
       ? null

@@ -1,9 +1,12 @@
 export interface Leadership {
-  /** Returns the unique name of the term, the time from taking the Lease to losing it. Stored changes contain it. */
+  /**
+   * Returns the unique name of the term: the time from acquiring the Lease to losing it. Stored changes contain the
+   * name.
+   */
   readonly epoch: () => string;
   /** Returns whether a write may be sent now. It is called directly before each write. */
   readonly mayWrite: () => boolean;
-  /** Returns why no write may be sent now; null: it may. */
+  /** Returns why no write may be sent now; null: a write may be sent. */
   readonly whyNoWrites: () => string | null;
 }
 
@@ -11,9 +14,9 @@ export interface Leadership {
 export type Lead = (signal: AbortSignal) => Promise<void>;
 
 export interface Election extends Leadership {
-  /** The name of this candidate, as in the Lease. */
+  /** The name of this candidate in the Lease. */
   readonly identity: string;
-  /** Returns the name of the replica that leads, as far as this replica knows; null: none, or unknown. */
+  /** Returns the name of the leader, as far as this replica knows; null: there is none, or it is unknown. */
   readonly leader: () => string | null;
   readonly isLeading: () => boolean;
   /** Returns problems that only a restart fixes, for `/healthz`. */
@@ -49,7 +52,7 @@ export interface Member {
   readonly buckets: readonly number[];
 }
 
-/** Which scalers this process decides: all while it is the leader, or with sharding those in its buckets. */
+/** Which scalers this process decides: all while it is the leader; with sharding, the scalers of its buckets. */
 export interface Shards extends Election {
   readonly serves: (bucket: number) => boolean;
   /** Says whether the scalers of a bucket may be changed now. Checked directly before each write. */

@@ -2,7 +2,7 @@ import { sleep, type Clock } from '../../units/clock.js';
 import type { ElectionTimes } from './election-rules.js';
 
 export interface LoopLag {
-  /** Returns by how many milliseconds the last tick was late, or the next one is overdue, whichever is more. */
+  /** Returns by how many milliseconds the last tick was late, or the next tick is overdue, whichever is more. */
   readonly ms: () => number;
   readonly stop: () => void;
 }
@@ -33,14 +33,14 @@ export function watchLoopLag(clock: Clock): LoopLag {
 
 /**
  * Above this lag, the process must not write: the event loop may be blocked again between the check and the request.
- * From the last moment to write, only leaseDuration - renewDeadline remain until followers take over. Source:
+ * Followers take over leaseDuration - renewDeadline after the last moment at which this process may write. Source:
  * reliability.md, W18.
  */
 const MAX_LAG_MS = 1000;
 const STEADY_WAIT_MS = 3000;
 const STEADY_POLL_MS = 250;
 
-/** Returns why the holder of a Lease must not write; null: it may. Source: reliability.md, W17 and W18. */
+/** Returns why the holder of a Lease must not write; null: it may write. Source: reliability.md, W17 and W18. */
 export function whyUnsafe(holder: {
   /** Whether the last renewal is less than renewDeadline ago. */
   readonly isValid: boolean;

@@ -132,8 +132,8 @@ interface TermSteps {
 
 /**
  * Runs the work of a term until the Lease is lost, the work fails or `signal` is aborted. Returns whether the Lease is
- * still held and may be released. If the Lease is lost, further writes are forbidden immediately; on a stop, changes in
- * flight finish first.
+ * still held and may be released. If the Lease is lost, further writes are forbidden immediately. If the process stops,
+ * changes in flight finish first.
  */
 export async function workUntilLost(
   { lead, keep, end, onError }: TermSteps,

@@ -21,8 +21,8 @@ interface WallClock {
 const STEP_SECONDS = 5;
 
 /**
- * Compares the wall clock with the monotonic clock, and calls `onSet` for each step of the wall clock. A machine that
- * was suspended looks like one whose clock was set forward, so windows last longer by the time of the suspension.
+ * Compares the wall clock with the monotonic clock, and calls `onSet` for each step of the wall clock. If a machine was
+ * suspended, its wall clock seems to have been set forward, so windows last longer by the time of the suspension.
  * Source: reliability.md, F48 and F49.
  */
 export function watchWallClock(clock: Clock, onSet: (seconds: number) => void): WallClock {
@@ -43,7 +43,7 @@ export function watchWallClock(clock: Clock, onSet: (seconds: number) => void): 
 
 /**
  * Shifts all times of the memory after the wall clock was set. Windows, rate policies, stabilization and holds keep
- * their durations. A time in the past never moves after `now`.
+ * their durations. A time in the past never moves beyond `now`.
  */
 export function shiftMemory(memory: Memory, seconds: number, now: Instant): Memory {
   const past = (at: Instant): Instant => earliest(addSeconds(at, seconds), now);

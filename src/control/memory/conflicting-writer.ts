@@ -6,15 +6,15 @@ import { addSeconds, formatInstant, type Instant, secondsBetween } from '../../u
 export interface WriterWatch {
   /** The count that promscaler last set; null: a different count has been read since then. */
   readonly own: number | null;
-  /** When another client replaced the count of promscaler: the last three times within the window, oldest first. */
+  /** The last three times within the window at which another client replaced the count of promscaler, oldest first. */
   readonly reversals: readonly Instant[];
-  /** When the first count was replaced, without a break of a window since then; null: never. */
+  /** When the first count was replaced. Reset after a window without a replaced count; null: none was replaced. */
   readonly first: Instant | null;
   /** How many counts were replaced since `first`. */
   readonly count: number;
   /** Since when there is a conflict; null: there is none. */
   readonly since: Instant | null;
-  /** Other managers of `spec.replicas` according to `managedFields`; empty: unknown. */
+  /** Other managers of `spec.replicas` in `managedFields`; empty: unknown. */
   readonly managers: readonly string[];
 }
 
@@ -34,8 +34,8 @@ interface ReplicasRead {
 }
 
 /**
- * Number of reversals within the window that are reported as a conflict. A reversal is a count of promscaler that
- * another client replaced. The conflict ends after a window without a reversal. Source: contract.md, section 6.
+ * Number of reversals within the window that are reported as a conflict. In a reversal, another client replaces a count
+ * that promscaler has set. The conflict ends after a window without a reversal. Source: contract.md, section 6.
  */
 const CONFLICT_REVERSALS = 3;
 const WINDOW_SECONDS = 600;

@@ -12,12 +12,12 @@ import { addSeconds, type Instant } from '../../units/time.js';
 /** A capacity that differs by more than this share from the days before has drifted. */
 const DRIFT_SHARE = 0.1;
 /**
- * If pods with errors or a backlog served less than this share of the lowest day, that was an outage: their load does
- * not show a new capacity.
+ * A lower capacity must be at least this share of the lowest day. Pods with errors or a backlog that serve less have an
+ * outage, and their load does not show a new capacity.
  */
 const LEAST_SHARE = 0.5;
 const DAY_SECONDS = 86_400;
-/** Longest duration of a drift. After that, a reading covers only days on which the new pods ran. */
+/** Longest duration of a drift. After that time, a reading covers only days on which the new pods ran. */
 const LONGEST_DRIFT_SECONDS = 3 * DAY_SECONDS;
 
 /**
@@ -60,9 +60,8 @@ export function hasAuto({ metrics }: ScalerSpec): boolean {
 const REFRESH_MS = 21_600_000;
 
 /**
- * Returns whether two sets of capacities would give about the same decisions, so that the stored one need not be
- * replaced: the values differ by less than 1 %, the drifts are equal, and the readings are from the same quarter of a
- * day.
+ * Returns whether two sets of capacities lead to about the same decisions, so that the stored set need not be replaced:
+ * the values differ by less than 1 %, the drifts are equal, and the readings are from the same quarter of a day.
  */
 export function areAlike(one: StoredCapacities | undefined, other: StoredCapacities | undefined): boolean {
   if (one === other) return true;
@@ -76,7 +75,7 @@ export function areAlike(one: StoredCapacities | undefined, other: StoredCapacit
   });
 }
 
-/** Merges two sets of capacities. Of two capacities for the same metric, keeps the one that was measured later. */
+/** Merges two sets of capacities. If both have a capacity for a metric, keeps the one that was measured later. */
 export function laterCapacities(
   one: StoredCapacities | undefined,
   other: StoredCapacities | undefined,
@@ -91,11 +90,11 @@ export function laterCapacities(
 }
 
 /**
- * Returns the capacity of a pod: the highest of the days and of the last hour; null: nothing was served.
- * A lower capacity is a drift if pods with errors or a backlog served less than 90 % of the lowest day in the last
- * hour. The value of that hour then applies until pods serve as much as before, for at most 3 days.
- * A higher capacity is a drift if it is more than 110 % of the highest day. All pods must have started within the last
- * day, because older pods may only have had less load before.
+ * Returns the capacity of a pod: the highest of the days and of the last hour; null: nothing was served. A lower
+ * capacity is a drift if pods with errors or a backlog served less than 90 % of the lowest day in the last hour. The
+ * value of that hour then applies until pods serve as much as before, for at most 3 days. A higher capacity is a drift
+ * if it is more than 110 % of the highest day and all pods have started within the last day, because older pods may
+ * only have had less load before.
  */
 export function measureCapacity(
   before: MeasuredCapacity | undefined,
@@ -134,7 +133,7 @@ interface KeptDrift {
 
 /**
  * Returns the drift that continues; null: there is none, or it has ended. A drift to a higher capacity ends after a
- * day. A drift to a lower one ends when pods serve about as much as before, or after 3 days.
+ * day. A drift to a lower capacity ends when pods serve about as much as before, or after 3 days.
  */
 function keptDrift(before: MeasuredCapacity | undefined, { at, recent }: CapacityReading): KeptDrift | null {
   if (before?.drift === undefined) return null;
@@ -146,7 +145,7 @@ function keptDrift(before: MeasuredCapacity | undefined, { at, recent }: Capacit
 }
 
 /**
- * Returns when the oldest ready pod started. Null: no pod is ready, or one started before `since` or at an unknown
+ * Returns when the oldest ready pod started. Null: no pod is ready, or a pod started before `since` or at an unknown
  * time.
  */
 function oldestReady(pods: readonly Pod[], since: Instant): Instant | null {

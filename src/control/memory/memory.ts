@@ -16,26 +16,28 @@ export interface Memory {
   readonly uid: string | null;
   readonly state: State;
   /**
-   * The time assumed for the last scale-up or scale-down if the real time is unknown; null: none. A time in `state` that
-   * equals it is only assumed.
+   * The time that is assumed for the last scale-up or scale-down if the real time is unknown; null: none. A time in
+   * `state` is assumed if it equals this time.
    */
   readonly assumedAt: Instant | null;
   /** The last known changes of replicas, for the directions whose time in `state` is assumed; absent: none is known. */
   readonly knownScales?: LastScales | undefined;
   readonly holds: ScalerHolds;
   /**
-   * The stored intent of a PATCH whose result is unknown; null: there is none. This process, an earlier process or
-   * another replica has sent it.
+   * The stored intent of a PATCH whose result is unknown; null: there is none. The PATCH was sent by this process, an
+   * earlier process or another replica.
    */
   readonly unresolved: Intent | null;
   /** Whether `unresolved` may be missing from the state store. */
   readonly isUnannounced: boolean;
-  /** The count that an admission webhook set (`got`) instead of the requested one (`wanted`); null: none. */
+  /** The count that an admission webhook set (`got`) instead of the requested count (`wanted`); null: none. */
   readonly override: { readonly wanted: number; readonly got: number } | null;
   readonly writer: WriterWatch;
   /** Since when pods have been missing; null: all desired pods are ready. */
   readonly shortfall: Shortfall | null;
-  /** The pods as last listed. It is the same object as long as no pod has changed. Absent: pods were not listed yet. */
+  /**
+   * The pods as last listed. The object is the same as long as no pod has changed. Absent: pods were not listed yet.
+   */
   readonly podFacts?: PodFacts<ClusterPod> | undefined;
   /** Only for documents that use the pod start time; absent: no start has been seen. */
   readonly podStarts?: PodStarts | undefined;
@@ -46,7 +48,7 @@ export interface Memory {
   /** The document of the last cycle that read its target; absent: there was no such cycle. */
   readonly scaler?: Scaler | undefined;
   /**
-   * The conditions of the last record. It is the same list as long as no condition has changed. Absent: there is no
+   * The conditions of the last record. The list is the same as long as no condition has changed. Absent: there is no
    * record yet.
    */
   readonly conditions?: readonly Condition[] | undefined;
@@ -54,15 +56,15 @@ export interface Memory {
   readonly wasPaused?: boolean | undefined;
   /** Whether a cycle was in dry run after the last change that was accepted or checked; absent: false. */
   readonly wasDryRun?: boolean | undefined;
-  /** `spec.replicas` in the last cycle, if it was in dry run; absent: it was not. */
+  /** `spec.replicas` in the last cycle, if that cycle was in dry run; otherwise absent. */
   readonly dryRunReplicas?: number | undefined;
   /**
-   * Since when nothing has scaled the target of a dry run: its HPA has no desired replicas, or the autoscaler from which
-   * the document was made is gone. Absent: an HPA scales the target, or none is known.
+   * Since when nothing has scaled the target of a dry run: its HPA has no desired replicas, or the autoscaler from
+   * which the document was made is gone. Absent: an HPA scales the target, or none is known.
    */
   readonly unscaledSince?: Instant | undefined;
   readonly isRestored: boolean;
-  /** The text of this memory's entry in the state store, as last read or written; null: none. */
+  /** The text of the entry of this scaler in the state store, as last read or written; null: none. */
   readonly stored: string | null;
   readonly isUnsaved: boolean;
 }
@@ -77,8 +79,8 @@ export interface Shortfall {
 }
 
 /**
- * Returns the memory of a scaler whose past is unknown. It assumes that the target was just scaled in both directions:
- * both forbidden windows start, and the first decision keeps the current count for a stabilization window.
+ * Returns the memory of a scaler whose past is unknown. The target is assumed to have just been scaled in both
+ * directions: both forbidden windows start, and the first decision keeps the current count for a stabilization window.
  */
 export function freshMemory(now: Instant, uid: string | null): Memory {
   const state = { ...EMPTY_STATE, lastScaleUp: now, lastScaleDown: now };
@@ -132,8 +134,8 @@ export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]:
 }
 
 /**
- * Returns the memory at the start of another term of this process. Keeps only what the state store also contains: the
- * next read of the store merges both.
+ * Returns the memory at the start of another term of this process. Keeps only what the state store also contains,
+ * because the next read of the store merges both.
  */
 export function forNewTerm(memory: Memory, now: Instant): Memory {
   const { uid, stored, unresolved, isUnannounced, isUnsaved, assumedAt, knownScales, capacities } = memory;
@@ -198,9 +200,9 @@ export function withIntent(state: State, intent: Intent, at: Instant): State {
 }
 
 /**
- * Returns the state after a decision that was not applied: with its recommendation, but without its change. In the
- * state of a forecast, `reactive` becomes `replicas`, the current count. Above 0 replicas, `zeroedBySelf` becomes
- * false, because another client may set the next 0.
+ * Returns the state after a decision that was not applied: it has the recommendation of the decision, but not the
+ * change. In the state of a forecast, `reactive` becomes `replicas`, the current count. Above 0 replicas,
+ * `zeroedBySelf` becomes false, because another client may set the next 0.
  */
 export function withoutChange(decided: State, before: State, replicas: number): State {
   const state = {
@@ -224,8 +226,8 @@ const QUARTER_MS = 900_000;
 
 /**
  * Returns the number of the quarter of an hour that contains `now`. Quarters start at different times for different
- * ConfigMaps. They start at the same time for all scalers of a ConfigMap, which are then stored with one write, so a
- * service makes at most 64 such writes an hour.
+ * ConfigMaps. All scalers of a ConfigMap have the same quarters and are stored with one write, so a service makes at
+ * most 64 such writes an hour.
  */
 export function quarterOf(scaler: Scaler, now: Instant): number {
   return Math.floor((now + (bucketOf(scaler) * QUARTER_MS) / STATE_BUCKETS) / QUARTER_MS);
@@ -233,7 +235,7 @@ export function quarterOf(scaler: Scaler, now: Instant): number {
 
 /**
  * Sets `reactive`, the count without a forecast, to a count that was not set by a decision. Otherwise the difference
- * would be charged to the forecast.
+ * between the two would be charged to the forecast.
  */
 export function rebased<S extends State>(state: S, replicas: number): S {
   const { forecast, lastScaleUp, lastScaleDown, scaleEvents } = state;

@@ -9,8 +9,8 @@ export type PodStarts = ReadonlyMap<string, number>;
 const KEPT = 100;
 
 /**
- * Longest time that is recorded as a start. After a longer time, the pod was probably ready before, and unready in
- * between: the Ready condition shows only its last change.
+ * Longest time that is recorded as a start. A pod that took longer was probably ready before and unready in between,
+ * because the Ready condition shows only its last change.
  */
 const LONGEST_SECONDS = 3600;
 
@@ -43,8 +43,8 @@ function startSeconds({ ready, startTime, readyChangedAt }: Pod): number | null 
 }
 
 /**
- * Words for the result of `podStartOf`, to be placed after the seconds. The time until a node has room for a pod is not
- * included.
+ * The meaning of the result of `podStartOf`, to be placed after the seconds. The time until a node has room for a pod
+ * is not included.
  */
 export const POD_START_OF = 'in which 95 % of the pods became ready after their start on a node';
 

@@ -34,8 +34,8 @@ export function restoreMemory(
   { now, spec }: { readonly now: Instant; readonly spec: ScalerSpec },
 ): Memory {
   if (!memory.isRestored && memory.uid !== null && reading.text !== null && reading.text === memory.stored)
-    // This process wrote the entry in its last term, so nothing is merged: its memory is complete, and unlike the
-    // stored times, those in memory were shifted when the wall clock was set.
+    // This process wrote the entry in its last term, so nothing is merged: its memory is complete. The times in memory
+    // were also shifted when the wall clock was set, unlike the stored times.
     return { ...memory, isRestored: true };
   if (!memory.isRestored) {
     const first = joinTerms(firstMemory(reading, { now, spec }), memory);
@@ -52,9 +52,9 @@ export function restoreMemory(
 }
 
 /**
- * Merges the stored state with the memory of an earlier term of this process. Both are needed: times in memory were
- * shifted when the wall clock was set, stored times were not. If there is an entry, it determines which metrics fail
- * and who set a 0.
+ * Merges the stored state with the memory of an earlier term of this process. Both are needed, because times in memory
+ * were shifted when the wall clock was set, and stored times were not. If there is an entry, it determines which
+ * metrics fail and who set a 0.
  */
 function joinTerms(first: Memory, earlier: Memory): Memory {
   if (earlier.uid === null || (first.uid !== null && first.uid !== earlier.uid)) return first;
@@ -84,9 +84,9 @@ function joinTerms(first: Memory, earlier: Memory): Memory {
 }
 
 /**
- * Returns the unresolved change to keep. An entry has only one, so a second one is returned as `lost`; null: there is
- * none. If the entry lacks the change of the earlier term, another replica has resolved that change. This does not hold
- * if the change was never stored, or the entry cannot be read.
+ * Returns the unresolved change to keep. An entry has only one change. A second change is returned as `lost`; null:
+ * there is none. If the entry lacks the change of the earlier term, another replica has resolved that change, unless
+ * the change was never stored or the entry cannot be read.
  */
 function joinChanges(
   { uid, unresolved: stored }: Memory,
@@ -131,11 +131,11 @@ function firstMemory(
 
 function mergeEntry(memory: Memory, entry: StoredEntry, spec: ScalerSpec): Memory {
   const { uid, unresolved } = memory;
-  // The entry belongs to another object with the same name, which existed before or after this one. Nothing is merged:
-  // the next read of the target shows which of the two exists.
+  // The entry belongs to another object with the same name, which existed before or after this object. Nothing is
+  // merged: the next read of the target shows which of the two exists.
   if (uid !== null && uid !== entry.uid) return memory;
-  // An entry has only one intent. If the intent of another replica replaces that of this process, the forbidden window
-  // of the replaced intent is kept.
+  // An entry has only one intent. If the intent of another replica replaces the intent of this process, the forbidden
+  // window of the replaced intent is kept.
   const lost = unresolved !== null && entry.intent !== null ? unresolved : null;
   const state = lost === null ? memory.state : withIntent(memory.state, lost, lost.at);
   const { lastScaleUp: up, lastScaleDown: down } = entry;
@@ -157,7 +157,8 @@ function mergeEntry(memory: Memory, entry: StoredEntry, spec: ScalerSpec): Memor
     unresolved: entry.intent ?? unresolved,
     capacities: laterCapacities(memory.capacities, entry.capacities),
     isUnannounced: memory.isUnannounced && entry.intent === null,
-    // Forgets the own count: another replica also writes, so it may have set the next count that is read.
+    // Forgets the count that this process set: another replica also writes, so it may have set the next count that is
+    // read.
     writer: afterOwnWrite(memory.writer, null),
   };
 }
@@ -167,8 +168,8 @@ function laterScales(a: LastScales, b: LastScales): LastScales {
 }
 
 /**
- * Merges since when metrics have failed: for each metric that failed in the last decision of this process, returns the
- * earlier of the two times. Before the first decision of this process, returns the stored times.
+ * Returns since when metrics have failed. For each metric that failed in the last decision of this process, the earlier
+ * of the two times is used. Before the first decision of this process, the stored times are used.
  */
 function failingSinceOf(
   { recommendations, failingSince }: State,
@@ -185,7 +186,7 @@ function failingSinceOf(
 
 /**
  * Returns since when the metrics of an entry have failed, by `metricKey`. Entries have short forms of these keys;
- * entries of earlier releases have the keys themselves.
+ * entries of earlier releases have the full keys.
  */
 function knownFailing({ failingSince }: StoredEntry, { metrics }: ScalerSpec): State['failingSince'] {
   if (failingSince.size === 0) return failingSince;
@@ -200,8 +201,8 @@ function knownFailing({ failingSince }: StoredEntry, { metrics }: ScalerSpec): S
 
 /**
  * Returns the part of a memory that is stored, with the intent of the next change. Values that the next decisions
- * compute again are not stored. Neither is `inactiveSince`: after a restart the cooldown starts again, like the
- * stabilization window, which has the same length by default.
+ * compute again are not stored. `inactiveSince` is not stored either: after a restart the cooldown starts again, like
+ * the stabilization window, which has the same length by default.
  */
 export function storedStateOf(
   memory: Memory,
@@ -254,14 +255,14 @@ export function isStored(memory: Memory, entry: StoredEntry, spec: ScalerSpec): 
 
 /**
  * Returns the times to store. An assumed time is stored only if no time is known, because it must not replace a known
- * one.
+ * time.
  */
 function storedTimesOf(memory: Memory): Pick<State, 'lastScaleUp' | 'lastScaleDown'> {
   const { up, down } = lastScales(memory);
   return { lastScaleUp: up ?? memory.state.lastScaleUp, lastScaleDown: down ?? memory.state.lastScaleDown };
 }
 
-/** Returns whether there is a new event. Events that have only expired need no write. */
+/** Returns whether there is a new event. If events have only expired, nothing is written. */
 function hasNewEvent(
   before: { readonly scaleEvents: readonly ScaleEvent[] },
   after: { readonly scaleEvents: readonly ScaleEvent[] },
@@ -271,8 +272,8 @@ function hasNewEvent(
 }
 
 /**
- * Returns since when metrics have failed, but only for a scaler with a fallback, which needs it. Otherwise each outage
- * of Prometheus would write every entry twice.
+ * Returns since when metrics have failed, but only for a scaler with a fallback, because only a fallback needs it.
+ * Otherwise each outage of Prometheus would write every entry twice.
  */
 function storedFailingSince({ failingSince }: State, { fallback }: ScalerSpec): State['failingSince'] {
   return fallback === null ? EMPTY_STATE.failingSince : failingSince;

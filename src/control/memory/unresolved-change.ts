@@ -23,14 +23,14 @@ export function isUnderWay({ unresolved }: Memory, epoch: string, now: Instant):
 }
 
 /**
- * Resolves a PATCH whose response was lost, or whose sender has stopped, by a live read. The live count shows
- * what happened:
- * - The resourceVersion of the precondition: the PATCH is not applied yet, and may be applied for up to 60 s.
- * - A count of the intent: it was applied, and is added to windows and policies.
- * - `from` in the same generation: the `spec` is unchanged, so the PATCH was not applied and will not be.
- * - Any other count: another client set it, perhaps after this PATCH. The PATCH is added to windows and
- * policies, the change of the other client to windows only. A 0 is attributed to promscaler only if the change
- * started from a 0 of promscaler.
+ * Resolves a PATCH whose response was lost, or whose sender has stopped, by a live read of the target:
+ * - If it has the resourceVersion of the precondition, the PATCH is not applied yet, and may be applied for up to 60 s.
+ * - If it has a count of the intent, the PATCH was applied, and is added to windows and policies.
+ * - If it has the count `from` and the same generation, its `spec` is unchanged: the PATCH was not applied and will not
+ *   be applied.
+ * - If it has any other count, another client set that count, perhaps after this PATCH. The PATCH is added to windows
+ *   and policies, the change of the other client to windows only. A 0 is attributed to promscaler only if the change
+ *   started from a 0 of promscaler.
  *
  * The time of the change is the latest possible one: now, or 60 s after the intent. W12 says 5 s, but the
  * server may work on a request for longer, and an earlier time would shorten the window. Source:
@@ -42,8 +42,8 @@ export function resolveChange(memory: Memory, live: LiveScale, now: Instant): Me
   const { from, at, resourceVersion, generation } = unresolved;
   const isSame = live.resourceVersion === resourceVersion;
   const isAtFrom = live.specReplicas === from;
-  // The generation of this count is unknown until the watch delivers it. Until a later cycle, the change stays
-  // unresolved.
+  // The generation of this count is unknown until the watch delivers it. The change stays unresolved until a later
+  // cycle.
   const isUnsure = isAtFrom && generation !== null && live.generation === null;
   if ((isSame || isUnsure) && secondsBetween(at, now) < MAX_REQUEST_SECONDS) return memory;
   const isUntouched = isAtFrom && generation !== null && live.generation === generation;

@@ -25,7 +25,7 @@ export interface ObservedMember {
 /** Members by the name of their Lease. */
 export type ObservedMembers = ReadonlyMap<string, ObservedMember>;
 
-/** Returns the name of a member's Lease: `LEASE-UUID`, where UUID is that of the identity `POD_UUID`. */
+/** Returns the name of a member's Lease: `LEASE-UUID`, where UUID is the UUID of the identity `POD_UUID`. */
 export function leaseNameOf(lease: string, identity: string): string {
   return `${lease.split('/').at(-1) ?? ''}-${identity.split('_').at(-1) ?? ''}`;
 }
@@ -41,7 +41,7 @@ function isLive({ lease, atMs }: ObservedMember, nowMs: number, times: ElectionT
 
 /**
  * Returns the observations after a list. An unchanged Lease keeps the time of its first read. If the Lease of a live
- * member is missing, the member stays until its Lease would have expired: deleting a Lease does not shorten the wait.
+ * member is missing, the member is kept until its Lease would have expired: deleting a Lease does not shorten the wait.
  */
 export function observeMembers(
   before: ObservedMembers,
@@ -68,7 +68,7 @@ export function liveOthers(
   members: ObservedMembers,
   given: {
     readonly own: string;
-    /** The name of the Lease of leader election, from which the names of member Leases are made. */
+    /** The name of the Lease of leader election. The names of member Leases begin with it. */
     readonly of: string;
     readonly nowMs: number;
     readonly times: ElectionTimes;
@@ -96,10 +96,10 @@ function findStale(members: ObservedMembers, own: string, nowMs: number): readon
 }
 
 /**
- * Returns the number of a new claim, which its Lease has as `leaseTransitions`. It is above all numbers of members and
- * of the leader, so that the epochs of a bucket increase from owner to owner. A Lease at the largest number is ignored:
- * only another client writes such a number, and the API server would reject a larger one. After its own largest number,
- * a member starts again with 1.
+ * Returns the number of a new claim, which is written to its Lease as `leaseTransitions`. It is above all numbers of
+ * members and of the leader, so that the epochs of a bucket increase from owner to owner. A Lease with the largest
+ * possible number is ignored: only another client writes that number, and the API server would reject a larger one.
+ * After its own largest number, a member starts again with 1.
  */
 export function nextNumber(
   members: ObservedMembers,
@@ -123,7 +123,8 @@ export async function removeStale(
     try {
       await client.remove(stale, signal);
     } catch (error) {
-      // Either the delete permission is missing, or the member is back. The next list leads to another attempt.
+      // Either the delete permission is missing, or the member is back. The deletion is attempted again after the next
+      // list.
       if (!(error instanceof KubernetesError)) throw error;
       log.debug('failed to delete the Lease of a former member', { lease: stale.name, error: error.message });
       return;
@@ -131,7 +132,7 @@ export async function removeStale(
   }
 }
 
-/** The leader of replicas without sharding. During a rolling update, such replicas run next to members. */
+/** The leader among replicas without sharding. During a rolling update, such replicas run next to members. */
 export interface ElectedLeader {
   /** Reads the Lease of leader election. Throws `KubernetesError`. */
   readonly observe: (signal: AbortSignal) => Promise<void>;

@@ -21,7 +21,7 @@ import { createPlanner } from './plan.js';
 import { errorMessage } from '../../units/failure.js';
 
 export interface MembershipOptions extends OwnLeaseOptions {
-  /** The Lease of leader election, which replicas without sharding hold. */
+  /** The Lease of leader election, which a replica without sharding may hold. */
   readonly leaderLease: Pick<LeaseClient, 'read'>;
   readonly log: Log;
   /** Reloads the state of a bucket; never rejects. */
@@ -45,10 +45,9 @@ const LEFTOVER_MS = 30_000;
 /**
  * Creates a member, which is one of the replicas that share the scalers. It renews its own Lease, which lists the
  * buckets that it claims. After each renewal it lists the Leases of all members, and changes its claims towards the
- * plan of `planBuckets`.
- * A member owns a bucket once two things have happened: its claim was written, and a list that began later showed no
- * other live member with a claim to the bucket. It keeps the bucket while the Lease is renewed in time. While replicas
- * without sharding have a live leader, it owns no bucket. Source: reliability.md, W27-W35.
+ * plan of `planBuckets`. A member owns a bucket once two things have happened: its claim was written, and a list that
+ * began later showed no other live member with a claim to the bucket. It keeps the bucket while the Lease is renewed in
+ * time. While replicas without sharding have a live leader, it owns no bucket. Source: reliability.md, W27-W35.
  */
 export function createMembership(options: MembershipOptions): Shards {
   const { clock, log, times, identity } = options;
@@ -118,7 +117,8 @@ export function createMembership(options: MembershipOptions): Shards {
       joinedMs: joinedMs ?? nowMs,
     });
     for (const bucket of buckets.claims()) if (owners.get(bucket) !== identity) buckets.giveUp(bucket);
-    // Members that start at the same time must first see each other. Otherwise each of them would claim all buckets.
+    // Members that start at the same time must see each other before they claim buckets. Otherwise each of them would
+    // claim all buckets.
     if (nowMs - (joinedMs ?? 0) < times.retryPeriodSeconds * 1000) return;
     const isContested = contests();
     for (const [bucket, owner] of owners)
@@ -139,7 +139,9 @@ export function createMembership(options: MembershipOptions): Shards {
     if (confirmed.length > 0) log.info('took over buckets', { buckets: confirmed });
   };
 
-  /** Returns the result of `work`; null: it failed. Of successive failures, only the first one is logged. */
+  /**
+   * Returns the result of `work`; null: it failed. If several attempts fail in a row, only the first failure is logged.
+   */
   const attempt = async <T>(
     work: () => Promise<T>,
     signal: AbortSignal,
@@ -192,7 +194,7 @@ export function createMembership(options: MembershipOptions): Shards {
       const isChanged = published !== null && published !== buckets.claims().join();
       const waitMs = isChanged ? URGENT_MS : times.retryPeriodSeconds * 1000;
       await alarm.sleep(Math.min(attemptMs + waitMs, endMs) - clock.monotonicMs(), signal);
-      // Minimum time between two writes: several buckets that are released at once then need only one.
+      // Minimum time between two writes. If several buckets are released at once, they then need only one write.
       const earlyMs = attemptMs + URGENT_MS - clock.monotonicMs();
       if (earlyMs > 0) await sleep(clock, earlyMs, signal);
       if (signal.aborted) return null;
@@ -205,7 +207,7 @@ export function createMembership(options: MembershipOptions): Shards {
   };
 
   const join = async (signal: AbortSignal): Promise<boolean> => {
-    // A PATCH of a lost membership must have ended before this process is a member again.
+    // Every PATCH of a lost membership must have ended before this process is a member again.
     await endedWithin(clock, LEFTOVER_MS, busy.untilAllIdle());
     if (signal.aborted) return false;
     // If the result of the last write is unknown, only a list shows whether the Lease exists.

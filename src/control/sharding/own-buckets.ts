@@ -29,7 +29,7 @@ export interface OwnBuckets {
   readonly claims: () => readonly number[];
   readonly hasNew: () => boolean;
   readonly phaseOf: (bucket: number) => Phase | null;
-  /** Returns why the scalers of the bucket must not be changed; null: they may. */
+  /** Returns why the scalers of the bucket must not be changed; null: they may be changed. */
   readonly whyNoWrites: (bucket: number) => string | null;
   /** Returns the number of the bucket's claim; 0: the bucket is not claimed. */
   readonly numberOf: (bucket: number) => number;
@@ -37,7 +37,7 @@ export interface OwnBuckets {
   /** Assigns `number` to those claims that were published for the first time. */
   readonly published: (buckets: readonly number[], number: number) => void;
   /**
-   * Confirms the published claims. Drops contested ones, which another member claims, too. Returns the confirmed
+   * Confirms the published claims. Drops the contested claims, which another member has, too. Returns the confirmed
    * buckets.
    */
   readonly confirm: (isContested: (bucket: number) => boolean) => readonly number[];

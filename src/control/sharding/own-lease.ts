@@ -13,9 +13,7 @@ import { leaseNameOf } from './members.js';
 
 export interface OwnLease {
   readonly name: string;
-  /**
-   * Publishes the buckets and renews the Lease. Throws `KubernetesError`; even then, the Lease may have been written.
-   */
+  /** Publishes the buckets and renews the Lease. Throws `KubernetesError`, although the Lease may have been written. */
   readonly publish: (claim: PublishedClaim, signal: AbortSignal) => Promise<void>;
   /** Publishes that this member claims no bucket, so that other members do not wait until the Lease expires. */
   readonly release: (signal: AbortSignal) => Promise<void>;
@@ -46,7 +44,7 @@ export interface OwnLeaseOptions {
   readonly clock: Clock;
   readonly times: ElectionTimes;
   readonly identity: string;
-  /** Returns the URL at which other replicas reach the HTTP server of this process; null: it has none. */
+  /** Returns the URL at which other replicas reach the HTTP server of this process; null: there is no server. */
   readonly address: () => string | null;
 }
 

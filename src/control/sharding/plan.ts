@@ -15,18 +15,18 @@ export interface PlannerView {
   readonly others: readonly ObservedMember[];
   /** The claims of this member. */
   readonly own: readonly number[];
-  /** Returns whether this member owns the bucket. Claims of other members to it are then ignored. */
+  /** Returns whether this member owns the bucket. Claims of other members to the bucket are then ignored. */
   readonly isOwned: (bucket: number) => boolean;
   readonly nowMs: number;
   /** When this member joined, on the monotonic clock. */
   readonly joinedMs: number;
 }
 
-/** A member without claims gets a share only after this process has seen this many of its renewals. */
+/** Another member without claims gets a share only after this process has seen this many renewals of its Lease. */
 const LEAST_RENEWALS = 2;
 /**
- * For this many retryPeriods after this member joined, other members without claims get a share immediately: they may
- * have joined at the same time.
+ * For this many retryPeriods after this member joined, other members without claims get a share immediately, because
+ * they may have joined at the same time.
  */
 const JOINING_PERIODS = 3;
 /**
@@ -50,12 +50,12 @@ interface Idle {
 /**
  * Creates the planner of a member. Another member without claims gets a share after its second renewal, as long as it
  * claims its planned buckets. If it has not claimed a free bucket for five periods, it gets no other bucket for a
- * minute, the next time for two minutes, and so on up to an hour. So even forged Leases leave a bucket without an owner
- * for a short time only. Source: reliability.md, W33, W36.
+ * minute, the next time for two minutes, and so on up to an hour. Therefore even forged Leases leave a bucket without
+ * an owner for a short time only. Source: reliability.md, W33, W36.
  */
 export function createPlanner(identity: string, times: ElectionTimes): Planner {
   const periodMs = times.retryPeriodSeconds * 1000;
-  /** The planned owner of each free bucket, and since when that has been the same member. */
+  /** The planned owner of each free bucket, and since when it has been the planned owner. */
   const freeSince = new Map<number, { readonly owner: string; readonly ms: number }>();
   const idle = new Map<string, Idle>();
 
@@ -85,7 +85,8 @@ export function createPlanner(identity: string, times: ElectionTimes): Planner {
     nowMs: number,
   ) => {
     const claimed = new Set([...claims.values()].flat());
-    // A set: a member that has stopped leaves several buckets free at once, but its exclusion must double only once.
+    // A set, because a member that has stopped leaves several buckets free at once, but its exclusion must double only
+    // once.
     const late = new Set<string>();
     for (const [bucket, owner] of plan) {
       const known = freeSince.get(bucket);
@@ -110,7 +111,8 @@ export function createPlanner(identity: string, times: ElectionTimes): Planner {
       const resting = new Set<string>();
       for (const { lease } of countedOf(view)) {
         const member = lease.spec.holderIdentity;
-        // A bucket has one owner. If this member owns it, any other claim is unconfirmed or forged, and is ignored.
+        // A bucket has one owner. If this member owns the bucket, any other claim to it is unconfirmed or forged, and
+        // is ignored.
         const buckets = lease.buckets.filter((bucket) => !isOwned(bucket));
         claims.set(member, buckets);
         if (isIdle(member, buckets.length, nowMs)) resting.add(member);
@@ -129,10 +131,10 @@ export type Claims = ReadonlyMap<string, readonly number[]>;
 
 /**
  * Returns the planned owner of each of `bucketCount` buckets. Each member owns `bucketCount / members` buckets, rounded
- * down or up. A bucket stays with the member that claims it unless that member has too many. So if a member leaves,
- * only its own buckets move, and if a member joins, only its share does. New owners are chosen by rendezvous hashing,
- * so that all members compute the same plan from the same claims in any order. `resting` members get no bucket,
- * whatever they claim. Without members, the plan is empty.
+ * down or up. A bucket stays with the member that claims it unless that member has too many. Therefore a member that
+ * leaves moves only its own buckets, and a member that joins moves only its share. New owners are chosen by rendezvous
+ * hashing, so that all members compute the same plan from the same claims in any order. `resting` members get no
+ * bucket, whatever they claim. Without members, the plan is empty.
  */
 export function planBuckets(
   claims: Claims,
@@ -176,8 +178,8 @@ function keptBuckets(
 }
 
 /**
- * Returns how many buckets each member gets. Members with the most buckets get the larger share. So no bucket moves
- * between two members that already have their shares.
+ * Returns how many buckets each member gets. Members with the most buckets get the larger share, so that no bucket
+ * moves between two members that already have their shares.
  */
 function quotasOf(
   kept: ReadonlyMap<string, readonly number[]>,
@@ -185,8 +187,8 @@ function quotasOf(
 ): ReadonlyMap<string, number> {
   const least = Math.floor(bucketCount / kept.size);
   const larger = bucketCount % kept.size;
-  // Members with more than the larger share are ranked as equal, so that their order stays the same while they release
-  // the surplus.
+  // All members with more than the larger share have the same rank, so that their order stays the same while they
+  // release the surplus.
   const loadOf = (buckets: readonly number[]): number => Math.min(buckets.length, least + 1);
   const ranked = [...kept].sort(([, a], [, b]) => loadOf(b) - loadOf(a));
   return new Map(ranked.map(([member], index) => [member, least + (index < larger ? 1 : 0)]));
@@ -201,8 +203,8 @@ function highest(members: readonly string[], bucket: number): string | null {
 }
 
 /**
- * Returns a hash of member and bucket, from 0 to 2^32-1. It is FNV-1a with the finalizer of MurmurHash3, because FNV-1a
- * alone mixes the last byte badly.
+ * Returns a hash of member and bucket, from 0 to 2^32-1: FNV-1a with the finalizer of MurmurHash3, because FNV-1a alone
+ * mixes the last byte badly.
  */
 function scoreOf(member: string, bucket: number): number {
   let hash = fnv1a(`${member}/${bucket}`);

@@ -20,8 +20,8 @@ export interface DueStatus {
 interface DueStatuses {
   /**
    * Returns two lists of statuses to write: those with changes for which clients wait, and those in which only messages
-   * or metric values differ. Both are limited, and begin with the status that was computed longest ago. Yields to the
-   * event loop every 20 ms.
+   * or metric values differ. Both lists are limited, and begin with the status that was computed longest ago. Yields to
+   * the event loop every 20 ms.
    */
   readonly next: (limits: { readonly transitions: number; readonly refreshes: number }) => Promise<{
     readonly transitions: readonly DueStatus[];
@@ -47,8 +47,8 @@ export interface DueStatusesPorts {
 const MINOR_INTERVAL_MS = 10_000;
 
 /**
- * Limits the statuses that are computed in one pass: 300 take 30 ms. Most cycles do not change the status, but only
- * computing it shows whether they do.
+ * Limits the statuses that are computed in one pass: 300 take 30 ms. Most cycles do not change the status, but only a
+ * computation shows that.
  */
 const MAX_COMPUTED_PER_PASS = 300;
 
@@ -61,14 +61,14 @@ interface CheckedStatus extends DueStatus {
   delayedUntilMs: number;
   /**
    * The last status that was sent, and what the server stored. Both are needed: the server may prune fields, and
-   * sending these again would change nothing.
+   * sending the pruned fields again would change nothing.
    */
   lastWrite: { readonly sent: string; readonly stored: string } | null;
 }
 
 /**
- * Checks all objects on each call, but computes a status only if something has changed. If only messages or metric
- * values have changed, it waits for `MINOR_INTERVAL_MS`.
+ * Checks all objects on each call, but computes a status only if something has changed. A status in which only messages
+ * or metric values have changed waits for `MINOR_INTERVAL_MS`.
  */
 export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   const { store, verdictOf, lastOf, rejectedSince, clock } = ports;
@@ -76,8 +76,7 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   const delayedNamespaces = new Map<string, number>();
 
   /**
-   * Returns the status of an object, computed again if necessary; null: this version of the object has not been checked
-   * yet.
+   * Returns the status of an object, computed again if necessary; null: this version of the object was not checked yet.
    */
   const check = (key: string, object: ScalerObject, isForced: boolean): CheckedStatus | null => {
     const verdict = verdictOf(key);
@@ -180,7 +179,7 @@ export function createDueStatuses(ports: DueStatusesPorts): DueStatuses {
   };
 }
 
-/** Compares the members: each reload creates new `ObjectVerdict`s, most of them with the same members. */
+/** Compares the fields, because each reload creates new `ObjectVerdict`s, most of them with the same fields. */
 function isSameVerdict(a: ObjectVerdict, b: ObjectVerdict): boolean {
   return a.specText === b.specText && a.scaler === b.scaler && a.problems === b.problems;
 }
@@ -198,9 +197,7 @@ function isMinorChange(a: LedgerEntry | null, b: LedgerEntry | null): boolean {
   );
 }
 
-/**
- * The bounds are compared, because a schedule or `maxReplicasFrom` may change them without a change of the document.
- */
+/** Compares the bounds, because a schedule or `maxReplicasFrom` may change them without a change of the document. */
 function isSameBounds(a: LedgerEntry, b: LedgerEntry): boolean {
   const [before, after] = [boundsOf(a.record), boundsOf(b.record)];
   return before.minReplicas === after.minReplicas && before.maxReplicas === after.maxReplicas;

@@ -30,7 +30,7 @@ export interface StatusInput {
   readonly verdict: ObjectVerdict;
   /** The result of the last cycle of this process; null: there was none. */
   readonly last: LedgerEntry | null;
-  /** Since when the newest version has been rejected; null, the default: it is unknown. */
+  /** Since when the newest version has been rejected; null, the default: unknown. */
   readonly rejectedSince?: Instant | null;
   readonly now: Instant;
 }
@@ -42,7 +42,7 @@ const CYCLE_CONDITIONS: ReadonlySet<string> = new Set(CONDITION_TYPES);
 /**
  * Returns the wanted status of an object. A condition keeps the stored `lastTransitionTime` until its status changes,
  * so that a restart does not reset it. Until the first cycle of this process, the stored results of an earlier process
- * stay, unless no version of the document is in effect.
+ * are kept, unless no version of the document is in effect.
  */
 export function buildObjectStatus({
   object,
@@ -59,7 +59,7 @@ export function buildObjectStatus({
   const about = decided.map((condition) =>
     acceptance.status === 'True' && isCurrent
       ? { ...condition, observedGeneration }
-      : // With the stored generation, because `kubectl wait` takes a condition without one for a current one.
+      : // Keeps the stored observedGeneration: `kubectl wait` treats a condition without it as current.
         { ...generationOf(before, condition), ...condition },
   );
   const state = stateIn({ object, verdict, last, rejectedSince, now });
@@ -67,7 +67,7 @@ export function buildObjectStatus({
   const ready =
     isCurrent || storedReady === undefined
       ? { ...readyOf(acceptance, decided, last, state.state), observedGeneration }
-      : // The stored `Ready` is about the previous document: clients that wait for the new one keep waiting.
+      : // Keeps the stored `Ready`, which is about the previous document: clients wait for the new document.
         withoutTime(storedReady);
   const own = [acceptance, ...about, ready];
   const foreign = before.filter(
@@ -86,12 +86,18 @@ export function buildObjectStatus({
   };
 }
 
-/** Returns `since`, or the creation if later: the ledger may have times of an earlier object of the same name. */
+/**
+ * Returns `since`, or the creation of the object if that is later: the ledger may have times of an earlier object with
+ * the same name.
+ */
 function sinceIn({ createdAt }: ScalerObject, since: Instant): Instant {
   return createdAt === null ? since : latest(createdAt, since);
 }
 
-/** Removes a `lastScaleTime` before the creation of the object: an earlier object had the same name. */
+/**
+ * Removes a `lastScaleTime` before the creation of the object, because it belongs to an earlier object with the same
+ * name.
+ */
 function withoutEarlier(
   { lastScaleTime, ...others }: StatusNumbers,
   { createdAt }: ScalerObject,
@@ -101,7 +107,9 @@ function withoutEarlier(
   return { ...others, lastScaleTime };
 }
 
-/** Returns the state. The stored one stays until the first cycle of this process, unless the document is rejected. */
+/**
+ * Returns the state. The stored state is kept until the first cycle of this process, unless the document is rejected.
+ */
 function stateIn({ object, verdict, last, rejectedSince, now }: Required<StatusInput>): StatusState {
   const { status } = object;
   const stored = storedState(status);
@@ -203,7 +211,7 @@ function truncated(text: string): string {
   return text.length <= MAX_MESSAGE_LENGTH ? text : `${text.slice(0, MAX_MESSAGE_LENGTH - 3)}...`;
 }
 
-/** The reasons of the condition `Accepted` with the status that a reason implies. */
+/** The reasons of the condition `Accepted`, and the status of the condition for each reason. */
 export const ACCEPTED_REASONS = {
   Accepted: 'True',
   Invalid: 'False',
@@ -274,7 +282,7 @@ function readyOf(
     const message = `${active?.message ?? 'no metric was evaluated yet'}${decision === null ? '' : `; ${decision}`}`;
     return { type: 'Ready', status: 'Unknown', reason: 'NotEvaluated', message };
   }
-  // The count does not come from a value while a fallback applies or a metric without a value counts as 0.
+  // A fallback or a metric that is read as 0 is mentioned, because the count does not come from a value.
   const instead = active.reason === 'ValidMetricFound' ? '' : `; ${active.message}`;
   const message =
     held?.status === 'True'
@@ -328,7 +336,7 @@ function currentValueStatus(result: MetricResult | undefined, name: string): Jso
   const { averageUtilization, averageValue, value }: CurrentValue = result.current;
   const known = {
     ...(averageUtilization === undefined ? {} : { averageUtilization: Math.round(averageUtilization) }),
-    // At 0 replicas there is no average.
+    // At 0 replicas, there is no average.
     ...(averageValue === undefined || result.ratio === null
       ? {}
       : { averageValue: formatAmount(averageValue, name) }),

@@ -31,11 +31,11 @@ interface StatusWriterPorts extends DueStatusesPorts {
 
 const PASS_MS = 2000;
 /**
- * Limits the writes that only change metric values and messages to 5 per second. Otherwise fluctuating metrics of many
+ * Limits the writes that change only metric values and messages to 5 per second. Otherwise fluctuating metrics of many
  * objects would load the API server.
  */
 const MAX_REFRESHES_PER_PASS = 10;
-/** Limits the length of a pass: a condition that changes during a pass waits until its end, for at most about 2 s. */
+/** Limits the length of a pass: a condition that changes during a pass waits until the pass ends, at most about 2 s. */
 const MAX_TRANSITIONS_PER_PASS = 500;
 /**
  * How long writes in a namespace wait after a 403: 5 to 10 s at first, then twice as long each time, up to a minute.
@@ -44,7 +44,7 @@ const FORBIDDEN_MS = { first: 5000, last: 30_000 };
 /**
  * How long the writer waits after a lost connection, a timeout or a 5xx: 1 to 2 s at first, then twice as long each
  * time, up to 10 s, until a write succeeds. A server that does not answer then gets a request about every 5 s. A longer
- * wait would be bad for clients that wait for the status.
+ * wait would delay clients that wait for the status.
  */
 const OUTAGE_MS = { first: 1000, last: 5000 };
 const REJECTED_MS = 300_000;
@@ -55,9 +55,9 @@ const OUTDATED_MS = 10_000;
 
 /**
  * Writes the status of each Scaler object whose result differs from its stored status. Compares them every 2 s until
- * `signal` is aborted, which is at the end of the leader's term. Sends nothing while nothing changes, and never
- * rejects. A failed write is repeated in a later pass. Several writes are in flight at once, and changed replicas and
- * conditions come before metric values and messages.
+ * `signal` is aborted at the end of the leader's term. Sends nothing while nothing changes, and never rejects. A failed
+ * write is repeated in a later pass. Several writes are in flight at once. Changed replicas and conditions are written
+ * before metric values and messages.
  */
 export async function pollStatuses(ports: StatusWriterPorts, signal: AbortSignal): Promise<void> {
   const { clock } = ports;
@@ -107,7 +107,8 @@ export async function pollStatuses(ports: StatusWriterPorts, signal: AbortSignal
         // `forbidden` is not removed, because the permission may still be missing in another namespace.
         for (const kind of loggedKinds) if (kind !== 'forbidden') loggedKinds.delete(kind);
       } catch (error) {
-        // If several requests fail together, only the first failure is handled: it decides how long all of them wait.
+        // If several requests fail together, only the first failure is handled. It determines how long all of them
+        // wait.
         if (!mayContinue() || stoppedForMs > 0 || due.isDelayed(one.object.namespace)) return;
         const failure = {
           error,
@@ -153,7 +154,7 @@ function isForbidden(error: unknown): boolean {
   return error instanceof KubernetesError && error.kind === 'forbidden';
 }
 
-/** The 403 responses in a namespace since the last successful write there. */
+/** The 403 responses in a namespace since its last successful write. */
 interface Refused extends Refusals {
   readonly backoff: Backoff;
 }
@@ -173,7 +174,7 @@ async function writeOne(
 
 /**
  * Returns the Event for a rejected generation. Null: the generation is accepted, or the stored status already reports
- * the rejection. So neither a restart nor another leader repeats the Event.
+ * the rejection. Therefore neither a restart nor another leader repeats the Event.
  */
 function rejectionEvent({ object, wanted, verdict }: DueStatus): TargetEvent | null {
   const isRejection = ({ type, status, observedGeneration }: StatusCondition): boolean =>
@@ -257,18 +258,17 @@ interface RequestWindow {
 const MAX_AT_ONCE = 20;
 const FIRST_AT_ONCE = 5;
 const SLOW_ANSWER_MS = 500;
-/**
- * Minimum interval between two reductions of the window: while the server is slow, many answers arrive late at once.
- */
+/** Minimum interval between two reductions of the window, because a slow server sends many late responses at once. */
 const SHRINK_INTERVAL_MS = 1000;
 
 /** After an overload, the window grows by one request in each interval of this length. */
 const GROW_INTERVAL_MS = 10_000;
 
 /**
- * Limits the requests in flight. The window grows by one for each full window of quick answers. It halves when the
- * server is overloaded, or takes half a second for an answer: more requests at once would only wait in the server's
- * queue, ahead of other clients. After that, it grows quickly up to the last size that worked, and slowly above.
+ * Limits the requests in flight. The window grows by one for each full window of quick responses. It halves when the
+ * server is overloaded or takes half a second for a response: more requests would only wait in the server's queue,
+ * ahead of other clients. After that, the window grows quickly up to the last size that worked, and slowly above that
+ * size.
  */
 function createRequestWindow(clock: Clock): RequestWindow {
   let size = FIRST_AT_ONCE;

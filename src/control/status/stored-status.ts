@@ -84,7 +84,7 @@ export function storedState(stored: JsonObject | null): StatusState {
   return known(STATE_TEXTS, (name) => textIn(stored, name));
 }
 
-/** Returns the fields with a value; null: the field has none. */
+/** Returns the fields that have a value; `read` returns null for a field without one. */
 function known<K extends string, T>(
   names: readonly K[],
   read: (name: K) => T | null,
@@ -153,16 +153,16 @@ function urgentOf({
 }: Omit<ObjectStatus, 'observedGeneration'> & { readonly observedGeneration: number | null }): unknown {
   const urgent = conditions
     .filter(({ type }) => URGENT.has(type))
-    // The reason matters only if the scaler cannot scale or is held.
+    // The reason is compared only if the scaler cannot scale or is held.
     .map(({ type, status, reason }) => [type, status, status === 'False' || type === 'Held' ? reason : ''])
     .sort(([a = ''], [b = '']) => (a < b ? -1 : 1));
-  // Clients that wait for a generation read the `observedGeneration` of each condition, so a change is urgent.
+  // Clients that wait for a generation read the `observedGeneration` of each condition, so its change is urgent.
   const generations = [...new Set(conditions.map((one) => one.observedGeneration ?? null))].sort();
   const counts = { currentReplicas, desiredReplicas, minReplicas, maxReplicas, lastScaleTime };
   return { observedGeneration, ...counts, state, reference, urgent, generations };
 }
 
-/** Compares two JSON values without regard to the order of fields and conditions, which the server may change. */
+/** Compares two JSON values, but not the order of fields and conditions, which the server may change. */
 function isSameJson(a: unknown, b: unknown): boolean {
   if (typeof a !== 'object' || a === null || typeof b !== 'object' || b === null) return a === b;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
