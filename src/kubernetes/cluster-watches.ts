@@ -145,7 +145,7 @@ function distinct(targets: readonly { readonly namespace: string }[]): readonly 
   return [...new Set(targets.map(({ namespace }) => namespace))];
 }
 
-/** Returns why the objects of an informer must not be used; null: they may. */
+/** Returns why the objects of an informer must not be used; null: they may be used. */
 export function problemOfInformer({ reflector }: Informer<unknown>): KubernetesError | null {
   const failure = reflector.failure();
   if (failure !== null && (!reflector.isSynced() || PERMANENT.includes(failure.kind))) return failure;

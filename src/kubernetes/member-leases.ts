@@ -49,8 +49,8 @@ export interface MemberLeases {
 type Request = Pick<KubernetesRequest, 'path' | 'verb' | 'doing' | 'body' | 'query' | 'deadlineMs'>;
 
 /**
- * `name` is that of the Lease of leader election. The deadline is that of a write. That of a list is half as long, so
- * that a slow list leaves time for the next renewal.
+ * `name`: the leader election Lease. `deadlineMs`: the deadline of a write. A list gets half of it, so that a slow list
+ * leaves time for the next renewal.
  */
 export function createMemberLeases(options: LeaseClientOptions): MemberLeases {
   const { transport, namespace, deadlineMs } = options;

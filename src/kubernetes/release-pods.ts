@@ -40,7 +40,7 @@ export function withReleasePods(client: MemberLeases, options: ReleasePodsOption
   let nextMs = -Infinity;
   let wasSeen = false;
   let hasFailed = false;
-  /** Names of the Leases that were removed after the last list of pods. */
+  /** Names of the Leases whose holders are not in the last list of pods. They cause no further list. */
   let rejected: ReadonlySet<string> = new Set();
 
   const read = async (signal: AbortSignal): Promise<Pods> => {

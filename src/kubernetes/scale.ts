@@ -32,9 +32,9 @@ export async function getScale(workload: WorkloadAccess): Promise<ScaleWithSelec
 
 /**
  * Sends one merge-patch of `/scale` and returns the response. Throws `KubernetesError`: `conflict` if uid or
- * resourceVersion differ. Is repeated only with a renewed token after a 401, because after `UNKNOWN_OUTCOME` the write
- * may have been made. Throws `Error` without a request if `replicas` is not an integer from 0 to 2^31-1. `isDryRun`:
- * the server only checks the patch. Source: reliability.md, W1 and W6.
+ * resourceVersion differ. Repeats the request only after a 401, with a renewed token: after `UNKNOWN_OUTCOME`, the
+ * write may have been made. Throws `Error` without a request if `replicas` is not an integer from 0 to 2^31-1.
+ * `isDryRun`: the server only checks the patch. Source: reliability.md, W1 and W6.
  */
 export async function sendScalePatch(
   workload: WorkloadAccess,
@@ -99,7 +99,7 @@ export function workloadPath({
 }
 
 /**
- * Returns the target of the same name that is of another watched kind; null: there is none, or it cannot be read. Each
+ * Returns the target with the same name and another watched kind; null: there is none, or it cannot be read. Each
  * request ends after `deadlineMs`.
  */
 export async function findOtherKind(

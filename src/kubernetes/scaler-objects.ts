@@ -18,7 +18,7 @@ export interface ScalerObject extends WatchedObject {
   readonly generation: number;
   /** The `spec` as JSON, which is compared to detect a change of the document; empty: the object has none. */
   readonly specText: string;
-  /** The annotations for promscaler as JSON; empty, which is the default: none. */
+  /** The annotations for promscaler as JSON. Default: empty, which means that there are none. */
   readonly annotationsText?: string;
   /** `metadata.labels` without validation. */
   readonly labels?: JsonObject | null;
@@ -211,7 +211,7 @@ const STATUS_WRITE_MS = 10_000;
 
 /**
  * Sends one merge-patch of the status of a Scaler object and returns the response. Throws `KubernetesError`: `conflict`
- * if the object has changed or was recreated. Is repeated only after a lost connection.
+ * if the object has changed or was recreated. Repeats the request only after a lost connection.
  */
 export async function patchScalerStatus(
   transport: Transport,

@@ -66,11 +66,12 @@ const TOKEN_AGE_MS = 60_000;
 const CERTIFICATE_AGE_MS = 300_000;
 
 /**
- * Finds the API server and the credentials. The first of these that is available is used: `kubeconfig` or `context`
- * of the settings, the service account of the pod, $KUBECONFIG, ~/.kube/config. With `prefersKubeconfig`, the service
+ * Finds the API server and the credentials. The first of these that is available is used: `kubeconfig` or `context` of
+ * the settings, the service account of the pod, $KUBECONFIG, ~/.kube/config. With `prefersKubeconfig`, the service
  * account comes last.
- * `url` replaces the address. If only `url` is set, requests have no credentials, except in a pod with an https URL:
- * they use the service account. As in kubectl, credentials are never sent over plain http. Throws `ConnectionError`.
+ * `url` replaces the address. If only `url` is set, requests have no credentials, unless this process is a pod and the
+ * URL is https: then the service account is used. As in kubectl, credentials are never sent over plain http. Throws
+ * `ConnectionError`.
  */
 export async function findConnection(options: ConnectionOptions): Promise<Connection> {
   const { settings, env } = options;

@@ -18,8 +18,8 @@ const IMPERSONATION = {
 type ImpersonatedUser = z.infer<z.ZodObject<typeof IMPERSONATION>>;
 
 /**
- * Returns the headers that impersonate the user in `as`: none without `as`. Returns a string that names the field if
- * one is invalid. Source: k8s.io/client-go/transport/round_trippers.go.
+ * Returns the headers that impersonate the user in `as`; empty if `as` is unset. If a field is invalid, returns a
+ * string that names the field. Source: k8s.io/client-go/transport/round_trippers.go.
  */
 function impersonationHeaders(user: ImpersonatedUser): RequestHeaders | string {
   const { as: name, 'as-uid': uid, 'as-groups': groups, 'as-user-extra': extra } = user;

@@ -57,7 +57,10 @@ export interface TargetEvent {
 
 export interface OtherScaler extends OtherAutoscaler {
   readonly target: TargetRef;
-  /** `status.desiredReplicas` of the HPA; absent: it has none now, and `whyNoCount` says why, or this is a Scaler. */
+  /**
+   * `status.desiredReplicas` of the HPA. Absent: the HPA has none now and `whyNoCount` is set, or the object is a
+   * Scaler.
+   */
   readonly desiredReplicas?: number;
   /**
    * Whether the last known HPAs may be outdated. The control loop sets it from `Cluster.areOtherScalersOutdated`;
@@ -160,7 +163,9 @@ export const UNKNOWN_OUTCOME: readonly KubernetesErrorKind[] = [
 /** A failed request to the API server. The message contains no header, no token and no whole response. */
 export class KubernetesError extends Error {
   override name = 'KubernetesError';
-  /** The workload that the document may mean instead of its target; null: unknown. The message contains it. */
+  /**
+   * The workload that the document may mean instead of its target; null: unknown. The message contains the workload.
+   */
   readonly suggestion: TargetFailure['suggestion'];
   /** Set if the kind of the target cannot be scaled. */
   readonly unusableKind: TargetFailure['unusableKind'];
@@ -188,7 +193,9 @@ export class KubernetesError extends Error {
   }
 }
 
-/** A target that is not in the watch of its kind. If the kind is not watched, the API server words the failure. */
+/**
+ * Thrown if a target is not in the watch of its kind. For kinds without a watch, the message comes from the API server.
+ */
 export class MissingTargetError extends KubernetesError {
   readonly #doing: string;
 
@@ -202,7 +209,7 @@ export class MissingTargetError extends KubernetesError {
     this.#doing = doing;
   }
 
-  /** Returns the message with the knowledge of a scaler about its target. */
+  /** Returns the message, to which it adds what a scaler knows about its target. */
   describe(known: Pick<TargetFailure, 'suggestion'> & { readonly isDeleted: boolean }): string {
     return new MissingTargetError(this.#doing, known).message;
   }

@@ -92,8 +92,8 @@ function forgetSelections({ selections }: NamespacePods): void {
 }
 
 /**
- * Caches the result for a selector object. A changed target and each read of a `/scale` have a new object, so results
- * of old objects remain. They are dropped when there are as many results as pods.
+ * Caches the result for a selector object. Each change of a target and each read of a `/scale` create a new selector
+ * object, and the results of the old objects remain. All results are dropped when there are as many as pods.
  */
 function keepSelection(
   { selections, pods: all }: NamespacePods,

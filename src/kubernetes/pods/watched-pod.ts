@@ -101,8 +101,8 @@ function createResourcesReader(): PodParts['resourcesOf'] {
 }
 
 /**
- * Returns the cpu limit of a pod; undefined: it has none. A limit of the pod replaces those of its containers. If one
- * container has no limit, the pod has none, because that container may use any amount.
+ * Returns the cpu limit of a pod; undefined: it has none. A limit of the pod replaces the limits of its containers. If
+ * one container has no limit, the pod has none, because that container may use any amount.
  */
 function cpuLimit(spec: JsonObject | null): Milli | undefined {
   const limitIn = (parent: JsonObject | null): Milli | undefined => resourcesIn(parent, 'limits').get('cpu');
@@ -128,7 +128,7 @@ function share<T>(pool: Map<string, T>, key: string, make: () => T): T {
   return value;
 }
 
-/** Returns a key for labels. The lengths are part of it, because a label may contain any separator. */
+/** Returns a key for labels. The key contains the lengths, because a label may contain any separator. */
 function keyOfLabels(labels: WatchedPod['labels']): string {
   let key = '';
   for (const name in labels) {

@@ -85,7 +85,8 @@ export function abortError(doing: string, signal: AbortSignal): KubernetesError 
 }
 
 /**
- * Returns the message in a body: of a Status object, of a service behind the API proxy, or plain text. HTML is ignored.
+ * Returns the message in a body: a Status object, a response of a service behind the API proxy, or plain text. HTML is
+ * ignored.
  */
 function serverMessage(body: string): string {
   let parsed: unknown;

@@ -47,7 +47,9 @@ export function createBackoff(clock: Clock, firstMs = 800, lastMs = 30_000): Bac
   };
 }
 
-/** Distinguishes a lasting 403 from one of an API server that has just started and has not loaded its RBAC rules. */
+/**
+ * Distinguishes a lasting 403 from the 403 of an API server that has just started and has not loaded its RBAC rules.
+ */
 export interface Refusals {
   /** Counts a 403. Returns whether it is lasting: the fourth in a row or later, and at least 15 s after the first. */
   readonly note: () => boolean;

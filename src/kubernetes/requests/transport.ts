@@ -47,7 +47,7 @@ export interface KubernetesRequest {
   /** Verb and resource as in RBAC rules, for the metrics of requests: `patch`, `deployments/scale`. */
   readonly verb: keyof typeof METHODS;
   readonly resource: string;
-  /** Time from the call to the last byte of the response, including retries. */
+  /** Limits the time from the call to the last byte of the response, including retries. */
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -100,7 +100,7 @@ interface TransportOptions {
 
 const MAX_ATTEMPTS = 3;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/** The lanes with another limit. A larger list is read in pages. */
+/** Lanes with a limit other than `MAX_ANSWER_BYTES`. A list above its limit is read in pages. */
 const LANE_ANSWER_BYTES: Partial<Readonly<Record<Lane, number>>> = {
   list: 64 * 1024 * 1024,
   watch: 64 * 1024,
@@ -111,7 +111,10 @@ function bodyLimits(lane: Lane): BodyLimits {
   return { bytes: LANE_ANSWER_BYTES[lane] ?? MAX_ANSWER_BYTES };
 }
 
-/** Limits a response before it is parsed, which takes 20 times its size in memory. A pod has 300 items. */
+/**
+ * Checked before parsing, because parsed JSON takes 20 times the memory of its text. A pod has about 300 JSON items
+ * (members and elements).
+ */
 const JSON_BOUNDS: JsonBounds = { depth: 256, items: 200_000 };
 const LIST_BOUNDS: JsonBounds = { depth: 256, items: 2_000_000 };
 
@@ -234,7 +237,8 @@ async function sendOnce(
       signal,
       agents: { httpAgent: agents.http[request.lane], httpsAgent: agents.https[request.lane] },
     });
-    // Only for lists: the certificate rarely changes. Read before the body, because the connection may close after it.
+    // The names are read only for lists, because the certificate rarely changes. They are read before the body, because
+    // the connection may close after the body.
     const names = request.lane === 'list' ? serverNames(response.socket) : null;
     if (names !== null) sending.onServerNames?.(names);
     const body = isStream ? NO_BODY : await readBody(response, bodyLimits(request.lane));

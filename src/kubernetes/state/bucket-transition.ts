@@ -82,9 +82,8 @@ interface Transition<W extends BucketWrite> {
 }
 
 /**
- * Short, because a failure that has ended must not count: a scale-up then goes on without an intent, and a restarted
- * process without the windows of the one before. Not 0, because each change of a round would repeat a read that fails.
- * Source: reliability.md, W11.
+ * Short: while the store is unusable, scale-ups store no intent, and a restarted process has no windows. Not 0: each
+ * change of a round would repeat the failing read. Source: reliability.md, W11.
  */
 const RETRY_UNUSABLE_MS = 1000;
 const RETRY_UNUSABLE_ENTRY_MS = 60_000;
@@ -99,8 +98,8 @@ export const UNREAD: BucketState<never> = {
 };
 
 /**
- * Returns whether the ConfigMap must be read before it is used. It must if it was never read, or if the last write
- * may have changed it. An unusable ConfigMap is read again after 1 s, an invalid entry of `key` after 60 s.
+ * Returns whether the ConfigMap must be read before it is used: it was never read, or the last write may have changed
+ * it. An unusable ConfigMap is read again after 1 s, an invalid entry of `key` after 60 s.
  */
 export function isReadDue(
   { known, failure, isStale }: BucketState<BucketWrite>,

@@ -41,8 +41,8 @@ export function createStateBucket(options: BucketOptions): StateBucket {
   let state: BucketState<QueuedWrite> = UNREAD;
   let reading: Promise<void> | null = null;
   /**
-   * The batch that is being written. A read waits for its end: if they overlapped, the response to the read could be
-   * older than the write.
+   * The batch that is being written. A read waits for its end: otherwise the response to the read could be older than
+   * the write.
    */
   let writing: Promise<void> | null = null;
 

@@ -37,7 +37,7 @@ export type PutResult =
 
 export interface BucketRules {
   readonly name: string;
-  /** Returns why no writes may be sent; null: they may. */
+  /** Returns why no writes may be sent; null: they may be sent. */
   readonly whyNoWrites: () => string | null;
   /** Returns whether a leader of a later term wrote the entry, which must then not be overwritten (W13). */
   readonly isWrittenByLaterTerm: (entry: KnownEntry) => boolean;

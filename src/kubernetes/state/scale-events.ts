@@ -27,9 +27,9 @@ export function eventAt(at: Instant, change: number, times: readonly Instant[]):
 
 /**
  * Joins the events of two replicas, or of the memory and the entry of one replica, ordered by time. An event in both
- * lists is returned once, even if one replica has moved it because its clock was set, or knows only its intent. If a
- * policy counted a change twice, it would allow larger changes in the opposite direction. Returns `ours` itself if
- * `theirs` adds nothing.
+ * lists is returned once, even if one replica has moved the event because its clock was set, or if one list has only
+ * the intent of the event. If a policy counted a change twice, it would allow larger changes in the opposite direction.
+ * Returns `ours` itself if `theirs` adds nothing.
  */
 export function joinEvents(
   ours: readonly ScaleEvent[],

@@ -21,7 +21,9 @@ export interface StateMapChange {
   readonly data: Readonly<Record<string, string | null>>;
 }
 
-/** Deadline of a write. After a longer one, the intent would be too old for its PATCH. Source: reliability.md, W10. */
+/**
+ * Deadline of a write. After a longer write, the intent would be too old for its PATCH. Source: reliability.md, W10.
+ */
 export const STATE_WRITE_MS = 5000;
 const READ_MS = 5000;
 

@@ -71,7 +71,8 @@ interface BucketLeadership {
 }
 
 /**
- * How long an entry of a later leader is not overwritten. By then, a former leader no longer regards itself as leader.
+ * For this time, an entry of a later leader is not overwritten. After it, a former leader no longer regards itself as
+ * leader.
  */
 const FORMER_LEADER_MS = 30_000;
 

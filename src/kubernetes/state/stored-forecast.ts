@@ -4,7 +4,10 @@ import type { ForecastState, Raise } from '../../decision/snapshot/snapshot.js';
 import { MOST_RAISES, PART_SECONDS, PARTS, MAX_REPLICAS } from '../../units/bounds.js';
 import { formatInstant, type Instant, instantFromMs, parseInstant } from '../../units/time.js';
 
-/** Limits the stored scale events without a forecast. Without the older ones, policies allow larger changes. */
+/**
+ * Limits the stored scale events of the replicas without a forecast. If older events are missing, policies allow larger
+ * changes.
+ */
 const MAX_EVENTS = 16;
 const PART_MS = PART_SECONDS * 1000;
 const MINUTE_MS = 60_000;

@@ -44,8 +44,8 @@ interface RunningInformer<S> extends Informer<S> {
 }
 
 /**
- * Creates informers that watch only during `run`. An informer that is no longer needed continues until those that
- * replace it have listed, so that no caller finds an empty store.
+ * Creates informers that watch only during `run`. An informer that is no longer needed continues until the informers
+ * that replace it have listed, so that no caller finds an empty store.
  */
 export function createInformers<T extends WatchedObject, S extends ObjectStore<T>>(
   options: InformersOptions<T, S>,

@@ -89,8 +89,8 @@ export function createRetryDelays(clock: Clock, listsWithoutWatch = false): Retr
   };
 
   /**
-   * Returns the delay after a 429; null: the error is another one. After the first 429 of a watch, that is
-   * `Retry-After`. After a repeated 429, and after any 429 of a list, the delay is at least that of the backoff: the
+   * Returns the delay after a 429; null: the error is not a 429. After the first 429 of a watch, the delay is
+   * `Retry-After`. After a repeated 429, and after any 429 of a list, it is at least the delay of the backoff: the
    * transport has already sent the list three times.
    */
   const afterRateLimit = ({ verb, error }: ListOrWatchFailure): number | null => {
