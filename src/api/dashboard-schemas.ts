@@ -26,7 +26,7 @@ export const overviewRowSchema = z
       .string()
       .optional()
       .describe(
-        'Value of the label in `groupLabel`; unset: `groupLabel` is unset, or the document does not have this label.',
+        'Value of the label `groupLabel`; absent if `groupLabel` is absent or the document does not have this label.',
       ),
     metrics: count.describe('Number of metrics of the document.'),
     changedAt: time.nullable().describe('Time of the last change of the replicas; null: unknown.'),
@@ -55,7 +55,7 @@ export const overviewSchema = z
     groupLabel: z
       .string()
       .optional()
-      .describe('Value of server.groupLabel in the service config; unset: the field is unset.'),
+      .describe('server.groupLabel of the service config; absent if it is not configured.'),
     problems: count.describe('Number of current problems of documents.'),
   })
   .describe('All scalers in short form.');

@@ -7,7 +7,10 @@ import { createFleetFeed, type FleetFeed } from './events/fleet-feed.js';
 import { type Fleet, isForwarded } from './fleet/peer-check.js';
 import { refuse } from './pacing/paced.js';
 
-/** The server-sent events of `/api/v1/events`. */
+/**
+ * The server-sent events of `/api/v1/events`: changes of replicas, failures, recommendations and reloads. They are not
+ * Kubernetes Events.
+ */
 export interface EventStreams {
   readonly handle: RequestHandler;
   readonly close: () => void;

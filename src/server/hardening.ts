@@ -65,9 +65,9 @@ const CLUSTER_SUFFIXES = ['.svc', '.svc.cluster.local', '.localhost'] as const;
 
 /**
  * Answers 421 to a request for an unknown host, because of DNS rebinding: a web page can make its own host name resolve
- * to the address of this service, and then read the service like its own site. But it cannot choose the Host header
- * that the browser sends. Accepted are IP addresses, names with a single label (Services, localhost), names of Services
- * that end in `.svc`, and names of the API server.
+ * to the address of this service, and then read the service like its own site. But the page cannot choose the Host
+ * header that the browser sends. The check accepts IP addresses, names with a single label (Services, localhost), names
+ * of Services that end in `.svc`, and names of the API server.
  */
 export function createHostCheck({ allowed, apiServerNames }: HostCheckOptions): RequestHandler {
   return (request, response, next) => {

@@ -127,10 +127,9 @@ const FULL =
 
 /**
  * Serves the requests of `server` with `app`: one at a time for each connection, and with at most `most` connections.
- * If there are as many, a client that sends a request replaces another one: the client that has been without a request
- * for the longest time, otherwise the one that has not read its response for the longest time. So neither kind can
- * block others. (With `maxConnections` of Node.js, the new client would be dropped.) If all connections are busy, the
- * new client gets a 503.
+ * At the limit, a new request evicts the connection that has been idle longest; if none is idle, the one whose client
+ * has not read its response for longest. If all connections are busy, the new client gets a 503, unless it sends a
+ * probe. (With `maxConnections` of Node.js, the new client would be dropped.)
  */
 function guardConnections(server: Server, { app, clock, most, onConnection }: GuardOptions): void {
   const serve = server.listeners('connection');

@@ -107,14 +107,14 @@ function viewServiceProblems(
 
 type PeerStatus = Pick<ServiceStatus, 'replicas' | 'conflicts' | 'lastOutcomes' | 'dataSources' | 'rounds'>;
 
-/** Merges the state of this replica with those of the others by identity; null: the other replica did not answer. */
+/** Merges the states of this replica and of the other replicas by identity; null: the other replica did not answer. */
 export function mergeServices(
   own: ServiceStatus,
   others: ReadonlyMap<string, PeerStatus | null>,
   { isLeading }: { readonly isLeading: boolean },
 ): ServiceStatus {
   const answers = [...others.values()].filter((answer) => answer !== null);
-  // A standby sends no queries and has no rounds, so it shows those of the first other replica.
+  // A standby sends no queries and has no rounds, so it shows the data sources and rounds of the first other replica.
   const [leader = null] = isLeading ? [] : others.values();
   const { dataSources, rounds } = leader ?? own;
   const sources = [own, ...answers].flatMap((answer) => answer.dataSources);
@@ -155,7 +155,7 @@ interface ServicePageParts {
 /** Maximum size of the answer of another replica. 100 problems and conflicts with long messages fit. */
 const MOST_BYTES = 1024 * 1024;
 
-/** Serves the state of the service, with sharding that of all replicas. */
+/** Serves the state of the service; with sharding, the state of all replicas. */
 export function showService(parts: ServicePageParts): RequestHandler {
   const { api, facts, fleet, ask, clock, queued, paced } = parts;
   const viewOwn = (request: Request): Promise<ServiceStatus> =>

@@ -34,9 +34,9 @@ const READY_MS = 1000;
 const GAP_MS = 1000;
 
 /**
- * Merges the events of this replica with those of the other replicas, to each of which it has one connection. The ID of
- * an event contains a position in the events of every replica, so that a client can continue at another replica. If
- * events of a replica may be missing, the feed sends a gap event.
+ * Merges the events of this replica and of the other replicas, over one connection to each of them. The ID of an event
+ * contains a position in the events of every replica, so that a client can continue at another replica. If events of a
+ * replica may be missing, the feed sends a gap event.
  */
 export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
   const { own, fleet, clock } = options;

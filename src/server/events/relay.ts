@@ -75,7 +75,7 @@ export function createRelay(options: RelayOptions): Relay {
     const isGap = message.type === 'gap';
     const isResumed = lastId !== null && !isGap;
     if (!isResumed && message.id === null)
-      throw new PeerError('the event stream does not say where it begins');
+      throw new PeerError('the first message of the event stream has no ID');
     if (!isResumed) restartAt(message.id);
     else if (!isKnown) firstId = lastId;
     isOpen = true;

@@ -24,7 +24,7 @@ export interface PeerAnswer {
 export type AskPeer = (peer: Peer, path: string, identity: Identity) => Promise<PeerAnswer | null>;
 
 const ANSWER_MS = 5000;
-/** Maximum size of an answer. A list has at most about 1 MiB, the snapshot of a scaler with 5,000 pods 2 MB. */
+/** Maximum size of an answer. A list has at most about 1 MiB, and the snapshot of a scaler with 5,000 pods has 2 MB. */
 const MAX_BYTES = 16 * 1024 * 1024;
 /** Maximum number of requests to other replicas at a time, for all clients together. */
 const MAX_REQUESTS = 16;

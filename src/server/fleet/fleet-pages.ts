@@ -104,9 +104,9 @@ function keyOf({ namespace, name }: Row): string {
 
 /**
  * Merges the pages of all replicas; the first one is from this replica. If a replica has more rows than are on its
- * page, the merged page ends at the last row of its page, because the next rows are unknown. A scaler that moves
- * between replicas may be on two pages; the first of these pages is used. `unreachable`: replicas that did not answer,
- * whose scalers are missing; `leader` is then false.
+ * page, the merged page ends at the last row of that page, because the next rows of the replica are unknown. A scaler
+ * that moves between replicas may be on two pages; the first of these pages is used. `unreachable`: replicas that did
+ * not answer, whose scalers are missing; `leader` is then false.
  */
 export function mergePages(
   pages: readonly [ScalerPage & Pick<ScalerList, 'problems'>, ...ScalerPage[]],

@@ -155,7 +155,7 @@ export function encryptResponse(response: ServerResponse, by: SealedBy): void {
   }) as ServerResponse['end'];
 }
 
-/** Converts what pages write, which are strings or bytes in UTF-8. */
+/** Converts a chunk that a page writes: a string, or bytes in UTF-8. */
 function bytesOf(chunk: unknown): Buffer {
   return chunk instanceof Uint8Array ? Buffer.from(chunk) : Buffer.from(String(chunk));
 }

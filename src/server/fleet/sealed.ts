@@ -17,7 +17,7 @@ export interface PeerMessage {
   readonly path: string;
   /** The ID of the last event that was received; null: only new events are requested, or no events at all. */
   readonly lastId: string | null;
-  /** The identity of the client for which the replica asks. */
+  /** The identity of the client whose request the replica forwards. */
   readonly identity: Identity;
 }
 

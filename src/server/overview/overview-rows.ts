@@ -277,7 +277,7 @@ function viewInvalid(
   };
 }
 
-/** Returns the metric that determines the recommendation: of those with the largest proposal, the first one. */
+/** Returns the metric that determines the recommendation: the first metric with the largest proposal. */
 function viewLeadingMetric({ scaler, record }: LedgerEntry): OverviewRow['metric'] {
   const results = record.decision?.metrics ?? [];
   let leading = -1;

@@ -117,7 +117,7 @@ async function readAll(parts: OverviewParts, reading: Reading): Promise<FleetOve
     known !== null && fleet.peers().every(({ identity }) => known.has(replicaHash(identity)));
   const changes = isSameFleet ? await readFleet({ ...parts, fleet }, reading, known) : null;
   const all = changes ?? (await readFleet({ ...parts, fleet }, reading, new Map()));
-  if (all === null) throw new Error('a part without an earlier revision is not complete');
+  if (all === null) throw new Error('a replica returned only changes although no revision was sent');
   return all;
 }
 

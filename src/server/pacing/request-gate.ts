@@ -59,7 +59,7 @@ export class RequestGate extends Duplex {
       this.#hasEnded = true;
       this.#advance();
     });
-    // No handling needed: the response of the current request reports the error.
+    // The error needs no handling here, because the response of the current request reports it.
     socket.on('error', () => this.destroy());
     socket.on('close', () => this.destroy());
     socket.on('timeout', () => this.emit('timeout'));
@@ -98,8 +98,8 @@ export class RequestGate extends Duplex {
 
   override _read(): void {
     this.#isWanted = true;
-    // The stream calls `_read` before it passes on the previous input. Only a microtask later is it known whether the
-    // input was a complete request, in which case `hold` was called.
+    // The stream calls `_read` before it passes on the previous input. A microtask later, it is known whether the input
+    // was a complete request: if so, `hold` was called.
     queueMicrotask(() => this.#advance());
   }
 

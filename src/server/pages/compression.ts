@@ -9,7 +9,7 @@ export function acceptsGzip(request: Request): boolean {
   return request.acceptsEncodings('gzip', 'identity') === 'gzip';
 }
 
-/** Compresses in a thread of libuv. Level 1 is five times as fast as the default, and the result 10 % larger. */
+/** Compresses in a thread of libuv. Level 1 is five times as fast as the default, and the result is 10 % larger. */
 export function gzipFast(body: Buffer): Promise<Buffer> {
   return compress(body, { level: 1 });
 }

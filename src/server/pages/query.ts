@@ -65,7 +65,7 @@ export function readToken(query: Query, list: string): string | null {
   if (text === null) return null;
   const read = Buffer.from(text, 'base64url').toString('utf8');
   const behind = read.slice(list.length + 1);
-  // If encoding it again gives another text, the token was truncated or changed, or is not from this API.
+  // If encoding `behind` again gives another string, the token was truncated or changed, or is not from this API.
   if (text !== '' && writeToken({ list, behind }) === text) return behind;
   throw new BadRequest('continue must be the value of `continue` in the previous page');
 }

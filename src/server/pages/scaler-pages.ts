@@ -77,8 +77,8 @@ export function listScalers(parts: ScalerPageParts): RequestHandler {
 }
 
 /**
- * Returns a page of the list, which starts after the key in `continue`. So scalers may be added and removed between two
- * pages.
+ * Returns a page of the list. The page starts after the key in `continue`, so that scalers may be added and removed
+ * between two pages.
  */
 export function writeScalerPage(
   { ledger, version, isLeading, problems, generationsOf }: ScalerPageParts,
@@ -292,7 +292,8 @@ function keptFrom({ history, record }: LedgerEntry): string {
 }
 
 /**
- * Returns the end of a sentence about since when snapshots are kept, because they are dropped earlier than decisions.
+ * Returns the end of a sentence, which says since when snapshots are kept. Snapshots are dropped earlier than
+ * decisions.
  */
 function keptOn({ archive }: ScalerPageParts, { key, history }: LedgerEntry): string {
   const oldest = history.findLast(({ lastAt }) => archive.read(key, lastAt) !== null);

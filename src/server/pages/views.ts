@@ -163,9 +163,9 @@ export function viewScalerDetail(
 }
 
 /**
- * Returns, for each entry of `history` (newest first), since when the scaler had the state of the entry. For the oldest
- * known state, this is the time of the oldest entry, unless the state is the present one, whose start is known from
- * `stateSince`.
+ * Returns, for each entry of `history` (newest first), since when the scaler had the state of the entry. The oldest
+ * known state starts with the oldest entry. If all entries have the present state, that state may have started earlier,
+ * at `stateSince`.
  */
 export function statesSince(
   history: readonly HistoryEntry[],

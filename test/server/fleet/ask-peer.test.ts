@@ -126,7 +126,7 @@ describe('the events of another replica', () => {
   it.each<[string, Parameters<typeof startPeer>]>([
     ['breaks the connection', [(response) => response.destroy()]],
     ['sends no event stream', [(response) => response.end('ok')]],
-    ['does not say where it begins', [(response) => stream(response, 'event: ready\n\n')]],
+    ['sends a first message without an ID', [(response) => stream(response, 'event: ready\n\n')]],
     ['sends a message of 40 KiB', [(response) => stream(response, 'x'.repeat(40 * 1024))]],
     ['has another key', [(response) => stream(response, 'id: 5-1\n\n'), { keys: [OTHER_KEY] }]],
   ])('report no internal error if the replica %s', async (_, given) => {
