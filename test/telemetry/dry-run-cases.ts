@@ -117,11 +117,11 @@ export const DRY_RUN_CASES: readonly StateCase[] = [
   [
     'a dry run without data of a container',
     'DryRun',
-    'NoData: app/memory: no series',
+    'NoData: app/cpu: no series',
     decided({
       spec: {
         metrics: [
-          { containerResource: { container: 'app', name: 'memory', target: { averageUtilization: 60 } } },
+          { containerResource: { container: 'app', name: 'cpu', target: { averageUtilization: 60 } } },
         ],
       },
       snapshot: NO_SERIES,

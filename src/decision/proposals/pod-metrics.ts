@@ -1,3 +1,4 @@
+import type { Failure } from '../../units/failure.js';
 import { addMilli, type Milli, milliToNumber } from '../../units/quantity.js';
 import { formatInstant } from '../../units/time.js';
 import type { PodGroups, CurrentValue } from '../result/decision.js';
@@ -53,6 +54,14 @@ function proposeFromUsage(metric: PodMetric, pass: FirstPass, context: ProposalC
   const { current, usage, target } = first;
   const arithmetic = { usage, filledUsage, target, pods, keptBy };
   return { proposal, current, ratio, error: null, pods: groups, podReasons: reasons, arithmetic };
+}
+
+/**
+ * Returns why a metric whose query returned no series has no proposal: first the missing requests, which remain when the
+ * series of new pods have come.
+ */
+export function whyNoSeries(metric: PodMetric, failure: Failure, context: ProposalContext): Failure {
+  return { ...failure, message: withCause(requestsOf(metric, context), failure.message) };
 }
 
 function noSample(metric: PodMetric, given: Given): string {

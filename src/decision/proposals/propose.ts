@@ -10,7 +10,7 @@ import {
   proposalContext,
 } from './context.js';
 import { errorSample, judgeSample, type ValueSample } from '../snapshot/judge-sample.js';
-import { proposeFromPods } from './pod-metrics.js';
+import { proposeFromPods, whyNoSeries } from './pod-metrics.js';
 import type { PodFacts } from './settled-pods.js';
 import { stepOnSaturation } from './saturation.js';
 import { inEffect, proposeFromTotal } from './total-metrics.js';
@@ -99,7 +99,9 @@ interface Proposed {
 function proposeOn(spec: MetricSpec, sample: Sample, context: ProposalContext): Proposed {
   const isWatched = spec.type === 'Resource' && spec.saturation !== undefined;
   if (sample.form === 'error') {
-    const proposal = noProposal(sample.failure);
+    const { failure } = sample;
+    const isNoSeries = failure.reason === 'missing' && !isOfTotal(spec);
+    const proposal = noProposal(isNoSeries ? whyNoSeries(spec, failure, context) : failure);
     // If there is no sample, `since` is unknown: usage may have fallen below the limits.
     const { saturation } = context;
     return isWatched && saturation !== undefined

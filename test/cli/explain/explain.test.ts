@@ -371,6 +371,15 @@ describe('explain of a Deployment without requests', () => {
     );
   });
 
+  it('starts with it also before the first series, as at the first decision, whose Event stays', async () => {
+    const samples = [{ error: 'no series belongs to a pod of the target', kind: 'missing' }];
+    const text = await explainSnapshot(cpuSnapshot(83, { pods: ['a', 'b'].map(without), samples }));
+
+    expect(text).toContain(
+      ' cpu: container app requests no cpu (pod a and 1 more); no series belongs to a pod of the target\n',
+    );
+  });
+
   it('says from when on a ready pod counts that was ready for less than the window of 120 s', async () => {
     const young = { startTime: '2025-12-31T23:58:00Z', readyChangedAt: '2025-12-31T23:58:10Z' };
     const samples = [{ at: '2025-12-31T23:59:45Z', windowSeconds: 120, containers: { a: { app: 0.9 } } }];
