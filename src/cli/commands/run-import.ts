@@ -57,8 +57,8 @@ type Known = Omit<ImportContext, 'sources'>;
 
 /**
  * Runs `import`: converts autoscalers and prints scaler documents. For each part that is not converted, prints a line
- * on standard error. Returns 1 if an object cannot be read or converted; with `strict`, also if such a line was
- * printed.
+ * on standard error. Returns 1 if an object cannot be read or converted, or if there is no document; with `strict`,
+ * also if such a line was printed.
  */
 export async function runImport(options: ImportOptions, io: CommandIo): Promise<ExitCode> {
   const { strict: isStrict = false, live: isLive = false, config, prometheus, url } = options;
@@ -75,7 +75,8 @@ export async function runImport(options: ImportOptions, io: CommandIo): Promise<
     for (const line of await compareLive(written, options, io)) io.stderr.write(`${nameProgram(line, io)}\n`);
   if (imported.objects.length === 0 && problems.length === 0)
     io.stderr.write(`promscaler: ${nothingFound(imported)}\n`);
-  const isComplete = written.length > 0 && written.length === imported.objects.length;
+  const wanted = imported.objects.filter(({ madeFrom }) => isStrict || madeFrom === undefined);
+  const isComplete = written.length > 0 && written.length === wanted.length;
   return isComplete && problems.every(({ severity }) => severity === 'warning') ? 0 : 1;
 }
 
@@ -108,10 +109,10 @@ function isWritten({ text, remarks }: ImportedManifest, isStrict: boolean): bool
 }
 
 function writeRemarks(object: ImportedManifest, isStrict: boolean, io: CommandIo): void {
-  const { file, label, remarks, text } = object;
+  const { file, label, remarks, text, madeFrom } = object;
   const lines = remarks.filter(({ kind }) => kind === 'loss').map((remark) => remarkLine(label, remark));
   for (const line of lines) io.stderr.write(`${file}: ${nameProgram(line, io)}\n`);
-  if (isWritten(object, isStrict)) return;
+  if (isWritten(object, isStrict) || madeFrom !== undefined) return;
   const why = text === null ? '' : ', because --strict requires a complete conversion';
   io.stderr.write(`${file}: ${label}: not imported${why}\n`);
 }

@@ -64,6 +64,21 @@ describe('import', () => {
     );
   });
 
+  it('skips an HPA that KEDA created with one note, and fails only without another document or with --strict', async () => {
+    const owner = '{ apiVersion: keda.sh/v1alpha1, kind: ScaledObject, name: worker, controller: true }';
+    const ofKeda = hpa('keda').replace('shop }', `shop, ownerReferences: [${owner}] }`);
+    const ran = await runImport(['-'], `${hpa('a')}---\n${ofKeda}`);
+    const strict = await runImport(['-', '--strict'], `${hpa('a')}---\n${ofKeda}`);
+    const alone = await runImport(['-'], ofKeda);
+
+    const stderr =
+      '-: HPA shop/keda is not imported: KEDA created it from ScaledObject shop/worker. Import the ScaledObject instead: kubectl get scaledobjects -A -o yaml\n';
+    expect(ran).toMatchObject({ exitCode: 0, stderr });
+    expect(namesIn(ran)).toEqual(['a']);
+    expect(strict).toMatchObject({ exitCode: 1, stderr });
+    expect(alone).toMatchObject({ exitCode: 1, stdout: '', stderr });
+  });
+
   it('reads files, directories and standard input in their order', async () => {
     const cwd = folderOf({
       'x/b.yaml': hpa('b'),
