@@ -74,7 +74,7 @@ const REVIEWS = '/apis/authorization.k8s.io/v1/';
 const ACCESS_REVIEWS = `${REVIEWS}subjectaccessreviews`;
 const TOKEN_REVIEWS = '/apis/authentication.k8s.io/v1/tokenreviews';
 
-/** Answers probes, which need no token; null: the path is not that of a probe. */
+/** Answers probes, which need no token; null: the path is not the path of a probe. */
 function answerProbe({ address }: Pick<ApiRequest, 'address'>): Reply | null {
   const path = address.pathname.replace(/\/$/, '');
   return PROBES.includes(path) ? { code: 200, body: 'ok' } : null;
@@ -82,7 +82,7 @@ function answerProbe({ address }: Pick<ApiRequest, 'address'>): Reply | null {
 
 /**
  * An OpenAPI v2 document without definitions, as protobuf (field 1: `2.0`). kubectl requests it to apply a List.
- * kubectl validates only kinds that the document defines, so it validates none.
+ * kubectl validates only kinds that the document defines, so that it validates no kind.
  */
 const OPENAPI_V2 = '\n\u00032.0';
 

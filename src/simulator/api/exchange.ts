@@ -24,7 +24,10 @@ export interface ApiRequest {
   readonly host: string;
   readonly authorization: string | undefined;
   readonly sent: Sent;
-  /** The request for a resource; null: the path is not the path of a resource, but for example of discovery. */
+  /**
+   * The request for a resource; null: the path is not the path of a resource, for example because it is a discovery
+   * path.
+   */
   readonly parsed: ResourceRequest | null;
 }
 

@@ -7,8 +7,8 @@ interface Capacity {
 }
 
 /**
- * The counters of an imaginary pod that is ready since the start of the simulation. The counters of a real pod are the
- * difference between their values at two times.
+ * The counters of an imaginary pod that has been ready since the start of the simulation. The counters of a real pod
+ * increase by the same amounts while the pod is ready.
  */
 export interface PodTotals {
   readonly cpuSeconds: number;

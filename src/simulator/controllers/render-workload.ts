@@ -13,7 +13,8 @@ interface Counts {
 }
 
 /**
- * Counts the pods that are not terminating: all (`living`), those of `revision` (`current`), and those that are ready.
+ * Counts the pods that are not terminating: all of them (`living`), the pods of `revision` (`current`), and the ready
+ * pods.
  */
 export function countPods(pods: readonly PodState[], revision: string, now: Instant): Counts {
   const living = pods.filter((pod) => pod.deletedAt === null);

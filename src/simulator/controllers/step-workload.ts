@@ -195,7 +195,7 @@ export interface PodState {
   readonly goneAt: number;
   /** Whether the pod is unready even after `readyAt`. */
   readonly isBroken: boolean;
-  /** Of otherwise equal pods, the one with the lowest cost is deleted first. */
+  /** Among otherwise equal pods, the pod with the lowest cost is deleted first. */
   readonly deletionCost: number;
 }
 

@@ -53,7 +53,7 @@ export class Writer {
     if (stored === null && (owner === null || pod.deletedAt !== null)) return;
     this.#podCount += 1;
     const serial = this.#podCount;
-    // Without an owner, which was deleted, the pod is stored already, and `renderPod` keeps its metadata.
+    // If the owner was deleted, the stored pod is used, whose metadata `renderPod` keeps.
     const named = owner ?? stored;
     if (named === null) return;
     const template = owner === null ? { spec: stored?.['spec'] } : templateOf(owner);
@@ -152,7 +152,7 @@ export class Writer {
     const from = numberAt(before ?? undefined, 'spec', 'replicas') ?? 0;
     const to = numberAt(after, 'spec', 'replicas') ?? 0;
     const hash = hashOf(after);
-    // No event for a workload that exists from the start, because it was scaled before the simulation began.
+    // A workload that exists from the start gets no event, because it was scaled before the simulation began.
     const isOld = before === null && runtime.pods.some((pod) => pod.revision === hash && pod.createdAt < now);
     if (from === to || runtime.object === null || isOld) return;
     recordEvent(this.#context, runtime.object, {

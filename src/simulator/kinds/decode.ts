@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, isList, isObject } from './json.js';
 import type { Field, ListType, ObjectType, ScalarType, Type } from './type.js';
 
-/** Thrown if a value has the wrong type for its field. The message is that of the real server. */
+/** Thrown if a value has the wrong type for its field. The message is the same as in the real server. */
 export class DecodeError extends Error {
   override name = 'DecodeError';
 }

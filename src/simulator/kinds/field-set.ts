@@ -29,7 +29,7 @@ export function fieldChanges(type: Type, before: JsonObject, after: JsonObject):
 export function fieldsOf(type: Type, value: JsonObject): FieldSet {
   const fields = new Set<string>();
   collect(type, ownable(value), '', fields, 'configured');
-  // `metadata` itself has no owner, only its fields have.
+  // `metadata` itself has no owner, only its fields have owners.
   fields.delete('f:metadata');
   return fields;
 }

@@ -22,7 +22,10 @@ export function storedType(resource: Resource): Type {
 /** Empty objects by type, because each write and each bookmark needs one. */
 const EMPTY = new WeakMap<ObjectType, JsonObject>();
 
-/** Returns an object without values, with the fields that are always written. Default: in the stored version. */
+/**
+ * Returns an object with only the fields that are always written. `apiVersion`: its version; default: the stored
+ * version.
+ */
 export function emptyObject(resource: Resource, apiVersion = resource.storedAs): JsonObject {
   const type = knownType(apiVersion, resource.kind);
   if (type === null) return { metadata: {} };

@@ -19,7 +19,7 @@ export interface Resource {
    * Key of the objects in the store: `GROUP/PLURAL`. Several versions or groups of a resource may share their objects.
    */
   readonly storage: string;
-  /** apiVersion of the stored objects, which may differ from that of the resource. */
+  /** apiVersion of the stored objects, which may differ from the apiVersion of the resource. */
   readonly storedAs: string;
   /** The structural schema of the CustomResourceDefinition; null: the resource is built in. */
   readonly schema: JsonObject | null;

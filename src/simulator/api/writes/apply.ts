@@ -114,7 +114,8 @@ function removeFields(type: Type, value: Json, gone: FieldSet, path: string): Js
 }
 
 /**
- * Throws 400 if an apply configuration lacks apiVersion or kind, has those of another resource, or has `managedFields`.
+ * Throws 400 if an apply configuration has no apiVersion or kind, has the apiVersion or kind of another resource, or
+ * has `managedFields`.
  */
 export function checkConfiguration(
   configuration: JsonObject,

@@ -173,7 +173,7 @@ function changed(
   const read = readObject(resource, { ...wanted, apiVersion, kind }, reading);
   if (reading.arrival === 'body') requireVersion(target, read);
   checkPreconditions(target, current, read);
-  // A write without changes must not set defaults. The simulated controllers store objects without them.
+  // A write without changes must not set defaults, because the simulated controllers store objects without defaults.
   if (sameJson(shown, wanted)) return current;
   return prepare(resource, merge(current, read, target), current, reading);
 }
