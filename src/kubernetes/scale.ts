@@ -162,7 +162,7 @@ export function createOwnWrites(clock: Clock): OwnWrites {
       writes.set(key, { resourceVersion, atMs });
     },
     isAheadOf: (namespace, ref, watchedVersion) => {
-      // For speed: the map is nearly always empty, so no key has to be built.
+      // Returns before a key is built, because the map is nearly always empty.
       if (writes.size === 0) return false;
       const key = targetKey(namespace, ref);
       const write = writes.get(key);

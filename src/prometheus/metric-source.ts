@@ -12,7 +12,7 @@ import { createRoundPlanner, type Plan } from './queries/plan-round.js';
 import { sendRound } from './queries/round.js';
 
 export interface MetricSource {
-  /** Compiles the queries of these scalers and forgets those of other scalers. Yields to the event loop every 20 ms. */
+  /** Compiles the queries of these scalers and forgets other queries. Yields to the event loop every 20 ms. */
   readonly setScalers: (scalers: readonly Scaler[]) => void;
   /**
    * Sends each distinct query of the due scalers once, before the next round begins and within the limits of the data

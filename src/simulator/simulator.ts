@@ -39,7 +39,7 @@ export interface SimulatorOptions {
   /** Port of the exporters. Default: any free port. */
   readonly exporterPort?: number;
   readonly workloads?: readonly WorkloadOptions[];
-  /** Namespaces besides `default`, `kube-system` and those of the workloads. */
+  /** Namespaces besides `default`, `kube-system` and the namespaces of the workloads. */
   readonly namespaces?: readonly string[];
   readonly rbac?: Rbac;
   /** A number from 0 to below 1 that determines random names and uids. Default: `clock.random()`. */

@@ -6,7 +6,7 @@ import type { WatchedObject } from '../watch/object-store.js';
 import type { ClusterPod, PodTrouble } from '../api/types.js';
 
 /**
- * The cost of deleting a pod: among ready pods, the ReplicaSet controller first deletes the one with the lowest cost.
+ * The cost of deleting a pod: among ready pods, the ReplicaSet controller first deletes the pod with the lowest cost.
  */
 export const COST_ANNOTATION = 'controller.kubernetes.io/pod-deletion-cost';
 

@@ -28,7 +28,7 @@ const BUDGETS: Readonly<Record<Lane, LaneBudget>> = {
   // Unlimited, because each watch occupies a connection: beyond a limit, a watch would wait forever.
   watch: { sockets: Number.POSITIVE_INFINITY, perSecond: 20, burst: 40 },
   events: { sockets: 2, perSecond: 20, burst: 40 },
-  // Not part of `write`: a PATCH of replicas must not wait for a hundred pod deletion costs.
+  // A separate lane, because a PATCH of replicas must not wait for a hundred pod deletion costs.
   costs: { sockets: 10, perSecond: 50, burst: 100 },
   // When a data source fails, the conditions of 10,000 Scaler objects change at once, and writing them takes 40 s.
   // While the server is slow or rejects requests, the status writer sends fewer at once.

@@ -175,7 +175,7 @@ class Pruner {
     return byte;
   }
 
-  /** Skips a value. Not recursive, because a value may be nested deeply. */
+  /** Skips a value without recursion, because a value may be nested deeply. */
   #skip(): boolean {
     const bytes = this.#bytes;
     const end = this.#end;

@@ -37,7 +37,7 @@ interface KnownMap extends Pick<StateMap, 'resourceVersion' | 'createdAt'> {
 
 interface Writing<W extends BucketWrite> {
   readonly writes: readonly W[];
-  /** Entries besides those of `writes` that the PATCH in flight changes; null: it removes the entry. */
+  /** Entries that the PATCH in flight changes besides the entries of `writes`; null: it removes the entry. */
   readonly others: ReadonlyMap<string, string | null>;
   readonly conflicts: number;
   readonly endMs: number;

@@ -4,8 +4,8 @@ import { type Instant, secondsBetween } from '../../units/time.js';
 /** Limits the events of an entry, which must stay within 4 KiB. If there are more, events are merged. */
 const MAX_EVENTS = 64;
 /**
- * Maximum number of other times of an event, which gets one whenever the clock is set. If there are more, the
- * earliest and the last ones are kept.
+ * Maximum number of other times of an event. An event gets another time whenever the clock is set. If there are more,
+ * the earliest time and the last times are kept.
  */
 const MAX_OTHER_TIMES = 4;
 /**

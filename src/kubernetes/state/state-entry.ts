@@ -77,7 +77,7 @@ const CLOCK_SKEW_SECONDS = 60;
 const MAX_METRIC_KEY = 64;
 /** Limits the failing metrics that are stored. After a restart, the fallback of the omitted metrics starts late. */
 const MAX_FAILING = 16;
-/** Limits the measured capacities that are stored. After a restart, the omitted ones are measured again. */
+/** Limits the measured capacities that are stored. After a restart, the omitted capacities are measured again. */
 const MAX_CAPACITIES = 8;
 /**
  * The newest version of an entry. An entry has the lowest version that can express it, so that an earlier release can

@@ -171,7 +171,7 @@ export async function listNotOlder<T>(
       // `bad_answer`: a list that is too large for one response may succeed in pages.
       if (error.kind === 'gone' || error.kind === 'invalid' || error.kind === 'bad_answer') break;
       if (!isTooLarge(error)) throw error;
-      // With a `Retry-After`, the transport has already retried.
+      // If the response had a `Retry-After`, the transport has already retried.
       if (error.retryAfterSeconds !== null) break;
       if (attempt < TOO_LARGE_ATTEMPTS) await sleep(clock, TOO_LARGE_RETRY_SECONDS * 1000, listing.signal);
     }
@@ -246,7 +246,7 @@ function weigh(value: unknown): number {
   if (Array.isArray(value))
     for (const element of value as readonly unknown[]) characters += weigh(element) + 1;
   else {
-    // Not `Object.entries`, which would create an array for each object of each pod.
+    // `Object.entries` would create an array for each object of each pod.
     const members = value as JsonObject;
     for (const name in members) characters += name.length + 4 + weigh(members[name]);
   }

@@ -73,8 +73,8 @@ function readAnswerData(http: HttpAnswer): { readonly data: Json; readonly why: 
 }
 
 /**
- * Returns whether a response with this status contains the whole result of the query. With status 203, it does: a proxy
- * has changed the response. With status 206, it contains only a part of the series.
+ * Returns whether a response with this status contains the whole result of the query. This is also true for 203 (a
+ * proxy has changed the response), but not for 206 (partial content).
  */
 export function isWholeAnswer(status: number): boolean {
   return status === 200 || status === 203;

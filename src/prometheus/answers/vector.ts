@@ -159,8 +159,8 @@ class VectorReader {
   }
 
   /**
-   * Skips the next labels in the answer if they equal those of one of the next known rows. Returns this row; otherwise
-   * -1.
+   * Skips the next labels in the answer if they equal the labels of one of the next known rows. Returns this row;
+   * otherwise -1.
    */
   #skipKnown(): number {
     const known = this.#known;

@@ -34,7 +34,7 @@ export interface UrlClient {
 }
 
 /**
- * The number of series whose labels equaled those of the last answer to the same query (`known`), and of the series
+ * The number of series whose labels were the same as in the last answer to the same query (`known`), and of series
  * whose labels had to be parsed (`read`).
  */
 export interface SeriesCounts {

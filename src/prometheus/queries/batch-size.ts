@@ -17,8 +17,8 @@ const WAITED = 1.1;
 /** After a query was rejected for its size, twice as many workloads are tried again after this number of rounds. */
 const REJECTED_ROUNDS = 20;
 /**
- * The time limit of the engine may be shorter than that of promscaler. The assumed limit grows by this factor in each
- * round until a query times out.
+ * The time limit of the engine may be shorter than the time limit of promscaler. The assumed limit grows by this factor
+ * in each round until a query times out.
  */
 const LIMIT_GROWTH = 1.2;
 
@@ -179,7 +179,7 @@ export function createLanes(): Lanes {
   const waiting: (() => void)[] = [];
   const fill = (): void => {
     while (running < most && waiting.length > 0) {
-      // Each round starts with another query: otherwise a round that is too short would always miss the same ones.
+      // Each round starts with another query: otherwise a round that is too short would always miss the same queries.
       const [next] = waiting.splice(offset % waiting.length, 1);
       running += 1;
       next?.();

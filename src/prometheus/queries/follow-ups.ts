@@ -14,7 +14,7 @@ import { type TotalLoad, totalLoad, windowOfMetric } from './total-load.js';
 export interface FollowUps {
   /**
    * Returns the answer to the query that ranks the pods of a due scaler; null: its document has no such query. The
-   * query is sent after those of the metrics, and the round does not wait for it. Never rejects.
+   * query is sent after the queries of the metrics, and the round does not wait for its answer. Never rejects.
    */
   readonly ranking: (scaler: Scaler) => Promise<Answer | null>;
   /**

@@ -155,7 +155,7 @@ function usersOfWindow(config: SourceConfig, scalers: Iterable<Scaler>): readonl
   return users;
 }
 
-/** Returns `READ_WORKLOADS` workloads that are evenly spread over the list. Each reading selects different ones. */
+/** Returns `READ_WORKLOADS` workloads that are evenly spread over the list. Each reading selects other workloads. */
 function someOf(users: readonly WindowUser[], reading: number): readonly WindowUser[] {
   const step = Math.max(1, Math.floor(users.length / READ_WORKLOADS));
   return users.filter((_, index) => index % step === reading % step).slice(0, READ_WORKLOADS);

@@ -211,7 +211,8 @@ export function createMergedQuery(parts: {
       if (now - failedAt > APART_ROUNDS) release([member]);
       if (!members.has(member) || kind === 'apart' || now - failedAt > APART_ROUNDS || sets.has(set))
         continue;
-      // Members that are known to fail are queried again rarely, and leave half of the budget for finding new ones.
+      // Members that are known to fail are queried again rarely, and only while more than half of the budget is left:
+      // the rest is for finding other members that fail.
       if (own !== null && (now - aloneAt <= APART_ROUNDS || budget.left <= SPLITS_PER_NAMESPACE / 2))
         continue;
       const isSlow = SLOW_KINDS.has(kind);

@@ -28,7 +28,7 @@ export interface Plan {
 
 type Sources = ReadonlyMap<string, SourceConfig>;
 
-/** The kinds are those of `CompiledQuery`. */
+/** Has the same kinds as `CompiledQuery`. */
 export type PlannedQuery =
   | {
       readonly kind: 'alone';
@@ -61,7 +61,7 @@ export type PlannedQuery =
 export type PlannedQueryOf<K extends PlannedQuery['kind']> = Extract<PlannedQuery, { readonly kind: K }>;
 
 export interface RoundPlanner {
-  /** Compiles the queries of these scalers and forgets those of other scalers. Yields to the event loop every 20 ms. */
+  /** Compiles the queries of these scalers and forgets other queries. Yields to the event loop every 20 ms. */
   readonly compile: (scalers: readonly Scaler[], sources: Sources) => Promise<void>;
   /**
    * Returns the plan for scalers with the same sync period. It is the same object as long as the scalers and the

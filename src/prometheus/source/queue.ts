@@ -90,10 +90,10 @@ const CLEAN_MS = 60_000;
 /**
  * Runs at most `maxConcurrentQueries` queries of the data source at a time. The others wait for a slot (see
  * `createFairSlots`). An overloaded source is queried again within the round.
- * While the source answers no queries at all, only one query is sent in each round, and the others wait for its result.
- * If it fails, the others fail without being sent. If it is answered, the others are sent, so that no round is lost
- * after the source has recovered. This query is the one that was answered fastest in the last round with answers,
- * because other queries may fail for other reasons.
+ * While the source answers no queries at all, each round first sends one query, the probe, and the others wait for its
+ * result. If the probe fails, the others fail without being sent. If it is answered, the others are sent, so that no
+ * round is lost after the source has recovered. The probe is the query that was answered fastest in the last round with
+ * answers, because other queries may fail for other reasons.
  */
 export function createQueryQueue(parts: {
   readonly config: SourceConfig;

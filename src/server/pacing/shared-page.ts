@@ -87,7 +87,10 @@ export function createSharedPage(options: SharedPageOptions): RequestHandler {
 interface PageQueue {
   /** Returns a page that is rendered as background work. `page` must respond synchronously. */
   readonly queued: (page: RequestHandler) => RequestHandler;
-  /** Calls `send` as background work, unless the client has disconnected. For large pages that are already rendered. */
+  /**
+   * Calls `send`, which sends a large page that is already rendered, as background work unless the client has
+   * disconnected.
+   */
   readonly queue: (response: Response, send: () => void) => void;
 }
 

@@ -29,7 +29,7 @@ interface LongHistoryParts {
   readonly recent: RequestHandler;
 }
 
-/** Serves the history in memory or, for `source=prometheus`, the one in Prometheus. */
+/** Serves the history in memory or, for `source=prometheus`, the history in Prometheus. */
 export function showAnyHistory(parts: LongHistoryParts): RequestHandler {
   const { history, clock, queued, recent } = parts;
   return (request, response, next) => {

@@ -44,9 +44,9 @@ export function getObject({ store }: ApiContext, request: ResourceRequest): Kube
 }
 
 /**
- * Returns a page of at most `limit` items. All pages of a list are from the same revision: the current one or, with
- * `resourceVersionMatch=Exact`, the one in `resourceVersion`. Throws 410 if the history does not reach back to the
- * revision, and 504 if the revision does not exist yet.
+ * Returns a page of at most `limit` items. All pages of a list are from the same revision: the current revision or,
+ * with `resourceVersionMatch=Exact`, the revision in `resourceVersion`. Throws 410 if the history does not reach back
+ * to the revision, and 504 if the revision does not exist yet.
  */
 export function listObjects(context: ApiContext, request: ResourceRequest): Page {
   const { query, resource, namespace } = request;
