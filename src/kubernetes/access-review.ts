@@ -19,7 +19,7 @@ export interface AccessQuestion {
 const DEADLINE_MS = 5000;
 
 /**
- * Returns the questions that are denied to the account of the transport. Every account may create these reviews.
+ * Returns the permissions that the account of the transport does not have. Every account may create these reviews.
  * Throws `KubernetesError`.
  */
 export async function findDenied(

@@ -89,8 +89,8 @@ export async function listHpas(
 }
 
 /**
- * Returns whether a failure of the first list means that a namespace has no HPAs: they are forbidden or not served.
- * After any other failure there may be HPAs, so nothing is patched. Source: reliability.md, section 1.
+ * Returns whether a failure of the first list means that a namespace has no HPAs: listing HPAs is forbidden, or they
+ * are not served. After any other failure there may be HPAs, so nothing is patched. Source: reliability.md, section 1.
  */
 export function meansNoHpas({ kind }: KubernetesError): boolean {
   return kind === 'forbidden' || kind === 'not_found';

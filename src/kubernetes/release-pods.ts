@@ -19,7 +19,7 @@ interface ReleasePodsOptions {
 
 /**
  * Interval between two lists of pods. It is shorter than any lease duration: a process whose pod was deleted notices
- * that before another process takes over.
+ * the deletion before another process takes over.
  */
 const REREAD_MS = 8000;
 const FORBIDDEN_MS = 60_000;

@@ -261,7 +261,7 @@ function addReplicas(lines: Lines, { kind, namespace, name, object }: Runtime): 
 function addPod(lines: Lines, { namespace, object, written }: Runtime, pod: PodState): void {
   const base = `namespace="${namespace}",pod="${pod.name}"`;
   add(lines, 'kube_pod_created', base, pod.createdAt / 1000);
-  // Initial pods were created as ready pods, so they have no such time.
+  // Initial pods were created as ready pods, so they have no ready time.
   if (written.get(pod.name) === 'ready' && pod.readyAt > pod.createdAt)
     add(lines, 'kube_pod_status_ready_time', base, pod.readyAt / 1000);
   for (const container of listAt(objectAt(object ?? undefined, 'spec', 'template'), 'spec', 'containers')) {

@@ -32,7 +32,9 @@ export interface ExecConfig {
   readonly installHint: string | null;
 }
 
-/** Returns the plugin of a user, or a string why it is invalid. Paths are relative to the kubeconfig `file`. */
+/**
+ * Returns the plugin of a user, or a string that says why it is invalid. Paths are relative to the kubeconfig `file`.
+ */
 export function readExec(value: z.infer<typeof EXEC>, file: string): ExecConfig | string {
   const { command = null, args, env, interactiveMode, provideClusterInfo, installHint } = value;
   if (command === null || command === '') return 'exec has no command';

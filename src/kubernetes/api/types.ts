@@ -209,7 +209,7 @@ export class MissingTargetError extends KubernetesError {
     this.#doing = doing;
   }
 
-  /** Returns the message, to which it adds what a scaler knows about its target. */
+  /** Returns the message, extended by what a scaler knows about its target. */
   describe(known: Pick<TargetFailure, 'suggestion'> & { readonly isDeleted: boolean }): string {
     return new MissingTargetError(this.#doing, known).message;
   }

@@ -45,9 +45,9 @@ const REQUIREMENT =
   /^\s*(?:(!)\s*([\w./-]+)|([\w./-]+)(?:\s*(==|=|!=)(?:\s*([\w.-]+))?|\s*(in|notin)\s*\(([\w.,\s-]*)\))?)\s*(?:,|$)/;
 
 /**
- * Parses a selector as text (`app=web,tier in (a, b),!canary`), as in `status.selector` of a `/scale`; empty for an
- * empty text. Null: it is invalid, or has `<` or `>`, which selectors of workloads cannot contain. Source: apimachinery
- * pkg/labels/selector.go, Parse.
+ * Parses a selector string (`app=web,tier in (a, b),!canary`), as in `status.selector` of a `/scale`; empty for an
+ * empty string. Null: it is invalid, or has `<` or `>`, which selectors of workloads cannot contain. Source:
+ * apimachinery pkg/labels/selector.go, Parse.
  */
 export function parseSelector(text: string): LabelSelector | null {
   const requirements: LabelRequirement[] = [];

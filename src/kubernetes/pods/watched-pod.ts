@@ -113,7 +113,7 @@ function cpuLimit(spec: JsonObject | null): Milli | undefined {
   return limits.includes(undefined) || sum <= 0n ? undefined : sum;
 }
 
-/** Returns a function that replaces a value by the first equal one that it has seen. */
+/** Returns a function that replaces a value by the first equal value that the function has seen. */
 function createPool<T>(keyOf: (value: T) => string): (value: T) => T {
   const pool = new Map<string, T>();
   return (value) => share(pool, keyOf(value), () => value);

@@ -298,7 +298,7 @@ function readAnswer(request: KubernetesRequest, exchange: Exchange): JsonObject 
 
 /**
  * Parses the body of a 2xx response. Throws `bad_answer` if the content is partial, or if the body is not a single
- * object within the bounds. If `fields` is set, returns only these.
+ * object within the bounds. If `fields` is set, returns only these fields.
  */
 function parseAnswer(request: KubernetesRequest, status: number, body: Buffer): JsonObject {
   const fail = (why: string): KubernetesError =>

@@ -143,7 +143,7 @@ interface QueuedWrite extends BucketWrite {
 interface WriteQueue {
   /** Adds a write to the next batch: the writes of this tick, or all writes until the end of the current batch. */
   readonly put: (write: BucketWrite) => Promise<PutResult>;
-  /** Writes together with the next `put`, or after 5 s. A later call for the same key replaces this one. */
+  /** Writes together with the next `put`, or after 5 s. A later call for the same key replaces this write. */
   readonly putLater: (write: BucketWrite) => void;
   readonly flush: () => Promise<void>;
 }

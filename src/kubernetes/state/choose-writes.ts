@@ -209,7 +209,10 @@ function entryBytes(key: string, text: string): number {
   return Buffer.byteLength(key) + Buffer.byteLength(text);
 }
 
-/** Returns whether `leanEntry` would remove nothing. Parsing all entries for this would take 10 ms for each write. */
+/**
+ * Returns whether `leanEntry` would remove nothing. Calling `leanEntry` to find this out would take 10 ms for each
+ * write, because it parses all entries.
+ */
 function isLean({ failingSince, forecast, capacities, scaleEvents }: StoredEntry): boolean {
   return (
     failingSince.size === 0 &&

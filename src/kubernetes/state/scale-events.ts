@@ -88,8 +88,8 @@ function otherTimes(at: Instant, times: readonly Instant[]): readonly Instant[] 
 }
 
 /**
- * Returns the other times to store. Omits the time of the intent, less than 5 s before the event, because only the
- * process that made the change knows it.
+ * Returns the other times to store. Omits the time of the intent, which is less than 5 s before the event, because only
+ * the process that made the change knows it.
  */
 export function storedTimesOf({ at, alsoAt = [] }: ScaleEvent): readonly Instant[] {
   return alsoAt.filter((time) => time > at || secondsBetween(time, at) >= INTENT_SECONDS);

@@ -183,7 +183,9 @@ function tooLong({ namespace, name }: ScalerName): string {
   return `${namespace}.${name} is too long for a ConfigMap key (at most 253 characters): state is not persisted. Use a shorter name`;
 }
 
-/** Returns whether `term` began after `than`, according to their `leaseTransitions`. False if one of them has none. */
+/**
+ * Returns whether `term` began after `than`, according to their `leaseTransitions`. False if one of the terms has none.
+ */
 function isLaterTerm(term: string, than: string): boolean {
   const [a, b] = [transitionsOf(term), transitionsOf(than)];
   return a !== null && b !== null && a > b;

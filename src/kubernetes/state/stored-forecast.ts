@@ -24,7 +24,7 @@ const podSeconds = z.int().min(0);
 const MOST_LISTED = 48;
 /**
  * Bytes of a raise in version 7: two for the minutes between its start and `at`, one for the level of the pod-seconds
- * added, and one for those prevented.
+ * added, and one for the level of the pod-seconds prevented.
  */
 const RAISE_BYTES = 4;
 const HIGHEST_MINUTES = 0xffff;
@@ -49,7 +49,7 @@ export const forecastSchema = z.strictObject({
     .max(PARTS),
   /**
    * For each raise: the minute since 1970 in which it began, then the pod-seconds added and prevented. Version 5 added
-   * them; version 7 has more of them, as base64url.
+   * the raises; version 7 allows more raises, as base64url.
    */
   raises: z
     .union([

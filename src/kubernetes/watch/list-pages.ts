@@ -122,7 +122,7 @@ function createPageSource<T>(
     // At most one page is requested ahead: with a slow consumer, more would fill the memory.
     if (ahead !== null || token === null || tokens.has(token)) return;
     const page = send(token);
-    // Prevents an unhandled rejection if the page before this one fails, so that no code awaits this one.
+    // Prevents an unhandled rejection: if the previous page fails, no code awaits this page.
     page.catch(() => undefined);
     ahead = { token, page };
   };

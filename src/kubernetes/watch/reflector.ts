@@ -23,8 +23,8 @@ export interface Reflector {
   /** Returns whether the first list is arriving, which means that its last page is at most 5 s old. */
   readonly isListing: () => boolean;
   /**
-   * Returns the seconds since the last event, bookmark or completed list: the maximum of the monotonic and the wall
-   * clock. Infinite before the first list.
+   * Returns the seconds since the last event, bookmark or completed list, by the monotonic clock or by the wall clock,
+   * whichever shows more. Infinite before the first list.
    */
   readonly ageSeconds: () => number;
   /**

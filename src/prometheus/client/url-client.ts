@@ -110,7 +110,7 @@ export function createUrlClient(
     const reading = isWhole
       ? readVector(bytes, known, { series: limits.series, items: limits.json.items })
       : null;
-    // Any other answer has no additional members, so it is not from VictoriaMetrics.
+    // An answer in the plain form without additional members is not from VictoriaMetrics.
     const mayBeOther = reading === null || reading.rest !== null;
     if (mayBeOther && engine.config().ifVictoriaMetrics !== null && isVictoriaMetricsAnswer(bytes))
       engine.recognize();
@@ -169,9 +169,9 @@ interface Silence {
 }
 
 /**
- * A server may throttle the queries of one namespace, for example because they are expensive, or the queries of a
- * tenant. Queries of other namespaces are still sent, unless the server also throttles a second namespace or a query
- * that several namespaces share.
+ * A server may throttle the expensive queries of one namespace, or the queries of one tenant. Queries of other
+ * namespaces are still sent, unless the server also throttles a second namespace or a query that several namespaces
+ * share.
  */
 function createSilence(clock: Clock): Silence {
   const byNamespace = new Map<string, { readonly untilMs: number; readonly reason: FailureReason }>();

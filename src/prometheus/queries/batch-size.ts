@@ -33,10 +33,10 @@ interface TimedQuery {
 /**
  * Learns how many workloads one query may contain.
  * A query costs the engine a fixed time and a time for each workload, so the largest queries give the most values per
- * second of engine time. The number is lowered only if queries of this size time out and a smaller one is answered
+ * second of engine time. The number is lowered only if queries of this size time out and a smaller query is answered
  * later (`createMergedQuery` sends the halves), because an overloaded engine needs even longer for more and smaller
- * queries. For each size only the fastest answer of a round counts, because the others have waited in a queue. An
- * overload of the source does not count.
+ * queries. For each size only the fastest answer of a round counts, because the others have waited in a queue. Queries
+ * that fail because the source is overloaded do not count.
  */
 export interface BatchSize {
   /** Applies the results of the last round. */

@@ -7,7 +7,7 @@ import type { TimedAnswer } from '../source/queue.js';
  * One query for several members (workloads or namespaces). Each member gets the answer that its own query would get.
  */
 export interface MergedQuery {
-  /** Sends the query. Maps each of `members` to its answer. No answer is rejected. */
+  /** Sends the query. Maps each of `members` to its answer. No promise is rejected. */
   readonly sendLists: (
     /** The caller passes the same map object as in the last round if the members are the same. */
     members: ReadonlyMap<string, unknown>,

@@ -33,8 +33,8 @@ const LOWERED_ROUNDS = 20;
 const KEPT_EXCESS = 1.2;
 
 /**
- * The number of series that is assumed before the first answer: 10 pods with 2 containers. One query for all pods could
- * be too large.
+ * The number of series of a scaler that is assumed before the first answer: 10 pods with 2 containers. One query for
+ * all pods could be too large.
  */
 const SERIES_PER_SCALER = 20;
 

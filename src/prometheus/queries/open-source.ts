@@ -74,7 +74,10 @@ export interface HistorySource {
   ) => Promise<RangeAnswer>;
 }
 
-/** Limits an answer to a range query. The load of a day takes 6 kB, a part of a history 100 kB for each series. */
+/**
+ * Limits an answer to a range query. The load of a day takes 6 kB, and a part of a history takes 100 kB for each
+ * series.
+ */
 const MOST_HISTORY_BYTES = 1024 * 1024;
 
 const NOT_IDLE = failed(

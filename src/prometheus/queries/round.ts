@@ -112,8 +112,8 @@ function rotate<T>(list: readonly T[], round: number): readonly T[] {
 }
 
 /**
- * Returns a function that returns the budget for the queries of a namespace; null instead of a namespace: the query is
- * for several namespaces.
+ * Returns a function that returns the budget for the queries of a namespace. `namespace` is null for a query of several
+ * namespaces.
  */
 function createBudgets(): (source: string, namespace: string | null) => SplitBudget {
   const bySource = new Map<string, { left: number }>();

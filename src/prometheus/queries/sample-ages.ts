@@ -44,7 +44,10 @@ export interface CheckedMetric {
   readonly mayBeKept: boolean;
 }
 
-/** Limits the checked selectors of a metric. Each takes two queries; selectors with the same range share one. */
+/**
+ * Limits the checked selectors of a metric. Each selector takes two queries; selectors with the same range share one of
+ * these.
+ */
 const MAX_SELECTORS = 8;
 
 const INTERVAL_KEPT_MS = 600_000;

@@ -22,7 +22,8 @@ export function createGoogle(clock: Clock): SignIn {
     // Created for each token, because an existing object would return its old token again.
     const auth = new GoogleAuth({
       scopes: [SCOPE],
-      // Never sent with a query. If it is unset, the library searches for a project for seconds and even runs gcloud.
+      // The project is never sent with a query. If it is unset, the library searches for a project for seconds and even
+      // runs gcloud.
       projectId: 'promscaler',
       clientOptions: { transporterOptions: { timeout: REQUEST_MS } },
     });

@@ -13,8 +13,8 @@ export interface QueryLimits {
 
 /**
  * Creates the limits of a data source; null: there are none. A query that several namespaces need fails only if all of
- * them exceed a limit. Each of them is charged a share of its time. If a namespace exceeds its query time, it has less
- * time in the next rounds.
+ * them exceed a limit. Each namespace is charged a share of the time of the query. If a namespace exceeds its query
+ * time, it has less time in the next rounds.
  */
 export function createQueryLimits(options: {
   readonly config: SourceConfig;

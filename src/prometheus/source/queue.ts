@@ -158,7 +158,7 @@ export function createQueryQueue(parts: {
     resolve(answer);
   };
 
-  /** While each round sends only one query, adds to its failure since when the queries have failed. */
+  /** Adds the start of the outage to a failure if the round began with the probe. */
   const withSince = (failure: Failure): Failure =>
     isProbing && failingSince !== null ? { ...failure, since: failingSince } : failure;
 

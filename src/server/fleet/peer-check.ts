@@ -27,7 +27,7 @@ export interface Fleet {
 
 /** Header that contains the encrypted request of another replica. */
 export const PEER_HEADER = 'x-promscaler-peer';
-/** Header of requests that a replica before version 0.2 has forwarded together with the token of the client. */
+/** Header of requests that a replica with a version before 0.2 has forwarded together with the token of the client. */
 const FORWARDED_HEADER = 'x-promscaler-forwarded';
 
 const peerRequests = new WeakSet<Request>();

@@ -106,7 +106,7 @@ export function createOverviewRows(
     for (const one of unserved) {
       const { namespace, name, state } = one;
       const key = `${namespace}/${name}`;
-      // The version that was in effect until now is shown until its removal.
+      // As long as the ledger has the previous version, the row shows that version.
       if (ledger.get(key) !== null) continue;
       withoutVersion.add(key);
       const known = rows.get(key);

@@ -103,8 +103,8 @@ export function mergeParts(parts: ReadonlyMap<string, OverviewPart>): Omit<Overv
 export type FleetRevisions = ReadonlyMap<string, string>;
 
 /**
- * Maximum length of the token, because a URL has at most 2,048 characters. Above it, there is no token, and a client
- * gets all rows each time.
+ * Maximum length of the token, because a URL has at most 2,048 characters. If the token would be longer, the client
+ * gets none, and gets all rows each time.
  */
 const LONGEST_TOKEN = 1800;
 

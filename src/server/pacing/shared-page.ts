@@ -88,8 +88,8 @@ interface PageQueue {
   /** Returns a page that is rendered as background work. `page` must respond synchronously. */
   readonly queued: (page: RequestHandler) => RequestHandler;
   /**
-   * Calls `send`, which sends a large page that is already rendered, as background work unless the client has
-   * disconnected.
+   * Calls `send` as background work, unless the client has disconnected. `send` sends a large page that is already
+   * rendered.
    */
   readonly queue: (response: Response, send: () => void) => void;
 }

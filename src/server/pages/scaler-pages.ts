@@ -181,7 +181,7 @@ function writeOrNull({ writeDecision }: ScalerPageParts, decision: Decision | Pa
   return decision === null ? null : writeDecision(decision);
 }
 
-/** Serves a snapshot. The last one is in the ledger, older ones are in the archive. */
+/** Serves a snapshot. The last snapshot is in the ledger, older snapshots are in the archive. */
 export function showSnapshot(parts: ScalerPageParts): RequestHandler {
   return withStatus(parts, (status, query, response) => {
     const found = findSnapshot(parts, status, readTime(query, 'at'));

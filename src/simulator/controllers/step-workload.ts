@@ -65,7 +65,7 @@ export function settledPods(spec: WorkloadSpec, now: Instant, ageSeconds: number
   }));
 }
 
-/** Returns the pod, terminating since `now`. A pod that is already terminating is returned unchanged. */
+/** Returns the pod as terminating since `now`. A pod that is already terminating is returned unchanged. */
 export function endPod(pod: PodState, now: Instant, timing: PodTiming, random: Random): PodState {
   if (pod.deletedAt !== null) return pod;
   return { ...pod, deletedAt: now, goneAt: now + delayMs(timing.terminationSeconds, timing, random) };

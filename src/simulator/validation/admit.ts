@@ -10,8 +10,8 @@ const METADATA = ['apiVersion', 'kind', 'metadata'];
 
 /**
  * Returns the stored form of a custom resource: without unknown fields, and with the defaults of its schema. Throws 422
- * if the object violates the schema or, if the schema is met, a CEL rule. Unknown fields are reported by
- * `reportUnknown`.
+ * if the object violates the schema or a CEL rule; the rules are checked only if the schema is met. Unknown fields are
+ * reported by `reportUnknown`.
  */
 export function admitCustom(
   resource: Resource,

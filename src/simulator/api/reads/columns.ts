@@ -308,7 +308,10 @@ export function valuesAt(object: JsonObject, path: string): readonly Json[] {
   return found;
 }
 
-/** Returns a list with the value; empty: it is undefined. The list protects a value that is a list from `flatMap`. */
+/**
+ * Returns a list with the value; empty: the value is undefined. If the value is a list, `flatMap` flattens only the
+ * outer list.
+ */
 function present(value: Json | undefined): readonly Json[] {
   return value === undefined ? [] : [value];
 }
