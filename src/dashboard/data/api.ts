@@ -16,7 +16,7 @@ export interface Api {
    */
   readonly read: <T>(request: ApiRequest<T>, signal?: AbortSignal) => Promise<T>;
   readonly live: LiveEvents;
-  /** What pages depend on. An error is only of the shown page. */
+  /** The last result of each load that has a name (`loadName`). When a page is closed, its error is removed. */
   readonly loads: Cell<ReadonlyMap<string, Load>>;
   readonly session: Session;
   readonly clock: Clock;

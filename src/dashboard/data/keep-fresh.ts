@@ -7,9 +7,9 @@ export interface Freshness {
   readonly everyMs?: number | undefined;
   /** Delay of a load after an event. All events within this time cause a single load. Default: 300 ms. */
   readonly gatherMs?: number;
-  /** The name in `Api.loads`, for what the whole page depends on. */
+  /** The name under which `Api.loads` has the result. Unset: the result is not recorded there. */
   readonly loadName?: string | undefined;
-  /** Returns whether an event causes a load. A gap event always causes one. Default: no other event does. */
+  /** Returns whether an event causes a load. Default: false. A gap event always causes a load. */
   readonly isAffected?: ((event: LiveEvent) => boolean) | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface Refresher {
 
 interface KeepFreshOptions extends Freshness {
   readonly api: Api;
-  /** Returns why it failed; null: it succeeded. Must not reject. Its signal is aborted by `stop`. */
+  /** Returns the error of the load; null: the load succeeded. Must not reject. `stop` aborts the signal. */
   readonly load: (signal: AbortSignal) => Promise<ApiError | null>;
 }
 
@@ -109,7 +109,7 @@ export function keepFresh({
     refresh,
     stop: () => {
       controller.abort();
-      // The page no longer shows it.
+      // Deletes the error, because the page no longer shows the data.
       record(null);
       cancelNext();
       cancelSoon?.();

@@ -44,7 +44,7 @@ function NamespaceField({ selection, onChange, counts }: FieldProps & { readonly
   );
 }
 
-/** The label of each order, which says what is first. */
+/** The label of each sort order, which describes the first row. */
 const FIRST: Readonly<Record<SortKey, string>> = {
   name: 'Name A',
   state: 'Most urgent',

@@ -109,7 +109,7 @@ function useSelection(clock: Clock): readonly [Selection, (change: Partial<Selec
     const next = readSelection(parametersOf(hash));
     const text = writeSelection(next).toString();
     if (text === written.current) return;
-    // A link or the Back button has changed the address. An earlier selection must not be written over it.
+    // A link or the Back button has changed the address. A delayed write of an earlier selection must not replace it.
     written.current = text;
     cancel.current();
     setSelection(next);

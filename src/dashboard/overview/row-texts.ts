@@ -23,7 +23,7 @@ export function shorten(value: number | null): number | null {
   return Math.abs(value) < 100 ? Number(value.toPrecision(3)) : Math.round(value);
 }
 
-/** Returns a sentence for a tooltip: each of its times in the time zone of the viewer and in UTC. */
+/** Returns a sentence for a tooltip. Each time in the sentence is shown in the time zone of the viewer and in UTC. */
 export function exactTimes(text: string): string {
   return replaceTimes(text, formatExact);
 }

@@ -20,7 +20,7 @@ interface ScalerRowProps {
   readonly index: number;
   /** Distance from the top of the first row in pixels. */
   readonly top: number;
-  /** Whether it shows no cause. */
+  /** Whether the row has no cause. */
   readonly isShort: boolean;
   readonly columns: readonly ColumnName[];
   /** Time of the last change of the row. When it changes, the row is highlighted for a moment. */

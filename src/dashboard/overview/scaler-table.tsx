@@ -211,7 +211,7 @@ interface RowFocus {
   readonly onKeyDown: (event: TargetedKeyboardEvent<HTMLDivElement>) => void;
 }
 
-/** How many rows Page Up and Page Down move. */
+/** Number of rows by which Page Up and Page Down move the focus. */
 const PAGE = 10;
 
 /** Moves the focus between rows with j and k, the arrow keys, Home, End, Page Up and Page Down. */

@@ -80,7 +80,10 @@ export function StartHere({ api, rows, status }: StartHereProps): VNode | null {
   );
 }
 
-/** Returns why `row` comes before `next`, the second row. Null: there is no other one, or only its name is first. */
+/**
+ * Returns why `row` is before `next`, the second row. Null: there is no second row, or the rows are sorted by name
+ * only.
+ */
 export function whyFirst(row: OverviewRow, next: OverviewRow | undefined): string | null {
   if (next === undefined) return null;
   const isUnknown = percentOf(row.metric) === null;

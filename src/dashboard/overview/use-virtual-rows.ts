@@ -22,8 +22,8 @@ interface VirtualRowsOptions {
 export function useVirtualRows({ body, probe, kinds }: VirtualRowsOptions): VirtualRows {
   const [view, setView] = useState<VirtualRows>({ first: 0, end: 0, tops: [0] });
   useLayoutEffect(() => {
-    // Measured only when the layout changes: measuring while scrolling would force the browser to compute the layout
-    // each time.
+    // Heights are measured only when the layout changes: a measurement while scrolling would force the browser to
+    // compute the layout each time.
     let [least, bodyTop] = [0, 0];
     let tops: readonly number[] = [0];
     const follow = (): void => {
@@ -62,7 +62,7 @@ export function useVirtualRows({ body, probe, kinds }: VirtualRowsOptions): Virt
 const positions = new Map<string, number>();
 
 /**
- * Restores the scroll position of a list when `isReady` says that it has its full height. A new list starts at its top
+ * Restores the scroll position of a list when the list has its full height (`isReady`). A new list starts at its top
  * and is not moved later, because the user may already have scrolled.
  */
 export function useScrollMemory(key: string, isReady: boolean): void {

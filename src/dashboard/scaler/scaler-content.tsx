@@ -106,7 +106,7 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
   const isShort = oldest !== null && from > now - range.seconds + SHORT_SECONDS;
   const begin = isShort ? new Date(oldest * 1000).toISOString() : null;
   const ahead = secondsAhead(now - from, detail.document);
-  // Until the forecast is known, because it usually exists.
+  // Initially true: most documents with `forecast` have a known forecast, and the chart should not be resized.
   const [hasForecast, setHasForecast] = useState(true);
   const links: ChartLinks = {
     window: zoom ?? { from, to: now + (hasForecast ? ahead : 0) },
@@ -165,10 +165,11 @@ const loadTimeline = () => import('./status/timeline-section.jsx');
 const loadDocument = () => import('./status/document-section.jsx');
 
 /**
- * The right edge of the charts moves in steps of this length: nobody would see the difference of a redraw every second.
+ * The right edge of the charts moves in steps of this length, because a redraw every second would make no visible
+ * difference.
  */
 const STEP_MS = 5000;
-/** The charts say when their points begin if they lack more than this of the range. */
+/** If the points begin more than this after the start of the range, the page says when they begin. */
 const SHORT_SECONDS = 60;
 
 /**

@@ -42,7 +42,7 @@ export function Shell({ api, theme }: ShellProps): VNode {
   const { part: signIn } = usePart(loadSignIn, demand !== null);
   return (
     <>
-      {/* A button, because the hash of a link would select another page. */}
+      {/* This is a button, because the hash of a link would select another page. */}
       <button type="button" class="skip-link" onClick={() => document.querySelector('h1')?.focus()}>
         Skip to content
       </button>

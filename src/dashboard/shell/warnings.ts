@@ -9,14 +9,14 @@ export interface Warning {
   readonly text: string;
 }
 
-/** What the page shows although it could not be loaded again. */
+/** Data that the page shows, although the last request for the data failed. */
 export interface Stale {
   /** When it was loaded, as Unix time in ms. */
   readonly at: number;
   readonly message: string;
 }
 
-/** Returns the oldest of what the page shows and could not be loaded again; null: there is none. */
+/** Returns the oldest outdated data on the page; null: there is none. */
 export function staleOf(loads: ReadonlyMap<string, Load>): Stale | null {
   const found = [...loads.values()].flatMap(({ at, error }) =>
     at === null || error === null ? [] : [{ at, message: error.message }],
@@ -24,7 +24,10 @@ export function staleOf(loads: ReadonlyMap<string, Load>): Stale | null {
   return found.sort((a, b) => a.at - b.at)[0] ?? null;
 }
 
-/** Returns what of the page does not follow the service as it changes; null: all of it does, as far as is known. */
+/**
+ * Returns a note if a part of the page does not show the current state of the service; null: there is no such part, as
+ * far as is known.
+ */
 export function notLiveOf(
   status: ServiceStatus | null,
   loads: ReadonlyMap<string, Load>,

@@ -4,7 +4,7 @@ import { useCell } from '../data/use-cell.js';
 
 const announcement = createCell('');
 
-/** Makes a screen reader read a sentence after the one that it is reading. */
+/** Makes a screen reader read a sentence after the current one. */
 export function announce(sentence: string): void {
   announcement.set(sentence);
 }

@@ -15,7 +15,7 @@ interface SparklineShape {
 const MARGIN = 2;
 
 /**
- * Returns the line of the values and the height of the line for `maximum`. The lowest number is at the bottom, the
+ * Returns the line of the values and the position of the line for `maximum`. The lowest number is at the bottom, the
  * highest at the top. If all values are equal and there is no maximum, the line is in the middle.
  */
 export function sparklineOf(

@@ -39,7 +39,7 @@ describe('the difference', () => {
   });
 });
 
-describe('what really ran', () => {
+describe('the recorded replicas', () => {
   test('is near with a difference of 10 % of the pod-hours, and far with 11 %', () => {
     const [near, far] = [90, 89].map((podHours) =>
       describeDrift(figuresOf({ podHours }), figuresOf({ podHours: 100, changes: 1 })),
@@ -47,7 +47,7 @@ describe('what really ran', () => {
 
     expect(near).toEqual({
       isFar: false,
-      text: 'Without the change, the simulation has 90 pod-hours and 5 changes; what really ran had 100 and 1.',
+      text: 'Without the change, the simulation has 90 pod-hours and 5 changes; the recorded replicas have 100 and 1.',
     });
     expect(far?.isFar).toBe(true);
     expect(far?.text).toContain('The difference is large (11 % less): ');

@@ -136,7 +136,7 @@ function tokensOf(element: HTMLElement): (name: string) => string {
 const SIZE = 5;
 
 /**
- * Draws lines for the selected and the present time, and a triangle for each change. The triangle points up or down,
+ * Draws lines for the selected and the current time, and a triangle for each change. The triangle points up or down,
  * and is hollow if the change was not applied.
  */
 function drawMarks(

@@ -42,6 +42,6 @@ export interface TimeChartProps extends ChartLinks {
   /** Whether the axis is logarithmic; default: no. */
   readonly isLog?: boolean;
   readonly format: (value: number) => string;
-  /** Grid lines only at whole counts, or at powers of 2 for bytes; null: at any number. */
+  /** Where grid lines may be: `counts`: at integers; `bytes`: at powers of 2; null: at any number. */
   readonly steps: 'bytes' | 'counts' | null;
 }

@@ -16,7 +16,7 @@ export interface ForecastStripProps {
   readonly detail: ScalerDetail;
   readonly links: ChartLinks;
   readonly hover: ReadableCell<number | null>;
-  /** Receives whether a forecast is known, so that only then the charts have a part after now. */
+  /** Called with whether a forecast is known. Without a forecast, the charts end at the current time. */
   readonly onForecast: (isKnown: boolean) => void;
 }
 
@@ -80,7 +80,7 @@ export function ForecastStrip({ api, detail, links, hover, onForecast }: Forecas
 const BAND =
   ' The band is the load at each time on earlier days, scaled to the load of today. For past times, it is the forecast that was made early enough to start a pod.';
 
-/** Defined here, because the file with the other requests is loaded by all pages. */
+/** Defined in this file, because all pages load the file with the other requests. */
 const isForecastLoads: ApiRequest<ForecastLoads>['check'] = (answer): answer is ForecastLoads =>
   typeof answer === 'object' && answer !== null && 'at' in answer && Array.isArray(answer.at);
 

@@ -78,7 +78,7 @@ interface ShownProps extends Pick<ChartLinks, 'now'> {
   readonly pointed: number | null;
 }
 
-/** Names the limit at the pointer; without a pointer, that of the selected or the last decision. */
+/** Names the limit at the pointer or, if the pointer is elsewhere, the limit of the selected or last decision. */
 function Shown({ list: { items, keptFrom }, spans, now, pointed }: ShownProps): VNode {
   if (pointed !== null && pointed > now) return <>not decided yet</>;
   const second = pointed ?? Infinity;

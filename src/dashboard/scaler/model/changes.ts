@@ -2,7 +2,7 @@ import type { DecisionEntry, Outcome } from './answers.js';
 import type { ChartData } from './chart-data.js';
 import { measuredOf } from './headline.js';
 
-/** A change of the replicas that a decision wanted, whether it was applied or not. */
+/** A change of the replicas that was decided, whether it was applied or not. */
 export interface Change {
   /** Unix time in seconds. */
   readonly second: number;
@@ -10,7 +10,7 @@ export interface Change {
   readonly from: number;
   readonly to: number;
   readonly isApplied: boolean;
-  /** Whether the service keeps its decision. */
+  /** Whether the service still has the decision in memory. */
   readonly isKept: boolean;
   /** For example `4 → 6`; `4 → 6, paused` if the change was not applied. */
   readonly label: string;
@@ -58,7 +58,7 @@ function changeOf({ firstAt, outcome, decision }: DecisionEntry): Change | null 
 
 /**
  * Returns the changes before `until` (Unix seconds), for which there are no decisions, from the points of the charts. A
- * change is a difference of the current replicas between two points; its time is that of the later point.
+ * change is a difference of the current replicas between two points, and has the time of the later point.
  */
 export function changesInData(
   { at, currentReplicas }: Pick<ChartData, 'at' | 'currentReplicas'>,

@@ -57,9 +57,9 @@ export function readHistory(history: History): ChartData {
 }
 
 /**
- * Puts the points of `earlier` in front of those of `later`. If there are more than `maxGapSeconds` between them, a
- * point without values interrupts the lines. The metrics are those of `later`, if it has points; where `earlier` lacks
- * one of these metrics, the line has a gap.
+ * Puts the points of `earlier` before the points of `later`. If more than `maxGapSeconds` are between them, a point
+ * without values interrupts the lines. The result has the metrics of `later` or, if `later` has no points, of
+ * `earlier`. The line of a metric that `earlier` does not have starts with a gap.
  */
 export function joinHistories(earlier: ChartData, later: ChartData, maxGapSeconds: number): ChartData {
   const [start] = later.at;

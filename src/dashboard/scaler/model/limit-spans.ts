@@ -14,9 +14,9 @@ export interface LimitSpan {
 }
 
 /**
- * Returns the time ranges with the last limit that changed the result, oldest first. Times without a range are those
- * before the oldest entry, and those without a decision. `entries` are newest first. A range ends with the next
- * decision; the last range ends at `now` (Unix seconds), and is empty if the clock of the browser is behind.
+ * Returns the time ranges with the last limit that changed the result, oldest first. There is no range before the
+ * oldest entry or for times without a decision. `entries` are newest first. A range ends with the next decision; the
+ * last range ends at `now` (Unix seconds), and is empty if the clock of the browser is behind.
  */
 export function limitSpans(entries: readonly DecisionEntry[], now: number): readonly LimitSpan[] {
   const spans: LimitSpan[] = [];

@@ -27,7 +27,7 @@ const RESCALE = 'SuccessfulRescale';
 const MOST = 20;
 
 /**
- * Returns at most 20 changes and Events, newest first. Consecutive equal ones are merged. `lastScaleUp` and
+ * Returns at most 20 changes and Events, newest first. Consecutive equal items are merged. `lastScaleUp` and
  * `lastScaleDown` add changes whose decisions are no longer known: after a restart, or if the document was deleted and
  * added again.
  */

@@ -78,7 +78,7 @@ function useVisible({
 }: Pick<TimelineSectionProps, 'selected' | 'onSelect'>): TimelineSectionProps['onSelect'] {
   const [asked, setAsked] = useState<{ readonly second: number } | null>(null);
   useEffect(() => {
-    // The address has whole milliseconds.
+    // `selected` comes from the address, which is rounded to milliseconds.
     if (asked === null || selected === null || Math.abs(selected - asked.second) > 0.01) return;
     setAsked(null);
     const charts = document.querySelector<HTMLElement>('.scaler-charts');

@@ -28,8 +28,8 @@ export interface WhatIf {
 
 /**
  * Decides on a snapshot of the API with another document. Problems that the document of the snapshot has, too, are not
- * reported, because the service has accepted them. Some problems depend on the data sources, which the page does not
- * know.
+ * reported, because the service has accepted them. Problems that depend on the data sources are not found, because the
+ * page does not know the data sources.
  */
 export function decideWith(snapshotJson: SnapshotAnswer, document: unknown): WhatIf {
   const known = new Set(parseScaler(snapshotJson.scaler).problems.map(keyOf));
@@ -87,7 +87,10 @@ function samplesFor(metrics: readonly MetricSpec[], { scaler, samples }: Snapsho
 
 const NOT_QUERIED: Sample = errorSample('missing', 'this snapshot has no answer to this query');
 
-/** Returns whether `maxReplicasFrom` differs from that in the snapshot, so that the snapshot has no value for it. */
+/**
+ * Returns whether `maxReplicasFrom` differs from `maxReplicasFrom` in the snapshot, so that the snapshot has no value
+ * for it.
+ */
 function isOtherCeiling({ spec }: Scaler, { scaler }: Snapshot): boolean {
   const { maxReplicasFrom } = spec;
   return maxReplicasFrom !== null && !isSame(maxReplicasFrom, scaler.spec.maxReplicasFrom);

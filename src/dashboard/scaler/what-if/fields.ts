@@ -145,7 +145,7 @@ function policyFields(path: Path, policies: unknown): readonly Field[] {
   ).flat();
 }
 
-/** Returns whether the path of a problem is that of a field, or of a value within the field. */
+/** Returns whether a problem is at a field or at a value within the field. */
 export function isAtField(problemPath: string, fieldPath: string): boolean {
   return (
     problemPath === fieldPath ||

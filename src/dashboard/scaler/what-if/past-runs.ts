@@ -92,11 +92,11 @@ function withoutPartial(points: ChartPoints, entries: readonly DecisionEntry[]):
   };
 }
 
-/** The replicas and the figures of two documents on the same history, and of what really ran. */
+/** The replicas and figures of two documents on the same history, and the recorded replicas. */
 export interface PastRuns {
   readonly applied: Result;
   readonly changed: Result;
-  /** Null: no count is known. */
+  /** The recorded replicas; null: no count is known. */
   readonly ran: Result | null;
   readonly start: Instant;
   readonly end: Instant;
@@ -115,20 +115,20 @@ export interface PastRuns {
   readonly notes: readonly string[];
 }
 
-/** Limits the decisions of a document. It allows 41 hours with a sync period of 15 s. */
+/** Limits the decisions of a document. The limit allows 41 hours with a sync period of 15 s. */
 export const MOST_DECISIONS = 10_000;
-/** The page stays responsive: a frame takes 17 ms. */
+/** Time after which a run pauses. A frame takes 17 ms, so the page stays responsive. */
 const SLICE_MS = 12;
 
 interface RunContext {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Called with the number of decisions so far, of both documents together, and with that of all. */
+  /** Called with the number of finished decisions and the total number, of both documents together. */
   readonly onProgress: (done: number, all: number) => void;
 }
 
 /**
- * Runs the document of a snapshot and a changed one over the points of the charts, as `promscaler backtest` runs
+ * Runs the document of a snapshot and a changed document over the points of the charts, as `promscaler backtest` runs
  * documents over a recorded load. Returns the reason as a string if that is impossible. If aborted, the runs are not
  * complete.
  */
@@ -228,10 +228,10 @@ async function runJobsInSlices(
   return results;
 }
 
-/** The clock is read only after this number of decisions. One takes 1 ms with a thousand pods. */
+/** The clock is read only after this number of decisions. A decision takes 1 ms with a thousand pods. */
 const ROUNDS_OF_STEP = 10;
 
-/** Returns what the charts do not contain, so that both documents are decided without it. */
+/** Returns notes on data that the charts do not contain. The decisions of both documents are made without such data. */
 function notesOn(scalers: readonly Scaler[]): readonly string[] {
   const specs = scalers.map(({ spec }) => spec);
   const metrics = specs.flatMap((spec) => spec.metrics);
@@ -243,7 +243,7 @@ function notesOn(scalers: readonly Scaler[]): readonly string[] {
     ...(specs.some(({ forecast }) => forecast !== null) ? ['the earlier days that a forecast needs'] : []),
     ...(isAny((metric) => 'backlog' in metric) ? ['backlogs apart from the load'] : []),
     ...(isAny((metric) => 'capacityQuery' in metric || autoCapacityOf(metric)?.mode === 'Use')
-      ? ['measured capacities, for which the target stands']
+      ? ['measured capacities (the target is used instead)']
       : []),
   ];
   return omitted.length === 0 ? [] : [`The charts do not have ${omitted.join(', ')}.`];

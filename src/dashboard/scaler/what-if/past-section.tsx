@@ -30,7 +30,7 @@ interface PastSectionProps {
 }
 
 type Reading = PastPoints | 'closed' | 'loading' | { readonly error: string };
-/** A number is the share of the decisions that are made, from 0 to 1. */
+/** A number is the finished share of the decisions, from 0 to 1. */
 type Running = PastRuns | string | number;
 
 /** Shows how the user applies the change, and its effect on the shown history. */
@@ -44,7 +44,7 @@ export function EffectSections(props: PastSectionProps): VNode {
   );
 }
 
-/** Runs the changed document and the one without the change over the shown time range, in the browser. */
+/** Runs the document with and without the change over the shown time range, in the browser. */
 function PastSection({ api, detail, document, snapshot, zoom, seconds }: PastSectionProps): VNode {
   const { namespace, name } = detail;
   const [isWanted, setIsWanted] = useState(false);
@@ -126,10 +126,10 @@ function Comparison({ runs, note }: { readonly runs: PastRuns; readonly note: st
       <p class="hint">
         {plural(Math.floor(secondsBetween(start, end) / runs.periodSeconds), 'decision')} from{' '}
         <Time at={formatInstant(start)} /> to <Time at={formatInstant(end)} />
-        {runs.isCut ? `, the newest ${formatCount(MOST_DECISIONS)} of the range` : ''}. Each starts with the
-        replicas of the one before, the first with those that really ran. The load is that of the charts, and
-        is divided among the ready pods as in <code>promscaler backtest</code>. A new pod is ready after{' '}
-        {runs.podStartSeconds} s. {needText(runs)}
+        {runs.isCut ? `, the newest ${formatCount(MOST_DECISIONS)} of the range` : ''}. Each decision starts
+        from the replicas of the previous one; the first starts from the recorded replicas. The load is the
+        load of the charts, and is divided among the ready pods as in <code>promscaler backtest</code>. A new
+        pod is ready after {runs.podStartSeconds} s. {needText(runs)}
         {runs.unknownPercent < 1
           ? ''
           : `For ${percentText(runs.unknownPercent)} of the time the load is unknown, or from partial data: the replicas stay, and the figures do not include this time. `}
@@ -139,7 +139,7 @@ function Comparison({ runs, note }: { readonly runs: PastRuns; readonly note: st
   );
 }
 
-/** Says from what the needed pods are computed. */
+/** Returns a sentence that says how the needed pods are computed. */
 function needText({ need, loadMetric }: PastRuns): string {
   if (need === null) return 'The load that one pod carries is unknown, and so are the missing pods. ';
   const perPod = Number(need.perPod.toPrecision(3));
@@ -151,7 +151,7 @@ function needText({ need, loadMetric }: PastRuns): string {
 const STYLES: readonly SeriesStyle[] = [
   { label: 'with the change', color: '--chart-3', width: 2.5, dash: [], isStepped: true },
   { label: 'without the change', color: '--chart-1', width: 2, dash: [8, 3], isStepped: true },
-  { label: 'what really ran', color: '--chart-6', width: 1.5, dash: [2, 3], isStepped: true },
+  { label: 'recorded', color: '--chart-6', width: 1.5, dash: [2, 3], isStepped: true },
 ];
 
 function RunsChart({ runs: { applied, changed, ran, start, end } }: { readonly runs: PastRuns }): VNode {
@@ -178,7 +178,7 @@ function RunsChart({ runs: { applied, changed, ran, start, end } }: { readonly r
       <figcaption>
         <Readout columns={columns} hover={hover} />
       </figcaption>
-      <div role="img" aria-label="Replicas with the change, without it, and what really ran">
+      <div role="img" aria-label="Replicas with the change, without the change, and recorded">
         <TimeChart
           {...links}
           height={160}
@@ -210,7 +210,7 @@ function Readout({ columns, hover }: ReadoutProps): VNode {
     <span class="chart-legend" aria-hidden="true">
       <LegendItem style="chart-3" name="with the change" value={value(0)} />
       <LegendItem style="dashed chart-1" name="without the change" value={value(1)} />
-      <LegendItem style="dotted chart-6" name="what really ran" value={value(2)} />
+      <LegendItem style="dotted chart-6" name="recorded" value={value(2)} />
     </span>
   );
 }
@@ -218,7 +218,7 @@ function Readout({ columns, hover }: ReadoutProps): VNode {
 interface FigureRow {
   readonly title: string;
   readonly text: (figures: Figures) => string;
-  /** Whether what really ran has the figure, too. */
+  /** Whether the figure exists for the recorded replicas, too. */
   readonly isOfRan?: boolean;
   readonly isOfDemand?: boolean;
 }
@@ -248,12 +248,12 @@ function FiguresTable({ runs: { applied, changed, ran, need } }: { readonly runs
     figures == null ? UNKNOWN : text(figures);
   return (
     <Table
-      caption="The two documents and what really ran, in figures"
+      caption="Figures of the two documents and of the recorded replicas"
       columns={[
         { title: 'Figure' },
         { title: 'With change', isNumber: true },
         { title: 'Without', isNumber: true },
-        { title: 'Really ran', isNumber: true },
+        { title: 'Recorded', isNumber: true },
       ]}
       rows={rows.map((row) => ({
         key: row.title,

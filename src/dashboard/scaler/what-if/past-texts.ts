@@ -4,7 +4,7 @@ import { type CountStep, countAt } from '../../../backtest/simulation/count-step
 import type { Instant } from '../../../units/time.js';
 import { formatCount, plural } from '../../ui/numbers.js';
 
-/** How far the pod-hours of the simulation may be from those that really ran before the page warns, in percent. */
+/** By how many percent the pod-hours of the simulation may differ from the recorded pod-hours before the page warns. */
 const MOST_DRIFT_PERCENT = 10;
 
 /** Returns the difference between two documents as one sentence. */
@@ -45,18 +45,21 @@ function compare<Value>(before: Value, after: Value, describe: (value: Value) =>
   return before === after ? `still ${describe(after)}` : `${describe(after)} instead of ${String(before)}`;
 }
 
-/** Returns how near the simulation without the change is to what really ran. `isFar`: too far to trust the counts. */
+/**
+ * Compares the simulation without the change with the recorded replicas. `isFar`: they differ too much to trust the
+ * counts.
+ */
 export function describeDrift(
   applied: Figures,
   ran: Figures,
 ): { readonly text: string; readonly isFar: boolean } {
   const percent = percentOf(applied.podHours, ran.podHours);
   const isFar = Math.abs(percent) > MOST_DRIFT_PERCENT;
-  const text = `Without the change, the simulation has ${hoursText(applied.podHours)} pod-hours and ${plural(applied.changes, 'change')}; what really ran had ${hoursText(ran.podHours)} and ${formatCount(ran.changes)}.`;
+  const text = `Without the change, the simulation has ${hoursText(applied.podHours)} pod-hours and ${plural(applied.changes, 'change')}; the recorded replicas have ${hoursText(ran.podHours)} and ${formatCount(ran.changes)}.`;
   return {
     isFar,
     text: isFar
-      ? `${text} The difference is large (${moreOrLess(percent)}): a pause, a dry run, another writer or an earlier document may have set the replicas. The two simulations are comparable with each other, but not with what really ran.`
+      ? `${text} The difference is large (${moreOrLess(percent)}): a pause, a dry run, another writer or an earlier document may have set the replicas. The two simulations are comparable with each other, but not with the recorded replicas.`
       : text,
   };
 }

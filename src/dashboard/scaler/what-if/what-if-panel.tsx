@@ -60,7 +60,9 @@ interface PanelProps extends Omit<WhatIfProps, 'at'> {
   readonly snapshot: SnapshotAnswer;
 }
 
-/** Shows a form for the document, and compares the decision of the changed document with that of the service. */
+/**
+ * Shows a form for the document, and compares the decision of the changed document with the decision of the service.
+ */
 function Panel({ snapshot, ...props }: PanelProps): VNode {
   const [base, setBase] = useState<unknown>(snapshot.scaler);
   const [document, setDocument] = useState<unknown>(snapshot.scaler);
