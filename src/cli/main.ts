@@ -44,7 +44,7 @@ const outputClosed = new AbortController();
 // If the pipe is closed (`| head`), the command ends silently with exit code 0, as other tools do. A full disk is an
 // error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // Reported once: all later writes fail as well.
+  // The error is reported only once, because all later writes fail as well.
   if (outputClosed.signal.aborted) return;
   if (error.code === 'EPIPE') {
     outputClosed.abort();

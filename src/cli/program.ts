@@ -71,7 +71,7 @@ function buildProgram(given: CommandIo, result: Result): Command {
     .configureOutput({
       writeOut: (chunk) => io.stdout.write(nameInHelp(chunk, io)),
       writeErr: (chunk) => io.stderr.write(nameInHelp(chunk, io)),
-      // Fixed, because longer lines on a wide terminal would be hard to read.
+      // The width is fixed, because longer lines on a wide terminal would be hard to read.
       getOutHelpWidth: () => HELP_CHARACTERS,
       getErrHelpWidth: () => HELP_CHARACTERS,
       outputError: (text, write) => write(text.replace(/^error: /, 'promscaler: ')),

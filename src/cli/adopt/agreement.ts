@@ -12,7 +12,7 @@ import { annotationsOf } from './saved-manifest.js';
 import { whyNoValue, whyUnable } from './confirm-service.js';
 import type { ScalerView } from '../../api/answers.js';
 
-/** How often the dry run and the autoscaler wanted the same number of replicas, as counted by the service. */
+/** How often the dry run and the autoscaler had the same desired replicas, as counted by the service. */
 export interface AgreementReport {
   readonly scaler: string;
   readonly beside: string;
@@ -23,7 +23,7 @@ export interface AgreementReport {
   readonly largest: NonNullable<ScalerView['agreement']>['largest'];
   /** The replica counts of the last cycle; null: they were not compared. */
   readonly now: { readonly desiredReplicas: number; readonly theirReplicas: number } | null;
-  /** Why the counts of the last cycle were not compared; null: they were. */
+  /** Why the counts of the last cycle were not compared; null: they were compared. */
   readonly notCompared: string | null;
 }
 
@@ -55,7 +55,7 @@ export async function readAgreement(
   return { scaler: key, beside, since, at, rounds, same, largest, now, notCompared };
 }
 
-/** Returns why the decision in dry run does not show what the scaler will do without it; null: it does. */
+/** Returns why the dry run does not show what the scaler would do without dry run; null: the dry run shows it. */
 function whyNotCompared(view: ScalerView): string | null {
   const { name, cause } = view.state;
   if (name === 'Paused' || name === 'Conflict') return `${name}: ${cause ?? ''}`;
@@ -80,12 +80,12 @@ async function whyNoCount(
   return whyIdleHpa(context, hpa) ?? `the service has not compared the desired replicas of ${label} yet`;
 }
 
-/** Returns why an HPA has no desired replicas, and what to do; null: it has some. */
+/** Returns why an HPA has no desired replicas, and what to do; null: the HPA has desired replicas. */
 function whyIdleHpa({ source, ...context }: AdoptContext, hpa: JsonObject): string | null {
   const why = readHorizontalPodAutoscaler(hpa)?.whyNoCount;
   if (why === undefined) return null;
   const name = textIn(objectIn(hpa, 'metadata'), 'name') ?? '';
-  // As in `doctor` and `explain`, which know only the ScaledObject.
+  // Names the ScaledObject instead of its HPA, as `doctor` and `explain` do.
   const described = source.kind === HPA ? `hpa ${name}` : `scaledobject ${source.name}`;
   return `HPA ${source.namespace}/${name} has no desired replicas: ${why}. Wait until the HPA has desired replicas, or see ${kubectlFor(`describe ${described}`, source, context)}`;
 }

@@ -22,8 +22,9 @@ export function importNow(
 }
 
 /**
- * Returns a warning about the changes that the scaler lacks, or, without a saved manifest, about bounds and targets in
- * which the scaler differs from a new import of the autoscaler. The latter may be intended. Null: there are none.
+ * If the scaler has a saved manifest of the autoscaler, returns a warning about changes of the autoscaler that the
+ * scaler lacks. Otherwise, returns a warning about bounds and targets that differ from a new import of the autoscaler,
+ * which may be intended. Null: there are no differences.
  */
 export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
   if (isMadeFrom(context.source, scaler) && savedManifest(scaler.object) !== null)
@@ -52,7 +53,7 @@ function changesToCarryOver(
   scaler: ScalerObject,
   object: JsonObject,
 ): readonly FieldChange[] {
-  // The manifest is that of another autoscaler if the scaler only has the same target.
+  // If the scaler only has the same target, its saved manifest belongs to another autoscaler.
   const saved = isMadeFrom(source, scaler) ? savedManifest(scaler.object) : null;
   if (saved === null) return [];
   const [before, now] = [importedSpec(source, saved), importedSpec(source, object)];
@@ -117,7 +118,7 @@ const TOOLS: readonly (readonly [RegExp, string])[] = [
   [/^(?:argocd\.argoproj\.io\/|argocd-)/, 'Argo CD'],
   [/^(?:(?:kustomize|helm)\.toolkit\.fluxcd\.io\/|(?:kustomize|helm)-controller$)/, 'Flux'],
   [/^(?:meta\.helm\.sh\/release-name$|helm$)/i, 'Helm'],
-  // Argo CD sets this label by default, but so do many Helm charts. The message therefore leaves the tool open.
+  // Argo CD sets this label by default, and so do many Helm charts, so the message does not name a single tool.
   [/^app\.kubernetes\.io\/instance$/, 'Argo CD or another tool (label app.kubernetes.io/instance)'],
 ];
 

@@ -70,8 +70,8 @@ export async function whyRefused(
 }
 
 /**
- * Returns why the service does not use the current document, or why a tool may overwrite it; null: neither. After the
- * switch, nothing else scales the workload.
+ * Returns why the service does not use the current document, or why a tool may overwrite the document; null: neither.
+ * This matters because nothing else scales the workload after the switch.
  */
 export function whyNotInForce(
   context: AdoptContext,
@@ -162,8 +162,8 @@ async function whyOthers(context: AdoptContext, scaler: ScalerObject): Promise<s
 }
 
 /**
- * Returns another HPA with the target of the scaler; null: there is none. The adopted HPA, or that of the adopted
- * ScaledObject, is excluded.
+ * Returns another HPA with the target of the scaler; null: there is none. Ignores the adopted HPA or, if a ScaledObject
+ * is adopted, its HPA.
  */
 async function findOther(context: AdoptContext, scaler: ScalerObject): Promise<OtherAutoscaler | null> {
   const { source, objects } = context;
@@ -230,7 +230,7 @@ function whyDifferent(
   },
 ): string | null {
   const { source } = context;
-  // First, because it holds without a compared decision, which --force does not need.
+  // This check is first, because it needs no compared decision, and a switch with --force does not wait for one.
   const changed = whatChanged(context, scaler, object);
   if (changed !== null) return changed;
   if (typeof report === 'string') return `no decision has been compared with the HPA yet: ${report}`;
@@ -248,8 +248,8 @@ function whyDifferent(
 }
 
 /**
- * Returns why the scaler would not scale after the switch; null: it would scale. A switch would have to recreate the
- * autoscaler.
+ * Returns why the scaler would not scale after the switch; null: it would scale. If it did not scale, the switch would
+ * have to recreate the autoscaler.
  */
 function whyUnready(context: AdoptContext, scaler: ScalerObject, row: ScalerView | null): string | null {
   if (row === null) return `the service has made no decision for ${nameScaler(context, scaler)} yet`;

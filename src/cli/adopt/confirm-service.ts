@@ -28,8 +28,8 @@ interface Confirmation {
   /** The replicas before the last decision in dry run; null: unknown. */
   readonly replicasBefore: number | null;
   /**
-   * Whether a decision without any metric confirms the switch, as with `--force`. Such a decision is determined by a
-   * bound, for example. It must not have changed the replicas.
+   * Whether a decision without any metric confirms the switch, as with `--force`. A bound, for example, determines such
+   * a decision. The decision must not have changed the replicas.
    */
   readonly isForced: boolean;
 }
@@ -42,7 +42,7 @@ interface Doubt {
 
 /**
  * Waits until the service has applied a decision, or has decided that the count need not change. Prints the decision
- * and returns null; without one, returns the reason.
+ * and returns null. If there is no such decision, returns the reason.
  */
 export async function confirmService(
   context: AdoptContext,
@@ -75,8 +75,8 @@ export async function confirmService(
 }
 
 /**
- * Returns the confirmed state, or why it is not confirmed. A failed request only delays the confirmation, because a
- * replica may be shutting down.
+ * Returns the confirmed state, or why the switch is not confirmed. A failed request only delays the confirmation,
+ * because a replica may be shutting down.
  */
 async function tryConfirm(
   context: AdoptContext,
@@ -139,8 +139,8 @@ export async function readView(client: ServiceClient, { namespace, name }: Scale
 }
 
 /**
- * Returns the condition that prevents the scaler from scaling; null: it can scale. It cannot while a person has set the
- * target to 0 replicas, which is no failure.
+ * Returns the condition that prevents the scaler from scaling; null: it can scale. `ScalingDisabled` (a person has set
+ * the target to 0 replicas) prevents scaling, too, although it is no failure.
  */
 export function whyUnable({ conditions }: Pick<ScalerView, 'conditions'>): string | null {
   const found = conditions.find((condition) => {

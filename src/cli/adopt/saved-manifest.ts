@@ -67,8 +67,8 @@ export interface ManifestFile {
 }
 
 /**
- * Checks that the file can be written. Throws `CommandError` if not, or if the file contains anything but an earlier
- * manifest of the same object.
+ * Throws `CommandError` if the file cannot be written, or if it contains anything but an earlier manifest of the same
+ * object.
  */
 export async function openManifestFile(
   manifest: JsonObject,

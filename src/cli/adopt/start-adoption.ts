@@ -41,8 +41,8 @@ import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
 import { withService } from '../reach/service-client.js';
 
 /**
- * Creates a Scaler object in dry run next to the autoscaler, which continues to scale. Leaves an existing one
- * unchanged.
+ * Creates a Scaler object in dry run next to the autoscaler, which continues to scale. Does not change an existing
+ * Scaler object.
  */
 export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   const { source, objects, io, options } = context;
@@ -131,7 +131,7 @@ async function checkFiles(context: AdoptContext, created: Created): Promise<void
   );
 }
 
-/** Throws `CommandError` if the workload does not exist. Passes if reading it fails, or if its kind is not read. */
+/** Throws `CommandError` if the workload does not exist. Does not throw if the workload cannot be read. */
 async function checkTarget(context: AdoptContext, created: Created): Promise<void> {
   const { source } = context;
   if ((await readWorkload(context, created)) === null)
@@ -207,7 +207,10 @@ function withAnnotations(document: JsonObject, object: JsonObject, { source }: A
   return { ...document, metadata: { ...metadata, annotations } };
 }
 
-/** Waits until the service has read the scaler, and prints the next steps. Returns 1 if it rejects the document. */
+/**
+ * Waits until the service has read the scaler, and prints the next steps. Returns 1 if the service rejects the
+ * document.
+ */
 async function announceNext(
   context: AdoptContext,
   {
@@ -237,7 +240,7 @@ async function announceNext(
   return 0;
 }
 
-/** Reads a document that the user has completed, and sets `dryRun: true`. Its target must be that of the autoscaler. */
+/** Reads a document that the user has completed, and sets `dryRun: true`. It must have the target of the autoscaler. */
 async function readScalerFile(
   context: AdoptContext,
   file: string,

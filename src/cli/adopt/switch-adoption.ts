@@ -89,8 +89,8 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
 }
 
 /**
- * Returns the warning for a switch without an autoscaler or a count of it: without a comparison, the first decision may
- * change the count.
+ * Returns the warning for a switch whose replica count could not be compared, because the autoscaler does not exist or
+ * has no desired replicas.
  */
 function whyNotCompared({ source }: AdoptContext, { row }: ServiceView, exists: boolean): string {
   const wanted = row === null ? null : row.desiredReplicas;
@@ -184,7 +184,8 @@ async function waitUntilGone(context: AdoptContext, scaler: ScalerObject): Promi
       const hpas = await objects.list(HPA);
       return hpas.some((hpa) => targetKey(source.namespace, targetOf(hpa)) === key) ? null : true;
     } catch (error) {
-      // Tries again: the autoscaler is already deleted, so failing here would leave the workload without one.
+      // Tries again: the autoscaler is already deleted, so a failure here would leave the workload without an
+      // autoscaler.
       if (!(error instanceof CommandError)) throw error;
       why = error.message;
       return null;

@@ -28,7 +28,7 @@ export interface BacktestInput {
   readonly assumptionLines: readonly string[];
 }
 
-/** Limits a load trace. One with a value for each second of 30 days takes 40 MB. */
+/** Limits a load trace. A trace with a value for each second of 30 days takes 40 MB. */
 const MAX_TRACE_BYTES = 128 * 1024 * 1024;
 
 /** Reads a load trace and prints its problems. `start`: as for `parseTraceInParts`. Throws `CommandError`. */

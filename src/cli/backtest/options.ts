@@ -180,7 +180,7 @@ export function parsePositive(option: string, text: string): number {
 }
 
 export function parseCount(option: string, text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw invalid(option, text, 'a whole number, at least 0');
+  if (!/^\d{1,9}$/.test(text)) throw invalid(option, text, 'an integer, at least 0');
   return Number(text);
 }
 

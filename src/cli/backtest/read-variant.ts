@@ -90,7 +90,7 @@ interface ImportedText {
   readonly labels: readonly string[];
   /** The scaler documents as YAML; null: the file contains no other autoscaler. */
   readonly text: string | null;
-  /** Remarks, each with the `NAMESPACE/NAME` of its document; null: the remark belongs to none. */
+  /** Remarks, each with the `NAMESPACE/NAME` of its document; null: the remark belongs to no document. */
   readonly remarks: readonly { readonly key: string | null; readonly line: string }[];
   /** Maps an incomplete document to the metrics or schedules that it lacks. */
   readonly incomplete: ReadonlyMap<string, string>;

@@ -114,7 +114,7 @@ function describeRuns(finished: number, total: number): string {
   return `simulating: ${finished} of ${total} documents`;
 }
 
-/** Omits the total, which is unknown: each result determines which settings are tried next. */
+/** Omits the total, which is unknown, because each result determines which settings are tried next. */
 function describeSearch(finished: number): string {
   return `searching settings: ${finished} runs`;
 }

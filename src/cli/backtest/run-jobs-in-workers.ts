@@ -194,8 +194,8 @@ interface MachineLimits {
 const CGROUP = '/sys/fs/cgroup';
 
 /**
- * Reads the limits of the cgroup itself, because Node.js before version 22 ignores them. `read` returns null if the
- * file does not exist.
+ * Reads the limits of the cgroup, which Node.js before version 22 ignores. `read` returns null if the file does not
+ * exist.
  */
 export function readMachineLimits(read: (path: string) => string | null = readText): MachineLimits {
   const quota = cpuQuota(read(`${CGROUP}/cpu.max`));

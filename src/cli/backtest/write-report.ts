@@ -106,7 +106,7 @@ function maximumLines(document: Result | undefined, { demand, capacity }: Scorin
   ];
 }
 
-/** Percent of the time at the maximum from which the note is printed. */
+/** If the document is at its maximum for at least this percentage of the time, the note is printed. */
 const LONG_AT_MAXIMUM = 50;
 
 /** Returns the recommended change as indented YAML. */

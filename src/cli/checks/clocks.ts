@@ -25,7 +25,10 @@ function judgeClockSkew(
 /** The `Date` header has a resolution of 1 s. Another second allows for the time until the response arrives. */
 const SPREAD_SECONDS = 2;
 
-/** Compares the `Date` header of the API server with the local clock: the start times of pods come from that server. */
+/**
+ * Compares the `Date` header of the API server with the local clock, because the start times of pods come from the API
+ * server.
+ */
 export function checkClusterClock({ serverDate, make }: Checked<ClusterContext>): CheckResult {
   const seen = serverDate();
   const ms = seen === null ? Number.NaN : Date.parse(seen.text);

@@ -11,7 +11,7 @@ import { connectionSettings, connectionAccess } from '../reach/cluster-options.j
 import { ownObjects } from '../../service/own-objects.js';
 import { VERSION } from '../output/version.js';
 
-/** The minor version of Kubernetes 1.23, the first one with autoscaling/v2. HPAs are listed in this API version. */
+/** The minor version of Kubernetes 1.23, the first version with autoscaling/v2. HPAs are listed in this API version. */
 const LEAST_MINOR = 23;
 
 export async function checkCluster(context: ClusterContext): Promise<CheckResult> {
@@ -46,7 +46,7 @@ function fixFor({ kind, message }: KubernetesError): string {
     case 'unauthorized':
       return 'the API server rejected the credentials: log in again until `kubectl get ns` works; in a pod, check automountServiceAccountToken';
     case 'forbidden':
-      return 'the account may not read /version: bind it to the ClusterRole system:discovery';
+      return 'the account cannot get /version: bind it to the ClusterRole system:discovery';
     case 'timeout':
       return 'check for a NetworkPolicy or firewall that drops packets between this machine and the API server';
     case 'connection':

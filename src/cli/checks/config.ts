@@ -8,14 +8,14 @@ export const DOCUMENTS_FIX =
   'set scalers.paths in the service config and pass the config with --config FILE; `promscaler validate --live FILE` checks a document without a config; `promscaler new` writes a first document';
 
 /**
- * Problems that are not warnings here, because a document must state them explicitly, as an import from KEDA does.
- * `validate` warns about them, and the check `query` warns as long as a missing metric counts as 0.
+ * Problems that `doctor` does not report as warnings, because a document must explicitly allow them, as an import from
+ * KEDA does. `validate` warns about them, and the check `query` warns as long as a missing metric counts as 0.
  */
 const CHOSEN: ReadonlySet<string> = new Set<ProblemCode>(['missing-is-zero', 'missing-scales-down']);
 
 interface ReadDocuments {
   readonly configFile: string | undefined;
-  /** The number of valid documents. A rejected one whose last version is in effect is not counted. */
+  /** The number of valid documents. A rejected document is not counted, even if its last valid version is in effect. */
   readonly documents: number;
   readonly problems: readonly Problem[];
 }

@@ -48,8 +48,8 @@ export interface ClusterContext extends DoctorContext {
 export const REQUEST_MS = 5000;
 
 /**
- * Returns the configured data sources. Those that answer have the detected flavor and the learned window, as in the
- * service.
+ * Returns the configured data sources. A data source that answers has the detected flavor and the learned window, as in
+ * the service.
  */
 export function usedSources(
   { prometheus }: ServiceConfig,

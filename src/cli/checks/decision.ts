@@ -84,8 +84,8 @@ interface DecisionFacts extends Pick<ScalerFacts, 'scaler' | 'answers' | 'shares
 }
 
 /**
- * Runs one cycle with the values that were read, without a patch. The decision is not held by windows, confirmations or
- * cooldowns, because they depend on earlier decisions of the service, which are not known here.
+ * Runs one cycle with the values that were read, without a patch. Windows, confirmations and cooldowns do not hold the
+ * decision: they depend on earlier decisions of the service, which the check does not know.
  */
 export async function decideOnce({
   cluster,
@@ -115,7 +115,7 @@ export async function decideOnce({
   return record;
 }
 
-/** An empty list, because null would count the current replicas as a recommendation of now. */
+/** The list is empty instead of null, because null would count the current replicas as a current recommendation. */
 const WITHOUT_WINDOWS: State = { ...EMPTY_STATE, recommendations: [] };
 
 /** The check warns if a workload is this far from its target: usually, the target has another unit than the metric. */

@@ -60,10 +60,10 @@ export interface GivenDocument extends ReadDocument {
 }
 
 /**
- * Reads the other documents of the service: its files, and the Scaler objects of all watched namespaces or, if listing
- * those is forbidden, of the namespaces of the given documents. A cluster without the CRD has no objects. The results
- * contain each given document that the service would reject because another one has the same name. `paths`: those of
- * the service; empty: they are unknown.
+ * Reads the other documents of the service: its files, and the Scaler objects of all watched namespaces or, if the
+ * account may not list them all, of the namespaces of the given documents. A cluster without the CRD has no objects.
+ * The results contain each given document that the service would reject because another document has the same name.
+ * `paths`: the paths of the documents of the service; empty: they are unknown.
  */
 export async function readOtherScalers(
   given: readonly GivenDocument[],
@@ -122,7 +122,9 @@ function placeOf({ file, place }: ReadDocument): Pick<ReadDocument, 'file' | 'pl
   return { file, place };
 }
 
-/** Returns the documents that are in no file of the service, so that only `kubectl apply` can bring them there. */
+/**
+ * Returns the given documents that are in no file of the service. The service gets them only through `kubectl apply`.
+ */
 async function withoutFiles(
   given: readonly GivenDocument[],
   paths: readonly string[],

@@ -61,7 +61,7 @@ export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<Che
 
   function whyNothing(idle: Omit<OtherScaler, 'target'>, exists: boolean | null = null): CheckResult {
     const why = `nothing scales ${nameTarget(namespace, ref)}: ${whyNotScaling(idle, exists)}`;
-    // No failure here: the check `decision` warns about the pause, which must end first.
+    // The result is no failure: the check `decision` warns about the pause, which must end first.
     if (spec.paused !== false) return make.ok(`the scaler is paused, and ${why}`);
     return make.failed(
       `the scaler is in dry run, and ${why}`,

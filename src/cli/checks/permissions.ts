@@ -86,7 +86,7 @@ function judgeDenied(
     );
     const account = who ?? 'the account';
     const consequences = [...new Set(ones.map(({ permission }) => permission.without))];
-    const message = `${account} may not ${listSome(what, 4)}: ${listSome(consequences, 2)}`;
+    const message = `${account} cannot ${listSome(what, 4)}: ${listSome(consequences, 2)}`;
     const isRequired = ones.some(({ permission }) => permission.isRequired);
     return make[isRequired ? 'failed' : 'warning'](message, fix);
   });
@@ -157,7 +157,7 @@ export async function reviewPermissions(
     const questions = namespaces.flatMap((namespace) => questionsOf(permission, namespace));
     const denied = await findDenied(transport, questions, signal);
     if (denied.length === 0) return [];
-    const message = `the account may not ${listSome(denied.map(nameAccess), 4)}: ${permission.without}`;
+    const message = `the account cannot ${listSome(denied.map(nameAccess), 4)}: ${permission.without}`;
     return [(permission.isRequired ? make.failed : make.warning)(message, fixOf(permission))];
   };
   const results = await orError(() => Promise.all(permissions.map(review)));

@@ -11,7 +11,7 @@ import { type SourceContext, sourceSubject } from './context.js';
 export const QUERY_PATH = '/api/v1/query';
 const TIME_QUERY = { parameters: { query: 'time()' } };
 
-/** Checks that each URL serves the Prometheus API. If one does not, reports what it serves. */
+/** Checks that each URL serves the Prometheus API. If a URL serves anything else, reports what it serves. */
 export async function checkPrometheus(context: SourceContext): Promise<readonly CheckResult[]> {
   const { source } = context;
   return Promise.all(source.urls.map((url) => checkUrl(context, url)));

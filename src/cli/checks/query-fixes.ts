@@ -25,7 +25,7 @@ export function fixForFailure(reason: FailureReason, message: string, query: str
   if (LITERAL.test(message)) {
     const literals = newerLiterals(query).map(({ write }) => write);
     if (literals.length > 0)
-      return `write ${listSome(literals)}: Prometheus before 2.54 rejects the present query`;
+      return `write ${listSome(literals)}: Prometheus before 2.54 rejects the current query`;
   }
   if (reason === 'too_large')
     return 'aggregate the series in the query: sum(...), or sum by (pod) (...) for a Pods metric';

@@ -15,12 +15,14 @@ interface GuardedMetric {
   readonly make: ResultBuilder;
 }
 
-/** Checks the additional queries of a metric: guard, freshness, backlog, saturation and those of `capacity.auto`. */
+/**
+ * Checks the additional queries of a metric: guard, freshness, backlog, saturation and the queries of `capacity.auto`.
+ */
 export async function checkGuards(guarded: GuardedMetric): Promise<readonly CheckResult[]> {
   return [...(await checkAutoCapacity(guarded)), ...(await checkOwnGuards(guarded))];
 }
 
-/** Checks the queries of `capacity.auto`. `errors` may be empty: it has no series as long as there are no errors. */
+/** Checks the queries of `capacity.auto`. The query `errors` may have no series, because there may be no errors. */
 async function checkAutoCapacity(guarded: GuardedMetric): Promise<readonly CheckResult[]> {
   const { metric, scaler, context, make } = guarded;
   const auto = autoCapacityOf(metric);
@@ -62,8 +64,8 @@ async function checkGuard(
 ): Promise<CheckResult | null> {
   const { metric, context, make } = guarded;
   const answer = await context.runQuery(query);
-  // Combined with a usable answer, so that only the additional query can fail. `isMissingZero` turns a fault into
-  // `invalid`, which is reported as failed.
+  // The answer is combined with a usable answer of the metric, so that only the additional query can fail.
+  // `isMissingZero` turns a fault into `invalid`, which is reported as failed.
   const usable: Answer = { class: 'value', series: [], evaluatedAt: context.clock.now() };
   const judged = applyChecks({ ...checks, isMissingZero: true }, usable, { [name]: answer });
   const message = messageOf(judged, name);

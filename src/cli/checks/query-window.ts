@@ -47,8 +47,8 @@ export async function checkQueryWindow({
 }
 
 /**
- * Returns how many samples the range will contain once the series are older than the range, and their interval: the
- * configured one if the series are so new that it cannot be measured.
+ * Returns how many samples the range will contain when the series are older than the range, and the scrape interval. If
+ * the series are too new to measure the interval, returns the configured interval.
  */
 async function countInFullRange(
   context: SourceContext,

@@ -30,7 +30,7 @@ import { describeFailure } from '../../units/failure.js';
 import { countOf, listSome } from '../../units/format.js';
 import { nameMetric } from '../../decision/conditions.js';
 
-/** From this number of series on, the check recommends to aggregate them in the query. */
+/** From this number of series on, the check recommends aggregating the series in the query. */
 const MANY_SERIES = 2000;
 
 interface QueriedMetric {
@@ -45,9 +45,7 @@ interface QueriedMetric {
   readonly make: ResultBuilder;
 }
 
-/**
- * Checks that each query, also each additional one of a metric, returns what the type of the metric requires.
- */
+/** Checks that each query of a metric, including additional queries, returns what the type of the metric requires. */
 export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResult[]> {
   const { scaler, cluster, answers, sources } = facts;
   const make = resultsOf('query', scalerKey(scaler));
@@ -104,7 +102,7 @@ async function checkCeiling(
   const target = cluster?.target;
   const current = target === undefined || target instanceof KubernetesError ? 0 : target.specReplicas;
   if (ceiling.replicas >= current) return [];
-  const message = `maxReplicasFrom is ${ceiling.replicas}, below the present ${countOf(current, 'replica')}: nothing scales up`;
+  const message = `maxReplicasFrom is ${ceiling.replicas}, below the current ${countOf(current, 'replica')}: nothing scales up`;
   return [
     make.warning(
       message,
@@ -188,7 +186,10 @@ async function isExpected({ metric, context, facts }: QueriedMetric): Promise<bo
   return isExposedByOwnPods(metric, { scaler: facts.scaler, context, isAtZero: true });
 }
 
-/** Checks the parts of a query that constants such as `or vector(0)` replace: their mistakes look like no load. */
+/**
+ * Checks the operands for which a constant such as `or vector(0)` stands in: a mistake in such an operand looks like no
+ * load.
+ */
 async function checkConstants(queried: QueriedMetric): Promise<readonly CheckResult[]> {
   const { metric, answer, facts, context, query, make } = queried;
   const { scaler } = facts;
@@ -212,7 +213,10 @@ function hasValue(answer: Answer): boolean {
   return isAnswered && answer.series.some(({ value }) => !Number.isNaN(value));
 }
 
-/** Judges missing series that are replaced by a value. `says`: by which one. */
+/**
+ * Judges missing series that are replaced by a value. `says`: the start of the message, which describes the
+ * replacement.
+ */
 function judgeReplaced(make: ResultBuilder, says: string, why: NoSeriesReason | null): CheckResult {
   switch (why?.cause) {
     case 'selector':

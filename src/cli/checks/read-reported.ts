@@ -12,7 +12,7 @@ import type { ReportedState } from './scaler-facts.js';
 
 const REQUESTS_AT_ONCE = 8;
 
-/** Tries the service on this host or in this pod first, because it may be the one with this config. */
+/** Tries the service on this host or in this pod first, because that service may use this config. */
 export function waysTo(config: ServiceConfig): readonly ReachOptions[] {
   const { port } = config.server;
   const local = port === 0 ? [] : [{ url: `http://127.0.0.1:${port}` }];

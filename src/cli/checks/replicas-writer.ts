@@ -20,8 +20,9 @@ interface ToolWarning extends CheckResult {
 }
 
 /**
- * Fails if the service reports a client that has changed `spec.replicas` again and again. Warns if a deployment tool
- * has set the field, because its next run would reset it. In a dry run, the warning comes before the run that does.
+ * Fails if the service reports a client that repeatedly changes `spec.replicas`. Warns if a deployment tool has set the
+ * field, because the next run of the tool would reset the replicas. Also warns during a dry run, after which the runs
+ * reset the replicas.
  */
 export function checkReplicasWriter({
   scaler,

@@ -90,8 +90,8 @@ function containersWithoutRequest(
 }
 
 /**
- * Returns the containers of pods whose requests add up to 0, which have no percentage; empty: the requests are those of
- * whole pods. Null: the sum is above 0.
+ * Returns the containers of pods whose requests add up to 0, so that utilization has no value; empty: the requests are
+ * those of whole pods. Null: the sum is above 0.
  */
 function containersWithZero(
   living: readonly OwnedPod[],

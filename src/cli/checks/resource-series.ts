@@ -133,8 +133,8 @@ function reportOther(
   const message = `the data source has no series ${metric}, but has ${found} of ${of}`;
   if (query === null)
     return make.failed(
-      `${message}, without labels for namespace and pod${labels.length === 0 ? '' : `; its labels are ${listSome(labels, 12)}`}`,
-      `make labels of the resource attributes: otlp.promote_resource_attributes: ${ATTRIBUTES} in the config of ` +
+      `${message}, and those series have no labels for namespace and pod${labels.length === 0 ? '' : ` (labels: ${listSome(labels, 12)})`}`,
+      `promote the resource attributes to labels: otlp.promote_resource_attributes: ${ATTRIBUTES} in the config of ` +
         'Prometheus, or resource_to_telemetry_conversion: { enabled: true } in the exporter of the Collector',
     );
   const window =

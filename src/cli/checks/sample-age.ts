@@ -35,7 +35,7 @@ interface ReadLag {
   readonly kind: 'read';
   readonly user: string;
   readonly isRange: boolean;
-  /** Why the samples are too old; null: they are not. */
+  /** Why the samples are too old; null: they are new enough. */
   readonly why: string | null;
   /** The highest age in seconds among the targets whose newest sample is within the bound. */
   readonly ageSeconds: number;
@@ -46,8 +46,8 @@ interface ReadLag {
 }
 
 /**
- * Checks the age of the newest samples of the metrics. The service only checks it before a scale-down, and only for the
- * pods of one workload.
+ * Checks the age of the newest samples of the metrics. The service checks the age only before a scale-down, and only
+ * for the pods of one workload.
  */
 export async function checkSampleAge(context: SourceContext): Promise<readonly CheckResult[]> {
   const make = resultsOf('sample-age', sourceSubject(context.source));

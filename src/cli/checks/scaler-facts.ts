@@ -22,7 +22,7 @@ export interface OwnedPod extends WatchedPod {
   readonly workload: { readonly kind: string; readonly name: string } | null;
   /** Null: unknown. */
   readonly createdAt: Instant | null;
-  /** Null: the pod has none yet, or shares that of its node. */
+  /** Null: the pod has no IP address yet, or has the IP address of its node. */
   readonly ip: string | null;
 }
 
@@ -51,7 +51,7 @@ export interface ScalerFacts {
   readonly cluster: ClusterFacts | null;
   /** Null: the API server does not answer. */
   readonly context: ClusterContext | null;
-  /** In the order of `spec.metrics`. */
+  /** The answers, in the order of `spec.metrics`. */
   readonly answers: readonly Answer[];
   /** Maps names to the data sources that answer. */
   readonly sources: ReadonlyMap<string, SourceContext>;

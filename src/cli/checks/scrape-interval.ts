@@ -102,8 +102,8 @@ interface Selector {
 
 /**
  * Returns the times of the samples in the last `seconds`, in seconds, of the matching series with the most samples;
- * null: they cannot be read. Their number is not enough: it does not show the interval of a series that is younger than
- * the range.
+ * null: they cannot be read. The number of samples is not enough, because it does not show the interval of a series
+ * that is younger than the range.
  */
 async function readScrapeTimes(
   context: SourceContext,

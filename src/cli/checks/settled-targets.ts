@@ -14,39 +14,45 @@ import type { SourceContext } from './context.js';
 /** Limits the length of the queries. If more targets are suspect, the cause is not that a few pods have ended. */
 const MAX_SUSPECTS = 100;
 
-/** Scrapes of the last ten minutes are read; for the end of a target also those in the range, of at most an hour. */
+/**
+ * The scrapes of the last ten minutes are read. To find the end of a target, the scrapes in the range of the query are
+ * read as well, for at most an hour.
+ */
 const SCRAPED_WITHIN_SECONDS = 600;
 const MAX_RANGE_SECONDS = 3600;
 const STEP_SECONDS = 15;
 
 /**
- * Prometheus marks the series of a removed target as stale after the next two scrapes would have taken place, and 10 %
- * of the interval more. Until then, they look late. Source: Prometheus, scrape/scrape.go, endOfRunStaleness.
+ * Prometheus writes the staleness markers of a removed target after the next two scrapes would have taken place, plus
+ * 10 % of the interval. Until then, the samples look late. Source: Prometheus, scrape/scrape.go, endOfRunStaleness.
  */
 const MARKED_AFTER_INTERVALS = 2.1;
 const SCRAPE_JITTER = 1.1;
 
-/** Adds to `MARKED_AFTER_INTERVALS`: the time in which Prometheus writes the mark. */
+/** Added to `MARKED_AFTER_INTERVALS`: the time in which Prometheus writes the staleness markers. */
 const MARGIN_SECONDS = 5;
 
-/** From more failed scrapes within `SCRAPED_WITHIN_SECONDS` on, the target fails now and then, and has not just ended. */
+/** A target with more failed scrapes than this within `SCRAPED_WITHIN_SECONDS` is flaky; it has not just ended. */
 const MOST_FAILED = 2;
 
-/** cAdvisor sets timestamps, so that the series of a deleted container are visible for five minutes more. */
+/**
+ * cAdvisor sets timestamps, so Prometheus writes no staleness markers: the series of a deleted container stay visible
+ * for five minutes.
+ */
 const OF_CADVISOR = /^container_/;
 
 const BY = 'by (job, instance)';
 
 /**
- * Returns the targets without those whose samples are late or missing because a pod has just started or ended, which is
- * no problem of the data source:
+ * Drops targets whose late or missing samples come from pods that have just ended, because such samples are no problem
+ * of the data source. A target is dropped in these cases:
  *
- * - The first scrapes of a pod have failed, because it did not listen yet: that is no gap.
- * - The target is not scraped anymore, unlike others of the data source.
- * - The last scrape has failed, but not all within two intervals, nor earlier ones: a pod that ends is removed soon.
+ * - Prometheus does not scrape the target anymore, but still scrapes others.
+ * - The last scrape has failed, but a recent scrape has succeeded and few have failed: the pod is shutting down.
  * - The target has newer samples of the same metric: its pods of this selector have ended.
  *
- * If scrapes fail for all targets, nothing shows that only pods are the cause, and they are returned.
+ * Keeps new targets, without their gap, because the first scrapes of a pod fail until the pod listens. If no target is
+ * left, returns the targets that are still scraped, because nothing shows that only pods are the cause.
  */
 export async function settledTargets(
   targets: readonly ReadTarget[],
@@ -54,7 +60,7 @@ export async function settledTargets(
   runQuery: SourceContext['runQuery'],
 ): Promise<readonly ReadTarget[]> {
   const known = targets.map((one) => (one.isNew ? { ...one, hasGap: false } : one));
-  // With an offset, the marks of the end have been written since.
+  // With an offset, the range ends in the past, so Prometheus has already written the staleness markers.
   if (selector.offsetSeconds > 0) return known;
   const old = await namedTargets(known, selector, runQuery);
   const suspects = old.filter(
@@ -71,7 +77,10 @@ export async function settledTargets(
   return settled.length === 0 ? suspects.filter((one) => endOf(one) !== 'removed') : settled;
 }
 
-/** Returns the targets with samples in the range instead of a target without labels, which stands for all of them. */
+/**
+ * If `targets` is a single target without labels, which stands for all targets, returns the targets that have samples
+ * in the range instead.
+ */
 async function namedTargets(
   targets: readonly ReadTarget[],
   { text, rangeSeconds }: CheckedSelector,
@@ -90,11 +99,14 @@ interface Reading {
   readonly matcher: string;
 }
 
-/** How a target ends: it is not scraped anymore, or its last scrape has failed, as when its pod shuts down. */
+/**
+ * How a target ends: `removed`: it is not scraped anymore. `failing`: its last scrape has failed, as when its pod shuts
+ * down.
+ */
 type End = 'removed' | 'failing';
 
 /**
- * Returns a function that returns how a target ends; null: nothing shows that it does, or the server does not answer.
+ * Returns a function that returns how a target ends; null: nothing shows that it ends, or the server does not answer.
  */
 async function readEnds(
   suspects: readonly ReadTarget[],
@@ -142,8 +154,8 @@ function markedAfterSeconds(intervalSeconds: number): number {
 }
 
 /**
- * Returns a query for the series that have ended with a mark. Prometheus shows a series without a mark for five minutes
- * after its last sample, and VictoriaMetrics counts the marks.
+ * Returns a query for the series that have ended with a staleness marker. Prometheus shows a series without a marker
+ * for five minutes after its last sample. VictoriaMetrics counts the markers.
  */
 function markedQuery(
   up: string,

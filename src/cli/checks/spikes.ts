@@ -35,7 +35,7 @@ export async function checkSpikes(facts: Checked<ScalerFacts>): Promise<CheckRes
   const query = resourceQuery(source.source, 'cpu', [scaler.namespace]) ?? '';
   const usage = usageOf(query, scaler.spec);
   if (coresPerPod === null || usage === null) return make.ok('');
-  // A lower usage counts as this one, because the minimum replicas can serve it.
+  // A lower usage counts as this usage, because the minimum replicas can serve it.
   const least = coresPerPod * Math.max(1, scaler.spec.minReplicas);
   const before = `clamp_min(last_over_time((${usage})[1m:1m] offset ${RISE}), ${least})`;
   const answer = await source.runQuery(`max_over_time((${usage} / ${before})[${LOOK_BACK}:1m])`);

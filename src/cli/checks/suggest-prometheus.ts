@@ -5,7 +5,10 @@ import type { CheckResult } from './check-result.js';
 import type { ClusterContext } from './context.js';
 import { listSome } from '../../units/format.js';
 
-/** `QUERY_SERVICES` matches names of Services that answer queries, `OTHER_SERVICES` those of other components. */
+/**
+ * `QUERY_SERVICES` matches names of Services that answer queries, `OTHER_SERVICES` names of Services of other
+ * components.
+ */
 const QUERY_SERVICES =
   /prometheus|thanos-quer|vmselect|vmsingle|victoria-metrics-single|mimir-(?:query-frontend|gateway|nginx)/i;
 const OTHER_SERVICES =

@@ -223,7 +223,8 @@ async function explainMissingTarget(
       `${message}, but a ${otherKind.ref.kind} of the same name exists`,
       correctedTarget({ kind: otherKind.ref.kind, name: ref.name }),
     ];
-  // A similar workload is another one: this target was scaled, or the scaler has its name.
+  // If this target was scaled, or if the scaler has its name, a workload with a similar name is not the intended
+  // target.
   if (wasScaled)
     return [
       `${message}, but promscaler has scaled it`,

@@ -17,9 +17,9 @@ const LOOK_BACK = '1d';
 const MAX_SELECTORS = 6;
 
 /**
- * Checks whether a workload that is scaled to 0 can start again: all metrics that could start it may have series of its
- * own pods only. The rule `never-wakes-up` finds queries that name the pods; this check finds the others
- * (`service="web"`) by the labels of their series.
+ * Checks whether a workload that is scaled to 0 can start again. It cannot if only its own pods expose the series of
+ * all metrics that could start it. The rule `never-wakes-up` finds queries that name the pods; this check finds other
+ * queries (`service="web"`) by the labels of their series.
  */
 export async function checkWakeUp(facts: Checked<ScalerFacts>): Promise<CheckResult> {
   const { scaler, sources, make } = facts;
@@ -71,7 +71,9 @@ export function isTargetMissing({ cluster }: Pick<ScalerFacts, 'cluster'>): bool
   return cluster?.target instanceof KubernetesError && cluster.target.kind === 'not_found';
 }
 
-/** Returns why a metric cannot have a value, because its series belong to pods of the target; null: it can. */
+/**
+ * Returns why a metric cannot have a value, because its series belong to pods of the target; null: it can have a value.
+ */
 export function whyNoPods(metric: MetricSpec, facts: Pick<ScalerFacts, 'cluster'>): string | null {
   if (isOfTotal(metric)) return null;
   if (isTargetMissing(facts)) return 'the target does not exist';
@@ -87,9 +89,9 @@ function zeroPath({ minReplicas, schedules }: ScalerSpec): string | null {
 
 /**
  * Returns whether only pods of the target expose the series that the query selects. With `isAtZero`, checks the series
- * of the last day instead of the current ones. False if there are no series. A series without the label `namespace`
- * counts as one of the namespace of the scaler. A series that names its pod only by the address in `instance` counts if
- * `addresses` contains it; those of pods that are gone are not known.
+ * of the last day instead of the current series. False if there are no series. A series without the label `namespace`
+ * counts as a series in the namespace of the scaler. A series that names its pod only by the address in `instance`
+ * counts if `addresses` contains the address; the addresses of deleted pods are unknown.
  */
 export async function isExposedByOwnPods(
   metric: MetricSpec,

@@ -17,9 +17,9 @@ import { listSome } from '../../units/format.js';
 
 export interface NoSeriesReason {
   /**
-   * `selector`: a selector has matched no sample for an hour, which is usually a mistake. `outcome`: likewise, but the
-   * matcher selects an outcome such as `code=~"5.."`, whose series begins when it occurs first. `other`: the series
-   * have ended, or an operator or function removes them, which may be intended.
+   * `selector`: a selector has matched no sample for an hour, which is usually a mistake. `outcome`: a selector has
+   * matched no sample either, but selects an outcome such as `code=~"5.."`, whose series begins when it occurs first.
+   * `other`: the series have ended, or an operator or function removes them, which may be intended.
    */
   readonly cause: 'selector' | 'outcome' | 'other';
   readonly message: string;
@@ -158,8 +158,8 @@ async function explainMatcher(
 }
 
 /**
- * Returns the fix for a matcher that removes all series. It contains a value only if the value is that of this
- * workload, or a correction of a typo: each other value may belong to another workload.
+ * Returns the fix for a matcher that removes all series. The fix contains a value only if the value belongs to this
+ * workload or corrects a typo, because any other value may belong to another workload.
  */
 function fixForMatcher(
   { label, operator, value, text }: LabelMatcher,

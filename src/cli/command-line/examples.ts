@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 
 type Example = readonly [purpose: string, command: string];
 
-/** Two examples for each command: a typical call, and one that shows another useful option. */
+/** Two examples for each command: a typical command line, and a command line with another useful option. */
 const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
   run: [
     ['Run with a service config', 'promscaler run --config promscaler.yaml'],

@@ -59,7 +59,7 @@ function readReplicas(text: string | undefined): number | null {
   if (text === undefined) return null;
   const count = /^\d{1,10}$/.test(text) ? Number(text) : MAX_REPLICAS + 1;
   if (count > MAX_REPLICAS)
-    throw usageError(`--replicas is "${text}", must be a whole number from 0 to ${MAX_REPLICAS}`);
+    throw usageError(`--replicas is "${text}", must be an integer from 0 to ${MAX_REPLICAS}`);
   return count;
 }
 

@@ -94,7 +94,7 @@ function opener(url: string): readonly [string, readonly string[]] {
 }
 
 interface Forwarder {
-  /** With a trailing slash: `http://127.0.0.1:41234/`. */
+  /** The URL with a trailing slash: `http://127.0.0.1:41234/`. */
   readonly url: string;
   readonly close: () => Promise<void>;
 }

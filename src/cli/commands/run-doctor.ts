@@ -31,7 +31,7 @@ export interface DoctorOptions extends ClusterOptions, NamingOptions {
   /** Service config. Unset: every field has its default, as in `run`. */
   readonly config?: string;
   readonly dryRun?: boolean;
-  /** URL that replaces those of the data source `default`. */
+  /** URL that replaces the URLs of the data source `default`. */
   readonly prometheus?: string;
   readonly output: string;
 }
@@ -183,7 +183,7 @@ function selectScalers(
   if (key === undefined) return scalers;
   const found = scalers.filter((scaler) => scalerKey(scaler) === key);
   if (found.length > 0) return found;
-  // A rejected document without a readable name may be that of the scaler.
+  // A rejected document without a readable name may be the document of the scaler.
   if (problemsOf(loaded, key).some(({ severity }) => severity === 'error')) return null;
   if (scalers.length === 0)
     throw usageError(`no valid scaler document in ${paths.join(', ')}: ${DOCUMENTS_FIX}`);

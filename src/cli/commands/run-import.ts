@@ -46,7 +46,7 @@ export interface ImportOptions extends LiveOptions {
   /** Namespace of the objects that do not contain one. */
   readonly namespace?: string;
   readonly adapterConfig?: string;
-  /** Whether to reject objects of which a part cannot be converted. */
+  /** Whether to reject objects that can be converted only in part. */
   readonly strict?: boolean;
   readonly dryRun?: boolean;
   /** Whether to compare each document with the current count of its HPA. */
@@ -149,7 +149,7 @@ function sharedTargetLines(objects: readonly ImportedManifest[]): readonly strin
 interface LiveOptions extends ClusterOptions {
   /** File with the service config, which contains the data sources. */
   readonly config?: string;
-  /** URL that replaces those of the data source `default`. */
+  /** URL that replaces the URLs of the data source `default`. */
   readonly prometheus?: string;
 }
 

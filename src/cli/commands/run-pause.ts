@@ -240,7 +240,7 @@ interface PauseTarget {
   } | null;
 }
 
-/** Returns the target of `--target`, otherwise the one that the service reports. Throws `CommandError`. */
+/** Returns the target of `--target`, otherwise the target that the service reports. Throws `CommandError`. */
 async function findTarget(name: ScalerName, options: ResumeOptions, io: CommandIo): Promise<PauseTarget> {
   const row = options.target === undefined ? await findRow(name, options, io) : null;
   const ref = row === null ? readTarget(options.target ?? '').ref : row.target;
@@ -266,7 +266,8 @@ function reportedState({ pause, dryRun, otherScaler: other }: ScalerView): Pause
   return {
     isDryRun: dryRun,
     isPausedByDocument: pause?.by === 'document' || pause?.by === 'both',
-    // An HPA without a count scales nothing, and without dry run neither of two documents with the same target does.
+    // An HPA without desired replicas scales nothing. Without dry run, promscaler does not scale a target of two
+    // documents.
     other:
       other === null || other.whyNoCount !== undefined || (other.kind === 'Scaler' && !dryRun)
         ? null

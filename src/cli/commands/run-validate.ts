@@ -44,7 +44,7 @@ export interface ValidateOptions extends ClusterOptions {
   /** Service config with data sources and defaults for the documents. Default: the service config among `paths`. */
   readonly config?: string;
   readonly live?: boolean;
-  /** With `live`, the URL that replaces those of the data source `default`. */
+  /** With `live`, the URL that replaces the URLs of the data source `default`. */
   readonly prometheus?: string;
   readonly output: string;
 }
@@ -194,7 +194,7 @@ function validate(
   readonly report: ValidationReport;
   readonly config: ServiceConfig | null;
   readonly configFile: string | undefined;
-  /** Those without an error. */
+  /** The documents without an error. */
   readonly documents: readonly GivenDocument[];
 } {
   let otherKinds = 0;
@@ -275,8 +275,8 @@ function targetOf({ namespace, spec }: Scaler): string {
 }
 
 /**
- * If several scalers have the same target, returns a problem for the first one, which names the others. The service
- * accepts all of their documents, because it cannot know which one is the mistake, but scales none of them.
+ * If several scalers have the same target, returns a problem for the first scaler, which names the others. The service
+ * accepts all of their documents, because it cannot know which document is the mistake, but scales none of them.
  */
 function sharedTarget(
   document: LocatedDocument | null,
@@ -328,11 +328,11 @@ export interface NextTimes {
   readonly scaler: string;
   readonly schedule: string;
   readonly timeZone: string;
-  /** At most three, in local time without seconds. The first one may be active. */
+  /** At most three periods, in local time without seconds. The first period may be active. */
   readonly next: readonly {
     readonly start: string;
     readonly end: string;
-    /** Set only while the schedule is active. */
+    /** True for the active period, otherwise unset. */
     readonly active?: true;
   }[];
 }

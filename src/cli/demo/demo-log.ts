@@ -107,7 +107,7 @@ interface Standstill {
   readonly text: string;
 }
 
-/** Returns why decisions are not applied; null: they are, or a pause holds them, which has its own line. */
+/** Returns why decisions are not applied; null: they are applied, or a pause holds them, which has its own line. */
 function whyHeld({ conditions, outcome }: CycleRecord): Standstill | null {
   const count = outcome.from === null ? '' : `= ${outcome.from}`;
   const held = activeHold(conditions);
@@ -116,7 +116,7 @@ function whyHeld({ conditions, outcome }: CycleRecord): Standstill | null {
   return outcome.kind === 'failed' ? { why: 'failed', count, text: outcome.message } : null;
 }
 
-/** Returns why the replicas do not follow the metrics; null: they do. */
+/** Returns why the replicas do not follow the metrics; null: they follow the metrics. */
 function whyStill({ limits, conditions, currentReplicas }: Decision, text: string): Standstill | null {
   const holding = limits.find(({ to }) => to === currentReplicas);
   const isBlind = conditions.some(({ type, status }) => type === 'ScalingActive' && status === 'False');

@@ -53,8 +53,8 @@ scrape_configs:
 }
 
 /**
- * Returns the content of `SERVICE_TARGETS_FILE`. As with a ServiceMonitor, the label `namespace` is that of the
- * service.
+ * Returns the content of `SERVICE_TARGETS_FILE`. As with a ServiceMonitor, the label `namespace` is the namespace of
+ * the service.
  */
 export function demoServiceTargets(port: number): string {
   return JSON.stringify([{ targets: [`127.0.0.1:${port}`], labels: { namespace: DEMO_NAMESPACE } }]);

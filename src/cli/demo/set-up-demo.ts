@@ -64,7 +64,7 @@ export async function setUpDemo(parts: Parts, settings: DemoSettings): Promise<D
   for (const manifest of demoStateMaps(DEMO_NAMESPACE)) simulator.addObject(manifest);
   simulator.addObject(demoNode());
   simulator.addObject(demoService(port));
-  // Through JSON, which removes members that are undefined: the simulator does not accept them.
+  // The conversion to JSON removes members that are undefined, which the simulator does not accept.
   simulator.addObject(JSON.parse(JSON.stringify(customResourceDefinition())) as JsonObject);
   simulator.addObject(SCALED_OBJECTS);
   for (const document of documents.objects) simulator.addObject(parse(document) as JsonObject);
@@ -135,7 +135,7 @@ function forward(
     { agent, hostname, port, method, path, headers: { ...headers, host } },
     (answer) => {
       response.writeHead(answer.statusCode ?? BAD_GATEWAY, answer.headers);
-      // Sent now, because the headers of a watch must not wait for its first event.
+      // The headers are sent now, because the headers of a watch must not wait for its first event.
       response.flushHeaders();
       answer.pipe(response);
       answer.on('error', () => response.destroy());
@@ -154,8 +154,8 @@ function forward(
 const BAD_GATEWAY = 502;
 
 /**
- * The number of scrapes in a window of `rate` for which each pod must be ready. With fewer, the first recommendations
- * would be too low, and stabilization windows would hold the scalers at the start.
+ * The number of scrapes in a window of `rate` for which each pod must be ready. If there were fewer, the first
+ * recommendations would be too low, and stabilization windows would hold the scalers at the start.
  */
 const SCRAPES = RATE_SECONDS / SCRAPE_SECONDS + 1;
 

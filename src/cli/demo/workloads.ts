@@ -94,8 +94,8 @@ export function demoWorkloads(speed: number, trace: Curve | null): readonly Demo
       replicas: 1,
       behavior: { timing, requestsPerSecondPerPod: 4, queue: 'mails' },
       load: faster(MAIL_BURSTS, speed),
-      // More than one pod can serve, so the queue fills. With an empty queue, the demo would start with a scale-down on
-      // hold.
+      // A single pod cannot serve this load, so the queue fills. If the queue were empty, the demo would start with a
+      // scale-down on hold.
       atRest: 5,
     },
   ];

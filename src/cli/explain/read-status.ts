@@ -71,8 +71,9 @@ function stateIn(detail: JsonObject): ReportedState | null {
 }
 
 /**
- * Separates the errors of a rejected document from those of an object that has no effect because a file has the same
- * name. If the decision has a generation, it used the object, so all errors are those of the object in use.
+ * Separates the errors of a rejected document from the errors of an object that has no effect because a file contains a
+ * document with the same name. If the decision has a generation, the service uses the object, so all errors belong to
+ * the rejected document.
  */
 function readRejections(detail: JsonObject): Pick<ExplainedStatus, 'rejections' | 'unusedObject'> {
   const problems = objectsIn(detail, 'rejections');

@@ -135,7 +135,7 @@ function heldBack(
   if (status === null || held === undefined) return null;
   if (isKept && held.reason === 'Paused') return null;
   const { kind, message } = status.outcome;
-  // `Held` names the pause, which prevents nothing if it sets a fixed count. The dry run prevents the patch.
+  // The condition `Held` names the pause. A pause with a fixed count prevents nothing; the dry run prevents the patch.
   if (kind === 'dry-run' && held.reason === 'Paused') return { reason: 'DryRun', message };
   return ['dry-run', 'paused', 'held'].includes(kind) ? held : null;
 }

@@ -9,7 +9,7 @@ export interface ReportedCondition {
   readonly status: string;
   readonly reason: string;
   readonly message: string;
-  /** Unset: the decision is a past one, whose conditions are stored without this time. */
+  /** Unset: the condition belongs to a past decision, whose conditions are stored without this time. */
   readonly lastTransitionTime?: string;
 }
 

@@ -6,7 +6,8 @@ const MOST_KEYS = 5;
 
 /**
  * Returns up to five keys (`NAMESPACE/NAME`) that the user may have meant: first the same name in other namespaces,
- * then keys whose edit distance is at most a third of the length. In the same namespace, it is the length of the name.
+ * then keys with a small edit distance: at most a third of the name for a key in the same namespace, otherwise at most
+ * a third of the whole key.
  */
 function nearestKeys(key: string, keys: readonly string[]): readonly string[] {
   const name = nameOf(key);

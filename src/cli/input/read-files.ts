@@ -26,8 +26,7 @@ export interface InputFiles {
 
 /**
  * Reads the files, and the `*.yaml` and `*.yml` files of directories, in the order of the paths and each file once.
- * `mostBytes` limits files that the user has named. For the files of a directory, the limit is that of scaler
- * documents.
+ * `mostBytes` limits files that the user has named. The limit of scaler documents applies to the files of a directory.
  */
 export async function readInputFiles(
   paths: readonly string[],

@@ -42,7 +42,7 @@ export function readOptionsOf(config: ServiceConfig | null): ReadOptions {
 }
 
 /**
- * Replaces the URL of the data source `default`, or of the only data source, by that of `--prometheus`. Throws
+ * Replaces the URL of the data source `default`, or of the only data source, by the URL of `--prometheus`. Throws
  * `CommandError` if the URL is invalid or contains credentials.
  */
 export function withPrometheusUrl(config: ServiceConfig, url: string | undefined): ServiceConfig {

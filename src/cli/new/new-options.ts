@@ -116,5 +116,5 @@ function isPerPod(query: string): boolean {
 function readCount(option: string, text: string, least: number): number {
   const count = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
   if (count >= least && count <= MAX_REPLICAS) return count;
-  throw usageError(`${option} is ${text}, must be a whole number from ${least} to ${MAX_REPLICAS}`);
+  throw usageError(`${option} is ${text}, must be an integer from ${least} to ${MAX_REPLICAS}`);
 }

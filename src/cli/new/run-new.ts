@@ -146,7 +146,7 @@ const OPTIONS: readonly (readonly [RegExp, string])[] = [
 
 /**
  * Returns warnings about the new document. Throws `CommandError` for errors. Messages name options instead of fields;
- * `nameOption` is the one that set the name of the scaler.
+ * `nameOption` is the option that has set the name of the scaler.
  */
 function checkText(text: string, nameOption: string): readonly string[] {
   const describe = ({ message }: Problem): string => withOptionNames(message, nameOption);
@@ -214,7 +214,7 @@ function writeDocument(document: NewDocument): string {
   const file = nameInComment(document.file);
   const lines = [
     `# Next: "promscaler validate ${file}" validates this document, "promscaler show ${file}" prints every default,`,
-    `# "kubectl apply -f ${file}" applies this document (chart value crd.enabled). Without Scaler objects, add the document to the release:`,
+    `# "kubectl apply -f ${file}" applies it (needs the chart value crd.enabled: true). If the CRD is not installed, add it to the release:`,
     `# "helm upgrade ... --set-file scalers.NAME=${file}".`,
     `apiVersion: ${API_VERSION}`,
     'kind: Scaler',
@@ -307,7 +307,7 @@ function defaultLines(preset: string | null): readonly string[] {
   ];
 }
 
-/** For presets without stabilization: without confirmation, a single wrong result would scale down. */
+/** Used if the preset has no stabilization: without confirmation, a single wrong result would scale down. */
 const CONFIRMATION =
   '  # downscaleConfirmation: {} # not a default: scale down only if every decision of 60 s, and at least 3, recommends it';
 

@@ -15,7 +15,10 @@ export interface CommandIo {
   readonly clock: Clock;
   /** Aborted by SIGINT, SIGTERM or a closed standard output, and by SIGHUP while a cleanup is registered. */
   readonly signal: AbortSignal;
-  /** Sets a listener for faults. Only a service does: without one, an unhandled rejection ends the command. */
+  /**
+   * Sets a listener for faults. Only a service sets a listener. Without a listener, an unhandled rejection ends the
+   * command.
+   */
   readonly onFault?: (listener: FaultListener) => void;
   /** The command that started this program, such as `promscaler` or `node PATH`; see `nameProgram`. */
   readonly command: string;
@@ -81,7 +84,7 @@ export function cleanStream(stream: OutputStream): OutputStream {
       stream.write(
         text
           .split(OWN_SEQUENCE)
-          // At odd positions are the sequences of `OWN_SEQUENCE`, which are written unchanged.
+          // The sequences of `OWN_SEQUENCE` are at odd positions and are written unchanged.
           .map((part, index) => (index % 2 === 1 ? part : escapeText(part)))
           .join(''),
       ),
@@ -93,8 +96,8 @@ const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
  * Returns a function that writes to a stream and ignores failures. Text is lost if the reader has closed the stream, if
- * the disk is full, or if more than 1 MiB is unread; later text is still written if possible. For the log of the
- * service, which must scale even if nothing can be logged (reliability.md, F52).
+ * the disk is full, or if more than 1 MiB is unread; later text is still written if possible. The log of the service
+ * needs this function, because the service must scale even if nothing can be logged (reliability.md, F52).
  */
 export function lossyOutput(stream: Writable): (text: string) => void {
   // Without a listener, an `error` event would end the process.

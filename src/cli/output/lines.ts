@@ -29,7 +29,7 @@ export function localTimes(text: string): string {
 
 /**
  * Returns a string for a person, with its times short and in the time zone of the process, as in the dashboard. The
- * first mention of `exactMs` is that of `localTimes`.
+ * first mention of `exactMs` has the form of `localTimes`.
  */
 export function shortTimes(text: string, nowMs: number, exactMs: number | null = null): string {
   let isMentioned = false;
@@ -72,7 +72,7 @@ export function alignColumns(rows: readonly (readonly string[])[]): readonly str
   );
 }
 
-/** Assumed for a terminal that does not report its width. */
+/** The assumed width of a terminal that does not report its width. */
 const USUAL_CHARACTERS = 80;
 
 /**

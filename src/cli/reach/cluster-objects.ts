@@ -121,7 +121,7 @@ const DOING = {
 } as const;
 
 /**
- * Returns whether the object is missing. The 404 for a missing object contains its name; the one for a resource that is
+ * Returns whether the object is missing. The 404 for a missing object contains its name; the 404 for a resource that is
  * not served does not.
  */
 function isMissing(error: unknown, name: string): boolean {

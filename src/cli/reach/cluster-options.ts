@@ -35,7 +35,7 @@ export function withCluster(
   };
 }
 
-/** Returns the settings of the connection. An unset one is resolved as by kubectl. */
+/** Returns the settings of the connection. Unset settings are resolved as in kubectl. */
 export function connectionSettings({ kubernetes: { kubeconfig, context, url } }: ServiceConfig): {
   readonly kubeconfig: string | undefined;
   readonly context: string | undefined;

@@ -20,7 +20,10 @@ export interface ReachOptions {
   readonly context?: string;
   /** Connection settings that replace `kubeconfig` and `context`. */
   readonly cluster?: ReturnType<typeof connectionSettings>;
-  /** File with a bearer token for the service. Unset: the token is PROMSCALER_TOKEN, if set. */
+  /**
+   * File with a bearer token for the service. Unset: the token is the value of PROMSCALER_TOKEN; if that is unset, too,
+   * there is no token.
+   */
   readonly tokenFile?: string;
 }
 
@@ -164,7 +167,7 @@ function toListError(error: unknown, namespace: string | null): unknown {
   if (error.kind !== 'forbidden') return new CommandError(error.message);
   const fix = namespace === null ? 'Use --service-namespace to search one namespace, or --url' : 'Use --url';
   return new CommandError(
-    `${error.message}: you may not list services. ${fix}, which does not need this permission`,
+    `${error.message}: permission denied: cannot list services. ${fix}, which does not need this permission`,
   );
 }
 

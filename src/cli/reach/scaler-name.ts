@@ -20,8 +20,8 @@ const WORKLOAD_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Parses `NAMESPACE/NAME` or `NAME`. Without a namespace, uses that of `--namespace`, then that of the kubeconfig
- * context, then `default`. Throws `CommandError` with exit code 2 if the name is invalid.
+ * Parses `NAMESPACE/NAME` or `NAME`. If the text has no namespace, uses the namespace of `--namespace`, then the
+ * namespace of the kubeconfig context, then `default`. Throws `CommandError` with exit code 2 if the name is invalid.
  */
 export async function readScalerName(
   text: string,

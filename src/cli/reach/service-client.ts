@@ -217,7 +217,7 @@ function toCommandError({ where, proxyNamespace }: ReachedService, error: unknow
 function forbiddenHint(proxyNamespace: string | null): string {
   return proxyNamespace === null
     ? 'a proxy requires credentials, but this command sends none with --url'
-    : `you may not get services/proxy in namespace ${proxyNamespace}. Use --url, which does not need this permission`;
+    : `permission denied: cannot get services/proxy in namespace ${proxyNamespace}. Use --url, which does not need this permission`;
 }
 
 function hintFor(error: KubernetesError, proxyNamespace: string | null): string {

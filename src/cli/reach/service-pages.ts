@@ -61,7 +61,7 @@ export async function readPast(
     const [entry] = items;
     if (entry === undefined) return { ...NOTHING, keptFrom };
     const found = entry.decision === null ? NO_SNAPSHOT : await readSnapshotAt(api, scaler, at);
-    // Only for the newest entry can the snapshot be that of a later cycle, which finished between the two requests.
+    // The snapshot can belong to a later cycle, which finished between the two requests, but only for the newest entry.
     const isOneCycle = found.snapshot === null || found.snapshot.now === entry.lastAt;
     if (!isOneCycle && tries < MOST_TRIES) continue;
     const history = await orNull(api('showHistory', { ...scaler, since: entry.firstAt }));

@@ -38,8 +38,8 @@ const DAEMON_SET_WORDS = ['daemonset', 'daemonsets', 'ds'];
 const VERSION = /^v\d+((?:alpha|beta)\d+)?$/;
 
 /**
- * Parses `KIND/NAME` like kubectl: `deploy/web`, `statefulset.apps/db`, `rollout.v1alpha1.argoproj.io/x`. Without a
- * kind, it is a Deployment. Throws `CommandError` if the kind is unknown or cannot be scaled.
+ * Parses `KIND/NAME` like kubectl: `deploy/web`, `statefulset.apps/db`, `rollout.v1alpha1.argoproj.io/x`. If there is
+ * no kind, the target is a Deployment. Throws `CommandError` if the kind is unknown or cannot be scaled.
  */
 export function readTarget(text: string): ParsedTarget {
   const [first = '', second, ...more] = text.split('/');

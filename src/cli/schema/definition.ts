@@ -98,7 +98,7 @@ function rule(expression: string, message: string): JsonSchema {
 
 const IS_SET = MEMBERS.map((member) => `has(self.${member})`);
 
-/** CEL rules instead of `oneOf`, because the API server would only report a missing field of the first branch. */
+/** CEL rules replace `oneOf`: for `oneOf`, the API server would report only a missing field of the first branch. */
 const METRIC_RULES = [
   rule(['has(self.type)', ...IS_SET].join(' || '), `a metric must have one of ${MEMBERS.join(', ')}`),
   rule(

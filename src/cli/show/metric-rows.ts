@@ -98,7 +98,7 @@ function checkRows(written: Written, path: Path): readonly Row[] {
   return rows.length > 0 ? rows : [{ path, value: null, from: 'built in', by: null, isUnset: true }];
 }
 
-/** Returns `value` for a field that the document does not write, but that follows from the field `by`. */
+/** Returns `value` for a field that the document does not set, but that follows from the field `by`. */
 function implied(written: Written, by: Path, value: unknown): Pick<Row, 'value' | 'from' | 'by'> {
   const from = writtenIn(written, by);
   return from === null ? { value, from: 'built in', by: null } : { value, from, by };

@@ -237,7 +237,7 @@ function tablePrinter(style: TableStyle, io: CommandIo): RowPrinter {
   };
 }
 
-/** Returns the cells of a row. In its cause, a promscaler command is written as the user started the program. */
+/** Applies `nameProgram` to the cause, so that its commands can be pasted. */
 function cellsOf(row: ListedScaler, now: Instant, io: CommandIo): StatusRow {
   const cells = statusRow(row, now);
   return { ...cells, cause: { ...cells.cause, head: nameProgram(cells.cause.head, io) } };

@@ -30,7 +30,10 @@ export interface SelectionOptions extends NamingOptions {
   readonly allNamespaces?: boolean;
 }
 
-/** Reads which scalers to list. As in other commands, the namespace of a name without one is that of the context. */
+/**
+ * Reads which scalers to list. As in other commands, the namespace of the context is the default for a name without a
+ * namespace.
+ */
 export async function readSelection(options: SelectionOptions, io: CommandIo): Promise<Selection> {
   const { scaler, namespace = null, allNamespaces = false } = options;
   if (scaler === undefined) return { namespace: allNamespaces ? null : namespace, name: null };

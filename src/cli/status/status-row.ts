@@ -16,7 +16,7 @@ export interface Cell {
   readonly head: string;
   /** The part after `head` that is not cut, for example the value after the name of a metric. */
   readonly tail: string;
-  /** How many characters of `head` are shown at least if `tail` is shown. */
+  /** Minimum number of characters of `head` that are shown before `tail`. */
   readonly leastHead: number;
   /** Replaces the whole cell if `tail` does not fit. */
   readonly least: string;

@@ -18,7 +18,7 @@ const NAME = column('NAME', ({ name }) => name);
 const METRICS: Column = { title: 'METRICS', cell: ({ metrics }) => metrics.full };
 const MIN = column('MIN', ({ min }) => min);
 const MAX = column('MAX', ({ max }) => max);
-/** Only the longest state is shortened, and only if its line would otherwise be too long. */
+/** States of up to 10 characters are never shortened; longer states are shortened only if the line would not fit. */
 const LEAST_STATE = 'Stabili...'.length;
 const STATE: Column = {
   title: 'STATE',
@@ -49,14 +49,14 @@ export const WIDE_COLUMNS: readonly Column[] = [
 ];
 
 /**
- * If lines must be shorter than this, each shows one metric and no cause. So the columns depend only on the width, not
- * on the values.
+ * If lines must be shorter than this, each line shows one metric and no cause. The columns thus depend only on the
+ * width, not on the values.
  */
 const FULL_CHARACTERS = 120;
 
 /**
- * Returns the columns for lines of at most `limit` characters; null: no limit. If the user has named the namespace, it
- * has no column.
+ * Returns the columns for lines of at most `limit` characters; null: no limit. If the user has named the namespace,
+ * there is no column for it.
  */
 export function narrowColumns(isNamespaceNamed: boolean, limit: number | null): readonly Column[] {
   const isFull = limit === null || limit >= FULL_CHARACTERS;

@@ -56,7 +56,7 @@ describe('maxReplicasFrom in a back-test on a load trace', () => {
 
   it.each([
     ['plain.yaml', '9', '--max-replicas-from: no document has maxReplicasFrom'],
-    ['web.yaml', '-1', '--max-replicas-from is "-1", must be a whole number, at least 0'],
+    ['web.yaml', '-1', '--max-replicas-from is "-1", must be an integer, at least 0'],
   ])('rejects the option for %s with %s', async (document, value, message) => {
     const { exitCode, stderr } = await backtest(document, '--max-replicas-from', value);
 

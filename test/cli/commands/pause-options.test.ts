@@ -80,7 +80,7 @@ describe('readPauseOptions', () => {
     ],
     [{ until: '24:00' }, '--until is "24:00", must be a time'],
     [{ direction: 'up' }, '--direction is "up", must be scale-up or scale-down'],
-    [{ replicas: '-1' }, '--replicas is "-1", must be a whole number from 0 to 2147483647'],
+    [{ replicas: '-1' }, '--replicas is "-1", must be an integer from 0 to 2147483647'],
     [{ replicas: '2147483648' }, '--replicas is "2147483648"'],
     [{ replicas: '3', direction: 'scale-up' }, '--replicas cannot be combined with --direction'],
     [{ reason: ' ' }, '--reason is empty'],

@@ -12,13 +12,13 @@ describe('the check query of maxReplicasFrom', () => {
     return of('query').flatMap(({ status, message, fix }) => [`${status}: ${message}`, fix]);
   }
 
-  it('warns without a value, and below the present replicas', async () => {
+  it('warns without a value, and below the current replicas', async () => {
     expect(await ofCeiling([])).toEqual([
       'warning: maxReplicasFrom: no series: the last value of the query applies; without a last value, only maxReplicas applies',
       'run the query in the Prometheus UI: sum(free{namespace="shop"})',
     ]);
     expect(await ofCeiling([[/^sum\(free/, 1]])).toEqual([
-      'warning: maxReplicasFrom is 1, below the present 2 replicas: nothing scales up',
+      'warning: maxReplicasFrom is 1, below the current 2 replicas: nothing scales up',
       'the query must return the replicas that are possible in total, including the running ones, not the free capacity; run the query in the Prometheus UI: sum(free{namespace="shop"})',
     ]);
     expect(await ofCeiling([[/^sum\(free/, 2]])).toEqual([]);

@@ -135,7 +135,7 @@ describe('permissions', () => {
       {
         status: 'failed',
         message:
-          'the account may not get rollouts.argoproj.io/scale in all namespaces, patch rollouts.argoproj.io/scale in all namespaces: rollouts cannot be read, rollouts cannot be scaled',
+          'the account cannot get rollouts.argoproj.io/scale in all namespaces, patch rollouts.argoproj.io/scale in all namespaces: rollouts cannot be read, rollouts cannot be scaled',
         fix: 'set the chart value targets: [deployments, statefulsets, replicasets, rollouts.argoproj.io]',
       },
     ]);

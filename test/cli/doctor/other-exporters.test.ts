@@ -112,7 +112,7 @@ describe('without series of the kubelet', () => {
     const found = await resourceSeries(spec, only(metric, { job: 'otel', instance: 'a' }));
 
     expect(found?.message).toContain(
-      `, but has ${metric} of the kubelet stats receiver of OpenTelemetry, without labels for namespace and pod; its labels are instance, job`,
+      `, but has ${metric} of the kubelet stats receiver of OpenTelemetry, and those series have no labels for namespace and pod (labels: instance, job)`,
     );
     expect(found?.fix).toContain(
       'otlp.promote_resource_attributes: [k8s.namespace.name, k8s.pod.name, k8s.container.name] in the config of Prometheus',

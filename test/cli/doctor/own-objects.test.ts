@@ -74,7 +74,7 @@ describe('lease', () => {
       {
         status: 'failed',
         message:
-          'the account may not create leases.coordination.k8s.io in namespace default: no replica can become leader, and nothing is scaled',
+          'the account cannot create leases.coordination.k8s.io in namespace default: no replica can become leader, and nothing is scaled',
         fix: expect.stringContaining('leaderElection.enabled: true'),
       },
     ]);

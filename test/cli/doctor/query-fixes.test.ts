@@ -35,7 +35,7 @@ describe('fixForFailure', () => {
     const message = `HTTP 400 "bad_data": invalid parameter "query": ${text}`;
 
     expect(fixForFailure('bad_query', message, query)).toBe(
-      `${fix}Prometheus before 2.54 rejects the present query`,
+      `${fix}Prometheus before 2.54 rejects the current query`,
     );
   });
 

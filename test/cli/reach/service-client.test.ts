@@ -180,7 +180,7 @@ describe("a service behind the API server's proxy", () => {
     [
       403,
       'services/proxy is forbidden',
-      'you may not get services/proxy in namespace monitoring. Use --url, which does not need this permission',
+      'permission denied: cannot get services/proxy in namespace monitoring. Use --url, which does not need this permission',
     ],
     [503, 'no endpoints available for service', 'no pod of the service answers'],
   ])('that answers %i', async (code, message, sentence) => {
@@ -197,7 +197,9 @@ describe("a service behind the API server's proxy", () => {
     const { exitCode, stderr } = await run(['status'], answer(403, '{"kind":"Status","message":"no"}'));
 
     expect(exitCode).toBe(1);
-    expect(stderr).toContain('you may not list services. Use --service-namespace to search one');
+    expect(stderr).toContain(
+      'permission denied: cannot list services. Use --service-namespace to search one',
+    );
   });
 
   it('without a kubeconfig', async () => {

@@ -121,7 +121,8 @@ async function fillCache(
 async function removeAbandoned({ clock }: ProgramContext, cache: string): Promise<void> {
   for (const name of await readdir(cache)) {
     if (!name.startsWith(PARTIAL)) continue;
-    // Uses the ctime: dpkg and tar set the mtime to that of the package, so a directory in use would look abandoned.
+    // Uses the ctime: dpkg and tar set the mtime to the mtime in the package, so a directory in use would look
+    // abandoned.
     const found = await stat(join(cache, name)).catch(() => null);
     if (found !== null && clock.now() - found.ctimeMs > ABANDONED_MS)
       await rm(join(cache, name), { recursive: true, force: true });

@@ -159,7 +159,7 @@ export async function hasDebianPackages({ env }: ProgramContext): Promise<boolea
 
 /**
  * Runs a command of apt-get that downloads packages, and unpacks them into `folder`. Needs no root and installs
- * nothing. Lists, cache and locks of apt are in a temporary directory, while sources and keys are those of the system.
+ * nothing. apt uses the sources and keys of the system, but lists, cache and locks in a temporary directory.
  */
 export async function unpackDebianPackages(
   context: ProgramContext,
