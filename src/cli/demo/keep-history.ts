@@ -105,11 +105,11 @@ async function hasHistory(scaler: Scaler, range: Range, { byName }: HistorySourc
 export async function currentDocuments(
   simulator: Simulator,
   namespace: string,
-  folder: string,
+  directory: string,
 ): Promise<readonly string[]> {
   const objects = simulator.listObjects('promscaler.dev/scalers', namespace).map(documentOf);
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.yaml'));
-  const files = names.map((name) => readBoundedText(join(folder, name), { mostBytes: MOST_BYTES }));
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.yaml'));
+  const files = names.map((name) => readBoundedText(join(directory, name), { mostBytes: MOST_BYTES }));
   return [...objects, ...(await Promise.all(files))];
 }
 

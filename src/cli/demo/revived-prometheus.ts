@@ -3,7 +3,7 @@ import type { RunningPrometheus } from './programs/prometheus-server.js';
 import { errorMessage } from '../../units/failure.js';
 
 /** A Prometheus that is restarted after it has exited, with the same address and the same data. */
-export interface RevivedPrometheus extends Pick<RunningPrometheus, 'url' | 'folder' | 'stop' | 'signal'> {
+export interface RevivedPrometheus extends Pick<RunningPrometheus, 'url' | 'directory' | 'stop' | 'signal'> {
   /** PID of the first process. */
   readonly pid: number;
   /** Starts watching the process. `report` is called with a sentence about each exit and each restart. */
@@ -47,11 +47,11 @@ export function revivedPrometheus(
     }
   };
 
-  const { pid, url, folder } = first;
+  const { pid, url, directory } = first;
   return {
     pid,
     url,
-    folder,
+    directory,
     signal: (name) => current.signal(name),
     follow: (report) => void (work = watch(report)),
     stop: async (options) => {

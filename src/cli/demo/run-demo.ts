@@ -37,11 +37,11 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
   if (binary === null) return 0;
   io.stdout.write('Starting a simulated cluster, Prometheus and promscaler ...\n\n');
   if (io.signal.aborted) return 0;
-  const folder = await mkdtemp(join(tmpdir(), 'promscaler-demo-'));
+  const directory = await mkdtemp(join(tmpdir(), 'promscaler-demo-'));
   let prometheus: RevivedPrometheus | null = null;
   const release = io.guard?.(() => {
     prometheus?.signal('SIGKILL');
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(directory, { recursive: true, force: true });
   });
   const { clock, env } = io;
   try {
@@ -50,18 +50,25 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
     try {
       const config = demoPrometheusConfig(simulator.sdUrl);
       // The directory is hidden, so that `validate` skips it.
-      const own = join(folder, '.prometheus');
+      const own = join(directory, '.prometheus');
       const startAt = (port?: number): Promise<RunningPrometheus> =>
-        startPrometheus({ binary, config, env, clock, folder: own, ...(port === undefined ? {} : { port }) });
+        startPrometheus({
+          binary,
+          config,
+          env,
+          clock,
+          directory: own,
+          ...(port === undefined ? {} : { port }),
+        });
       prometheus = revivedPrometheus(await startAt(), { start: startAt, clock });
       try {
-        const setup = await setUpDemo({ folder, simulator, prometheus }, settings);
+        const setup = await setUpDemo({ directory, simulator, prometheus }, settings);
         try {
           const start = (): void => {
             for (const workload of workloads) simulator.setLoad(workload, workload.load);
           };
           const documents = (): Promise<readonly string[]> =>
-            currentDocuments(simulator, DEMO_NAMESPACE, join(folder, 'scalers'));
+            currentDocuments(simulator, DEMO_NAMESPACE, join(directory, 'scalers'));
           return await runUntilEnd({ ...setup, start, documents }, settings, io);
         } finally {
           await setup.close();
@@ -73,7 +80,7 @@ export async function runDemo(options: DemoOptions, io: CommandIo): Promise<Exit
       await simulator.close();
     }
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(directory, { recursive: true, force: true });
     release?.();
   }
 }
@@ -208,7 +215,7 @@ function withoutRefusals(stderr: OutputStream): OutputStream {
 }
 
 interface IntroducedDemo {
-  readonly folder: string;
+  readonly directory: string;
   readonly kubeconfig: string;
   readonly configFile: string;
   readonly serviceUrl: string;
@@ -219,7 +226,7 @@ interface IntroducedDemo {
 }
 
 function introduction(demo: IntroducedDemo, { speed, durationSeconds }: DemoSettings): string {
-  const { folder, kubeconfig, configFile, serviceUrl, prometheusUrl, prometheusPid, command } = demo;
+  const { directory, kubeconfig, configFile, serviceUrl, prometheusUrl, prometheusPid, command } = demo;
   const end = durationSeconds === null ? 'with Ctrl-C' : `after ${durationSeconds} s or with Ctrl-C`;
   const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
   const reach = `--kubeconfig ${kubeconfig}`;
@@ -246,7 +253,7 @@ Commands to try in another terminal:
 
 The scaler documents of checkout and search are objects in the cluster. The document of mailer is a file. Edit the documents:
   ${kubectl} edit scaler checkout
-  ${join(folder, 'scalers', 'mailer.yaml')}
+  ${join(directory, 'scalers', 'mailer.yaml')}
 
 Without Prometheus, all replicas are held. Stop Prometheus (it is started again after ${OUTAGE_SECONDS} s):
   kill ${prometheusPid}

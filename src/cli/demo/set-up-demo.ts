@@ -32,7 +32,7 @@ import { createPrometheusClient } from '../../prometheus/client/client.js';
 import { type Clock, sleep } from '../../units/clock.js';
 
 export interface DemoSetup {
-  readonly folder: string;
+  readonly directory: string;
   /** Kubeconfig with which a client reaches the cluster and, through its service proxy, the service. */
   readonly kubeconfig: string;
   readonly configFile: string;
@@ -45,7 +45,7 @@ export interface DemoSetup {
 }
 
 interface Parts {
-  readonly folder: string;
+  readonly directory: string;
   readonly simulator: Simulator;
   readonly prometheus: RevivedPrometheus;
 }
@@ -54,7 +54,7 @@ const DEFAULT_PORT = 8080;
 const KUBECONFIG = 'kubeconfig';
 
 export async function setUpDemo(parts: Parts, settings: DemoSettings): Promise<DemoSetup> {
-  const { folder, simulator, prometheus } = parts;
+  const { directory, simulator, prometheus } = parts;
   const { port: wanted, speed } = settings;
   const { port, release } =
     wanted === null || wanted === 0
@@ -70,16 +70,16 @@ export async function setUpDemo(parts: Parts, settings: DemoSettings): Promise<D
   for (const document of documents.objects) simulator.addObject(parse(document) as JsonObject);
   const serviceUrl = `http://127.0.0.1:${port}`;
   const proxy = await startApiProxy(simulator.url, serviceUrl);
-  const configFile = join(folder, 'promscaler.yaml');
+  const configFile = join(directory, 'promscaler.yaml');
   const addresses = { prometheusUrl: prometheus.url, kubeconfig: KUBECONFIG, port };
-  await mkdir(join(folder, 'scalers'));
-  for (const [name, text] of documents.files) await writeFile(join(folder, 'scalers', name), text);
+  await mkdir(join(directory, 'scalers'));
+  for (const [name, text] of documents.files) await writeFile(join(directory, 'scalers', name), text);
   await writeFile(configFile, demoServiceConfig(addresses));
-  await writeFile(join(prometheus.folder, SERVICE_TARGETS_FILE), demoServiceTargets(port));
-  const kubeconfig = join(folder, KUBECONFIG);
+  await writeFile(join(prometheus.directory, SERVICE_TARGETS_FILE), demoServiceTargets(port));
+  const kubeconfig = join(directory, KUBECONFIG);
   await writeFile(kubeconfig, kubeconfigText(proxy.url, { namespace: DEMO_NAMESPACE }));
   return {
-    folder,
+    directory,
     kubeconfig,
     configFile,
     serviceUrl,

@@ -84,7 +84,7 @@ async function startRealPrometheus(folder: string, config: string, port: number)
   const [env, clock] = [process.env, SYSTEM_CLOCK];
   const binary = await findPrometheus({ env, clock });
   const args = ['--web.enable-remote-write-receiver'];
-  return startPrometheus({ binary, config, env, clock, folder, port, args });
+  return startPrometheus({ binary, config, env, clock, directory: folder, port, args });
 }
 
 async function startVictoria(folder: string, config: string, port: number): Promise<Running> {

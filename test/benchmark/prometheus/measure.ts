@@ -205,7 +205,7 @@ async function measureKinds(
   service: PacedService,
 ): Promise<readonly KindCost[]> {
   const file = join(folder, 'queries.log');
-  await writeFile(join(prometheus.folder, 'prometheus.yml'), prometheusConfig(simulation, file));
+  await writeFile(join(prometheus.directory, 'prometheus.yml'), prometheusConfig(simulation, file));
   await service.roundOver();
   prometheus.signal('SIGHUP');
   report(`logging the queries of ${LOGGED_ROUNDS} rounds`);

@@ -7,7 +7,7 @@ class Process implements RunningPrometheus {
   readonly pid: number;
   readonly port = 9090;
   readonly url = 'http://127.0.0.1:9090';
-  readonly folder = '/demo';
+  readonly directory = '/demo';
   readonly ended: Promise<string>;
   isRunning = true;
   #end: (why: string) => void = () => undefined;

@@ -73,7 +73,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 interface Command {
   readonly file: string;
   readonly args: readonly string[];
-  readonly folder: string;
+  readonly directory: string;
   readonly timeoutMs: number;
 }
 
@@ -83,10 +83,10 @@ const QUOTED_LINES = 3;
 /** Runs a program and returns its standard output. Throws an `Error` with its last lines unless the exit code is 0. */
 export async function runCommand(
   { env, clock }: { readonly env: Environment; readonly clock: Clock },
-  { file, args, folder, timeoutMs }: Command,
+  { file, args, directory, timeoutMs }: Command,
 ): Promise<string> {
   return withDeadline(clock, { ms: timeoutMs }, async (signal) => {
-    const options = { cwd: folder, env: { ...env, LC_ALL: 'C' }, maxBuffer: MAX_OUTPUT_BYTES, signal };
+    const options = { cwd: directory, env: { ...env, LC_ALL: 'C' }, maxBuffer: MAX_OUTPUT_BYTES, signal };
     try {
       return (await promisify(execFile)(file, [...args], options)).stdout;
     } catch (error) {

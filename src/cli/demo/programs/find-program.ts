@@ -23,12 +23,12 @@ export interface ProgramContext {
 export interface Origin {
   readonly title: string;
   /** Name of its directory in the cache. */
-  readonly folder: string;
+  readonly directory: string;
   /** Path of a program in that directory. */
   readonly path: (binary: string) => string;
   readonly isPossible: (context: ProgramContext) => Promise<boolean>;
-  /** Downloads the program into the empty directory `folder`. */
-  readonly download: (context: ProgramContext, folder: string) => Promise<void>;
+  /** Downloads the program into this empty directory. */
+  readonly download: (context: ProgramContext, directory: string) => Promise<void>;
 }
 
 export interface Program {
@@ -65,8 +65,8 @@ export async function findProgram(context: ProgramContext, program: Program): Pr
   try {
     const cache = cacheDirectory(context.env);
     if (cache === null) throw new Error('no cache directory: neither XDG_CACHE_HOME nor HOME is set');
-    for (const { folder, path } of origins) {
-      const cached = join(cache, folder, path(binary));
+    for (const { directory, path } of origins) {
+      const cached = join(cache, directory, path(binary));
       if (await isExecutable(cached)) return cached;
     }
     for (const origin of origins) {
@@ -100,16 +100,16 @@ async function fillCache(
   { title, binary, probe }: Pick<Program, 'title' | 'binary' | 'probe'>,
   origin: Origin,
 ): Promise<string> {
-  const path = join(cache, origin.folder, origin.path(binary));
+  const path = join(cache, origin.directory, origin.path(binary));
   await mkdir(cache, { recursive: true });
   await removeAbandoned(context, cache);
   const partial = await mkdtemp(join(cache, PARTIAL));
   try {
     context.report?.(`downloading ${title} from ${origin.title} to ${cache} ...`);
     await origin.download(context, partial);
-    const probed = { file: join(partial, origin.path(binary)), args: probe, folder: partial };
+    const probed = { file: join(partial, origin.path(binary)), args: probe, directory: partial };
     await runCommand(context, { ...probed, timeoutMs: PROBE_TIMEOUT_MS });
-    await rename(partial, join(cache, origin.folder)).catch(async (error: unknown) => {
+    await rename(partial, join(cache, origin.directory)).catch(async (error: unknown) => {
       if (!(await isExecutable(path))) throw error;
     });
   } finally {
@@ -132,8 +132,8 @@ async function removeAbandoned({ clock }: ProgramContext, cache: string): Promis
 /** Returns the first executable file with this name on the PATH, or null. Relative entries of the PATH are skipped. */
 export async function findOnPath(name: string, env: Environment): Promise<string | null> {
   const file = platform() === 'win32' ? `${name}.exe` : name;
-  for (const folder of (env['PATH'] ?? env['Path'] ?? '').split(delimiter)) {
-    if (isAbsolute(folder) && (await isExecutable(join(folder, file)))) return join(folder, file);
+  for (const directory of (env['PATH'] ?? env['Path'] ?? '').split(delimiter)) {
+    if (isAbsolute(directory) && (await isExecutable(join(directory, file)))) return join(directory, file);
   }
   return null;
 }

@@ -82,19 +82,19 @@ export function prometheusRelease(options: ReleaseOptions = {}): Origin {
   const suffix = machine.startsWith('win32') ? '.exe' : '';
   return {
     title: `the official release ${release.version}`,
-    folder: name,
+    directory: name,
     path: (binary) => `${binary}${suffix}`,
     isPossible: () => Promise.resolve(archive !== undefined),
-    download: async (context, folder) => {
+    download: async (context, directory) => {
       const [extension, unpack] = suffix === '' ? ['tar.gz', unpackTar] : ['zip', unpackZip];
-      const work = join(folder, 'download');
+      const work = join(directory, 'download');
       await mkdir(work);
       const file = join(work, 'archive');
       const url = `${mirror(context)}/v${release.version}/${name}.${extension}`;
       try {
         await downloadFile(context, { url, file, sha256: archive?.sha256 ?? '', limits });
         const names = ['prometheus', 'promtool'].map((program) => `${name}/${program}${suffix}`);
-        await unpack(file, { names, strip: `${name}/`, folder, mostBytes: MOST_PROGRAM_BYTES });
+        await unpack(file, { names, strip: `${name}/`, directory, mostBytes: MOST_PROGRAM_BYTES });
       } catch (error) {
         throw new Error(`${withoutPassword(url)}: ${reasonOf(error)}`, { cause: error });
       } finally {
@@ -146,10 +146,10 @@ const TIMEOUT_MS = 300_000;
 export function debianPackage(name: string): Origin {
   return {
     title: 'the packages of this distribution',
-    folder: `${name}-debian-${arch()}`,
+    directory: `${name}-debian-${arch()}`,
     path: (binary) => `usr/bin/${binary}`,
     isPossible: hasDebianPackages,
-    download: (context, folder) => unpackDebianPackages(context, ['download', name], folder),
+    download: (context, directory) => unpackDebianPackages(context, ['download', name], directory),
   };
 }
 
@@ -158,17 +158,17 @@ export async function hasDebianPackages({ env }: ProgramContext): Promise<boolea
 }
 
 /**
- * Runs a command of apt-get that downloads packages, and unpacks them into `folder`. Needs no root and installs
+ * Runs a command of apt-get that downloads packages, and unpacks them into `directory`. Needs no root and installs
  * nothing. apt uses the sources and keys of the system, but lists, cache and locks in a temporary directory.
  */
 export async function unpackDebianPackages(
   context: ProgramContext,
   command: readonly string[],
-  folder: string,
+  directory: string,
 ): Promise<void> {
-  const work = join(folder, 'apt');
+  const work = join(directory, 'apt');
   const run = (file: string, args: readonly string[]): Promise<string> =>
-    runCommand(context, { file, args, folder: work, timeoutMs: TIMEOUT_MS });
+    runCommand(context, { file, args, directory: work, timeoutMs: TIMEOUT_MS });
   for (const part of ['lists', 'archives']) await mkdir(join(work, part, 'partial'), { recursive: true });
   try {
     await writeFile(join(work, 'apt.conf'), configOf(work));
@@ -178,7 +178,7 @@ export async function unpackDebianPackages(
     // All directories are searched: `apt-get download` writes to the current one, `apt-get install --download-only` to
     // the directory of archives.
     for (const name of (await readdir(work, { recursive: true })).sort())
-      if (name.endsWith('.deb')) await run('dpkg', ['-x', join(work, name), folder]);
+      if (name.endsWith('.deb')) await run('dpkg', ['-x', join(work, name), directory]);
   } finally {
     await rm(work, { recursive: true, force: true });
   }

@@ -17,7 +17,7 @@ export interface PrometheusOptions {
   /** Default: 0, any free port. */
   readonly port?: number;
   /** Directory for config and data. Existing data is used. Default: a new directory. */
-  readonly folder?: string;
+  readonly directory?: string;
   /** Further flags, such as `--web.enable-remote-write-receiver`. */
   readonly args?: readonly string[];
 }
@@ -27,7 +27,7 @@ export interface RunningPrometheus {
   readonly pid: number;
   readonly url: string;
   readonly port: number;
-  readonly folder: string;
+  readonly directory: string;
   /** Resolves when the process has exited, with a sentence about the exit that quotes its last lines. Never rejects. */
   readonly ended: Promise<string>;
   /** Sends SIGTERM, and SIGKILL after 5 s. Removes the directory unless `keepData` is set. */
@@ -60,44 +60,44 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Runni
 
 async function startOnce(options: PrometheusOptions, port: number): Promise<RunningPrometheus> {
   const { clock } = options;
-  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'promscaler-prometheus-')));
+  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'promscaler-prometheus-')));
   const url = `http://127.0.0.1:${port}`;
-  const child = await launch(options, folder, port);
+  const child = await launch(options, directory, port);
   const end = async (keep: boolean): Promise<void> => {
     await child.stop();
-    if (!keep) await rm(folder, { recursive: true, force: true });
+    if (!keep) await rm(directory, { recursive: true, force: true });
   };
   try {
-    await waitUntilReady(clock, child, { url, data: dataFolder(folder) });
+    await waitUntilReady(clock, child, { url, data: dataDirectory(directory) });
   } catch (error) {
-    await end(options.folder !== undefined);
+    await end(options.directory !== undefined);
     throw error;
   }
   return {
     pid: child.pid,
     url,
     port,
-    folder,
+    directory,
     ended: child.ended,
     signal: child.signal,
     stop: ({ keepData } = { keepData: false }) => end(keepData),
   };
 }
 
-function dataFolder(folder: string): string {
-  return join(folder, 'data');
+function dataDirectory(directory: string): string {
+  return join(directory, 'data');
 }
 
-async function launch(options: PrometheusOptions, folder: string, port: number): Promise<Child> {
-  const config = join(folder, 'prometheus.yml');
-  await mkdir(folder, { recursive: true });
+async function launch(options: PrometheusOptions, directory: string, port: number): Promise<Child> {
+  const config = join(directory, 'prometheus.yml');
+  await mkdir(directory, { recursive: true });
   await writeFile(config, options.config);
   return startChild({
     title: 'Prometheus',
     file: options.binary,
     args: [
       `--config.file=${config}`,
-      `--storage.tsdb.path=${dataFolder(folder)}`,
+      `--storage.tsdb.path=${dataDirectory(directory)}`,
       `--web.listen-address=127.0.0.1:${port}`,
       '--log.level=warn',
       ...(options.args ?? []),

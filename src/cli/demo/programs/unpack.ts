@@ -5,7 +5,7 @@ interface Unpacking {
   /** Names of the files to unpack; all others are skipped. */
   readonly names: readonly string[];
   /** The files are written to this directory as executables. `strip` is removed from the start of their names. */
-  readonly folder: string;
+  readonly directory: string;
   readonly strip: string;
   /** Maximum size of each file. */
   readonly mostBytes: number;
@@ -19,24 +19,24 @@ const REGULAR: ReadonlySet<string> = new Set(['File', 'OldFile', 'ContiguousFile
  */
 export async function unpackTar(archive: string, unpacking: Unpacking): Promise<void> {
   const { extract } = await import('tar');
-  const { names, folder, strip, mostBytes } = unpacking;
+  const { names, directory, strip, mostBytes } = unpacking;
   const missing = new Set(names);
   await extract({
     file: archive,
-    cwd: folder,
+    cwd: directory,
     strip: strip.split('/').length - 1,
     strict: true,
     filter: (name, entry) =>
       'type' in entry && REGULAR.has(entry.type) && entry.size <= mostBytes && missing.delete(name),
   });
   rejectMissing(missing, mostBytes);
-  for (const name of names) await chmod(join(folder, name.slice(strip.length)), 0o755);
+  for (const name of names) await chmod(join(directory, name.slice(strip.length)), 0o755);
 }
 
 /** Unpacks files of a zip, with the errors of `unpackTar`. The whole archive and its files are in memory. */
 export async function unpackZip(archive: string, unpacking: Unpacking): Promise<void> {
   const { unzipSync } = await import('fflate');
-  const { names, folder, strip, mostBytes } = unpacking;
+  const { names, directory, strip, mostBytes } = unpacking;
   const sizes = new Map<string, number>();
   const files = unzipSync(await readFile(archive), {
     filter: ({ name, originalSize }) => {
@@ -50,7 +50,7 @@ export async function unpackZip(archive: string, unpacking: Unpacking): Promise<
     const size = sizes.get(name);
     if (contents.length !== size)
       throw new Error(`the zip is damaged: ${name} has ${contents.length} bytes instead of ${size}`);
-    const path = join(folder, name.slice(strip.length));
+    const path = join(directory, name.slice(strip.length));
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, contents, { mode: 0o755, flag: 'wx' });
   }

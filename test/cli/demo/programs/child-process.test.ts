@@ -89,7 +89,7 @@ describe('runCommand', () => {
     const context = { env: {}, clock: SYSTEM_CLOCK };
 
     await expect(
-      runCommand(context, { file: '/nowhere/x', args: [], folder: '/', timeoutMs: 20_000 }),
+      runCommand(context, { file: '/nowhere/x', args: [], directory: '/', timeoutMs: 20_000 }),
     ).rejects.toThrow('spawn /nowhere/x ENOENT');
   });
 });
@@ -99,6 +99,6 @@ function shell(script: string, clock: Clock = SYSTEM_CLOCK): Child {
 }
 
 function run(script: string, clock: Clock = SYSTEM_CLOCK): Promise<string> {
-  const command = { file: '/bin/sh', args: ['-c', script], folder: '/', timeoutMs: 20_000 };
+  const command = { file: '/bin/sh', args: ['-c', script], directory: '/', timeoutMs: 20_000 };
   return runCommand({ env: process.env, clock }, command);
 }

@@ -13,12 +13,12 @@ beforeEach(async () => {
 
 afterEach(() => machine.remove());
 
-const write = (folder: string): Promise<void> =>
-  writeFile(join(folder, 'run'), '#!/bin/sh\n', { mode: 0o755 });
+const write = (directory: string): Promise<void> =>
+  writeFile(join(directory, 'run'), '#!/bin/sh\n', { mode: 0o755 });
 
-/** Finds the program `run`, which `download` writes to the directory `folder` of the cache. */
+/** Finds the program `run`, which `download` writes to its directory in the cache. */
 const find = (
-  folder: string,
+  directory: string,
   download: (into: string) => Promise<void> = write,
   context: ProgramContext = machine.context(),
 ): Promise<string> =>
@@ -28,7 +28,7 @@ const find = (
     origins: [
       {
         title: 'a test',
-        folder,
+        directory,
         path: (binary) => binary,
         isPossible: () => Promise.resolve(true),
         download: (_context, into) => download(into),
@@ -47,12 +47,12 @@ function later(seconds: number): ProgramContext {
 
 describe('the cache of findProgram', () => {
   it('keeps what another process unpacks, although dpkg dates the directory back to the package', async () => {
-    const path = await find('first', async (folder) => {
-      await writeFile(join(folder, 'archive.deb'), '');
-      await utimes(folder, new Date('2020-01-01'), new Date('2020-01-01'));
+    const path = await find('first', async (directory) => {
+      await writeFile(join(directory, 'archive.deb'), '');
+      await utimes(directory, new Date('2020-01-01'), new Date('2020-01-01'));
       await find('second');
-      await access(join(folder, 'archive.deb'));
-      await write(folder);
+      await access(join(directory, 'archive.deb'));
+      await write(directory);
     });
 
     expect(path).toBe(join(machine.root, 'cache/promscaler/first/run'));

@@ -38,7 +38,7 @@ describe('startPrometheus', () => {
     await prometheus.stop();
 
     expect(answer).toBe('42');
-    await expect(stat(prometheus.folder)).rejects.toThrow('ENOENT');
+    await expect(stat(prometheus.directory)).rejects.toThrow('ENOENT');
     expect(await prometheus.ended).toMatch(/^Prometheus ended /);
   });
 
@@ -53,10 +53,10 @@ describe('startPrometheus', () => {
     const first = await start();
     await first.stop({ keepData: true });
 
-    const second = await start({ port: first.port, folder: first.folder });
+    const second = await start({ port: first.port, directory: first.directory });
 
     expect(second.url).toBe(first.url);
-    expect((await stat(join(second.folder, 'data'))).isDirectory()).toBe(true);
+    expect((await stat(join(second.directory, 'data'))).isDirectory()).toBe(true);
   });
 
   it('throws with its last lines if the config is invalid, and removes its temporary directory', async () => {
@@ -67,12 +67,12 @@ describe('startPrometheus', () => {
 
   it('does not mistake another Prometheus at the given port for its own, and keeps the given directory', async () => {
     const first = await start();
-    const folder = await mkdtemp(join(tmpdir(), 'promscaler-test-'));
+    const directory = await mkdtemp(join(tmpdir(), 'promscaler-test-'));
 
-    await expect(start({ port: first.port, folder })).rejects.toThrow('address already in use');
+    await expect(start({ port: first.port, directory })).rejects.toThrow('address already in use');
 
-    expect((await stat(folder)).isDirectory()).toBe(true);
-    await rm(folder, { recursive: true });
+    expect((await stat(directory)).isDirectory()).toBe(true);
+    await rm(directory, { recursive: true });
   });
 
   it('throws if the program does not exist', async () => {

@@ -7,11 +7,11 @@ import { unpackTar, unpackZip } from '../../../../src/cli/demo/programs/unpack.j
 import { tarOf, zipOf } from './archive-builder.js';
 
 let root: string;
-let folder: string;
+let directory: string;
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'promscaler-unpack-'));
-  folder = await mkdtemp(join(root, 'folder-'));
+  directory = await mkdtemp(join(root, 'directory-'));
 });
 
 afterEach(() => rm(root, { recursive: true, force: true }));
@@ -34,22 +34,22 @@ describe.each(KINDS)('a %s', (_kind, unpackFrom, build) => {
     files: Readonly<Record<string, Buffer>>,
     names: readonly string[],
     mostBytes = 1_000_000,
-  ): Promise<void> => unpackFrom(await archive(build(files)), { names, folder, strip: 'p/', mostBytes });
+  ): Promise<void> => unpackFrom(await archive(build(files)), { names, directory, strip: 'p/', mostBytes });
 
   it.each([0, 1, 511, 512, 513, 200_000])('has a file of %i bytes after another', async (length) => {
     const contents = Buffer.alloc(length, 'x');
 
     await unpack({ 'p/a': A, 'p/b': contents, 'p/c': contents }, ['p/b']);
 
-    expect(await readFile(join(folder, 'b'))).toEqual(contents);
-    expect((await stat(join(folder, 'b'))).mode & 0o111).toBe(0o111);
-    expect(await readdir(folder)).toEqual(['b']);
+    expect(await readFile(join(directory, 'b'))).toEqual(contents);
+    expect((await stat(join(directory, 'b'))).mode & 0o111).toBe(0o111);
+    expect(await readdir(directory)).toEqual(['b']);
   });
 
   it('writes nothing but the named files, whatever the names of the others are', async () => {
     await unpack({ '../evil': A, '/tmp/evil': A, 'p/../../evil': A, 'p/a': A }, ['p/a']);
 
-    expect(await readdir(folder)).toEqual(['a']);
+    expect(await readdir(directory)).toEqual(['a']);
     expect((await readdir(root)).filter((name) => name.includes('evil'))).toEqual([]);
   });
 
@@ -70,7 +70,7 @@ describe.each(KINDS)('a %s', (_kind, unpackFrom, build) => {
 
   it('is rejected if it is truncated, or something else', async () => {
     const whole = build({ 'p/a': A });
-    const unpacking = { names: ['p/a'], folder, strip: 'p/', mostBytes: 1000 };
+    const unpacking = { names: ['p/a'], directory, strip: 'p/', mostBytes: 1000 };
 
     await expect(unpackFrom(await archive(whole.subarray(0, -20)), unpacking)).rejects.toThrow();
     await expect(unpackFrom(await archive(Buffer.from('nonsense')), unpacking)).rejects.toThrow();
@@ -80,7 +80,7 @@ describe.each(KINDS)('a %s', (_kind, unpackFrom, build) => {
 
 describe('unpackTar', () => {
   const unpack = async (contents: Buffer): Promise<void> =>
-    unpackTar(await archive(contents), { names: ['p/a'], folder, strip: 'p/', mostBytes: 1000 });
+    unpackTar(await archive(contents), { names: ['p/a'], directory, strip: 'p/', mostBytes: 1000 });
 
   it.each([
     ['a hard link', '1', '../outside'],
@@ -91,7 +91,7 @@ describe('unpackTar', () => {
     await expect(unpack(gzipSync(tarOf({ 'p/a': Buffer.alloc(0) }, type, linksTo)))).rejects.toThrow(
       'the archive has no regular file p/a',
     );
-    expect(await readdir(folder)).toEqual([]);
+    expect(await readdir(directory)).toEqual([]);
   });
 
   it('follows no link of the archive out of the directory', async () => {
@@ -100,7 +100,7 @@ describe('unpackTar', () => {
 
     await unpack(gzipSync(Buffer.concat([link.subarray(0, 512), file])));
 
-    expect(await readFile(join(folder, 'a'))).toEqual(A);
+    expect(await readFile(join(directory, 'a'))).toEqual(A);
     expect((await readdir(root)).length).toBe(2);
   });
 
@@ -115,7 +115,7 @@ describe('unpackTar', () => {
 describe('unpackZip', () => {
   it('rejects a file that is shorter than the archive says, and never writes more than that', async () => {
     const contents = Buffer.from('kubectl '.repeat(1000));
-    const unpacking = { names: ['a'], folder, strip: '', mostBytes: 10_000 };
+    const unpacking = { names: ['a'], directory, strip: '', mostBytes: 10_000 };
     const shorter = zipOf({ a: contents }, { method: 'deflated' });
     deflateRawSync(contents.subarray(0, 100)).copy(shorter, 31);
     const longer = zipOf({ a: contents }, { method: 'deflated' });
@@ -126,6 +126,6 @@ describe('unpackZip', () => {
     );
     await unpackZip(await archive(longer), unpacking).catch(() => undefined);
 
-    for (const name of await readdir(folder)) expect((await stat(join(folder, name))).size).toBe(100);
+    for (const name of await readdir(directory)) expect((await stat(join(directory, name))).size).toBe(100);
   });
 });
