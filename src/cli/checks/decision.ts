@@ -41,7 +41,7 @@ export async function checkDecision(facts: ScalerFacts, above: readonly CheckRes
   const notKept = whyNotKept({ isDryRun: facts.isDryRun, hasConflict });
   const pause = readPause(spec, cluster.target.annotations, context.clock.now(), notKept);
   const ignored = spec.fallback === null ? 'all windows' : 'all windows and the fallback';
-  const sentence = `the current decision, which ignores ${ignored}, is: ${decision.reason}${describeHold(facts, pause)}`;
+  const sentence = `the current decision, which ignores ${ignored}, is: ${decision.reason}${describeHold(facts, { ...record, pause })}`;
   if (failing?.type === 'ScalingActive' && failing.reason !== SCALING_DISABLED.reason)
     return make.warning(sentence, fixForNoValue(decision, facts, above));
   const far = decision.metrics.find(({ ratio }) => ratio !== null && ratio > SUSPICIOUS_RATIO);
@@ -121,13 +121,21 @@ const WITHOUT_WINDOWS: State = { ...EMPTY_STATE, recommendations: [] };
 /** The check warns if a workload is this far from its target: usually, the target has another unit than the metric. */
 const SUSPICIOUS_RATIO = 100;
 
-function describeHold({ scaler: { spec }, isDryRun }: ScalerFacts, pause: CycleRecord['pause']): string {
+function describeHold(
+  { scaler: { spec }, isDryRun }: ScalerFacts,
+  { pause, shadow }: Pick<CycleRecord, 'pause' | 'shadow'>,
+): string {
   if (pause !== null) {
     const subject = pause.direction === 'both' ? 'not' : `${pause.direction} is not`;
     return ` (${subject} applied: ${pauseMessage(pause)})`;
   }
-  if (spec.dryRun) return ' (not applied: spec.dryRun is true)';
-  return isDryRun ? ' (not applied: the service runs with --dry-run)' : '';
+  if (!isDryRun) return '';
+  const why = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
+  const compared =
+    shadow === undefined
+      ? ''
+      : `; the metric promscaler_shadow_difference_replicas compares it with ${shadow.beside}`;
+  return ` (not applied: ${why}${compared})`;
 }
 
 function portsOf({ clock }: ClusterContext, facts: ClusterFacts): CyclePorts {

@@ -98,9 +98,7 @@ function endOfDryRun(source: Omit<OtherScaler, 'target'>, exists: boolean | null
 function comparison(other: OtherScaler): string {
   const { desiredReplicas: count } = other;
   const wanted =
-    count === undefined
-      ? ', which has no desired replicas at 0 replicas'
-      : ` with ${count} desired replicas; the metric promscaler_shadow_difference_replicas compares the two`;
+    count === undefined ? ', which has no desired replicas at 0 replicas' : ` with ${count} desired replicas`;
   return `dry run next to ${nameOtherScaler(other)}${wanted}`;
 }
 

@@ -136,29 +136,33 @@ describe('other-scaler with a dry run', () => {
   const messagesOf = ({ results }: Diagnosis): readonly string[] =>
     results.filter(({ check }) => check === 'other-scaler').map(({ message }) => message);
 
+  const decisionOf = ({ results }: Diagnosis): string =>
+    results.find(({ check }) => check === 'decision')?.message ?? '';
+
   it.each([
-    [
-      'of the document',
-      '  dryRun: true\n',
-      [],
-      HELD,
-      ' with 5 desired replicas; the metric promscaler_shadow_difference_replicas compares the two',
-    ],
-    [
-      'of the service',
-      '',
-      ['--dry-run'],
-      HELD,
-      ' with 5 desired replicas; the metric promscaler_shadow_difference_replicas compares the two',
-    ],
-  ])('%s is compared with the HPA, and the check succeeds', async (_what, spec, args, status, wanted) => {
-    const simulator = await nextToHpa(status);
+    ['of the document', '  dryRun: true\n', []],
+    ['of the service', '', ['--dry-run']],
+  ])(
+    '%s next to an HPA succeeds, and names the metric only if the two are compared',
+    async (_, spec, args) => {
+      const simulator = await nextToHpa(HELD);
+      const documents = { web: document('web', spec) };
+      const { url } = await prometheus([]);
 
-    const report = await diagnose(simulator, { web: document('web', spec) }, args);
+      const compared = await diagnose(simulator, documents, args);
+      const noValue = await diagnosed({ prometheus: url, kubernetes: simulator.url, documents, args });
 
-    expect(report.of('other-scaler')).toEqual([]);
-    expect(messagesOf(report)).toEqual([`dry run next to HorizontalPodAutoscaler shop/web-hpa${wanted}`]);
-  });
+      expect(compared.of('other-scaler')).toEqual([]);
+      for (const report of [compared, noValue])
+        expect(messagesOf(report)).toEqual([
+          'dry run next to HorizontalPodAutoscaler shop/web-hpa with 5 desired replicas',
+        ]);
+      expect(decisionOf(compared)).toMatch(
+        /; the metric promscaler_shadow_difference_replicas compares it with HorizontalPodAutoscaler shop\/web-hpa\)$/,
+      );
+      expect(decisionOf(noValue)).not.toContain('promscaler_shadow_difference_replicas');
+    },
+  );
 
   it.each([
     ['has no desired replicas yet', { desiredReplicas: 0 }, 'the HPA controller has not set them yet'],
