@@ -28,7 +28,9 @@ const OUTCOME_KINDS = [
 export const scalerStateSchema = z
   .object({
     name: z.enum(STATE_NAMES),
-    severity: z.enum(SEVERITIES).describe('Severity of the state. The enum lists the most urgent one first.'),
+    severity: z
+      .enum(SEVERITIES)
+      .describe('Severity of the state. The enum lists the most urgent severity first.'),
     cause: z
       .string()
       .nullable()
@@ -133,14 +135,14 @@ const scalerFields = {
       count: z
         .int()
         .optional()
-        .describe('How many counts of promscaler they have replaced, without a break of ten minutes.'),
+        .describe('Replica counts of promscaler that were replaced without a break of ten minutes.'),
       last: time.optional().describe('When the last change was read.'),
       until: time.optional().describe('When the conflict ends without a further change.'),
       message: z.string(),
     })
     .nullable()
     .describe(
-      'Clients that have replaced the replicas that promscaler sets three times within ten minutes, and last less than ten minutes ago; null: there are none.',
+      'Clients that have replaced replica counts of promscaler three times within ten minutes, the last time less than ten minutes ago; null: there are none.',
     ),
   otherScaler: z
     .object({
@@ -151,7 +153,7 @@ const scalerFields = {
         .string()
         .optional()
         .describe(
-          'Why the HPA has no desired replicas, and so does not scale; absent: the HPA has some, or the target has 0 replicas.',
+          'Why the HPA has no desired replicas, and so does not scale; absent: the HPA has desired replicas, or the target has 0 replicas.',
         ),
       file: z
         .string()
@@ -294,7 +296,9 @@ export const scalerDetailSchema = z.object({
   documentText: z
     .string()
     .nullish()
-    .describe('The newest version in its file, with comments; null: an object, or over 20,000 characters.'),
+    .describe(
+      'The newest version in its file, with comments; null: no file, or more than 20,000 characters.',
+    ),
   rejectedChanges: z
     .array(fieldChange)
     .optional()

@@ -177,7 +177,7 @@ export const historySchema = z
     recommendedReplicas: column,
     minReplicas: column,
     maxReplicas: column,
-    readyPods: column.describe('Number of ready pods, except terminating ones.'),
+    readyPods: column.describe('Number of ready pods that are not terminating.'),
     metrics: z.array(
       z.object({
         ...metricIdentity,

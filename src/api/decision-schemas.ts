@@ -35,7 +35,7 @@ export const targetFailureSchema = z
       .enum(['missing', 'deleted'])
       .nullable()
       .describe(
-        '`missing`: the target does not exist. `deleted`: it no longer exists, but did when the scaler read it before. null: the target may exist.',
+        '`missing`: the target does not exist. `deleted`: the target no longer exists, but the scaler has read it before. null: the target may exist.',
       ),
     suggestion: z
       .object({ kind: z.string().nullable(), name: z.string() })

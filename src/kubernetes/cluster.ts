@@ -202,7 +202,7 @@ function doesNotExist(
   return new MissingTargetError(`reading ${nameTarget(namespace, ref)}`, { suggestion });
 }
 
-/** Checked before `firstList`, because awaiting its promises each time would be slow. */
+/** This is checked before `firstList` is called, because awaiting `firstList` each time would be slow. */
 function isUsable({ reflector }: Informer<unknown>): boolean {
   return reflector.isSynced() && reflector.failure() === null;
 }

@@ -86,7 +86,9 @@ export function createHistoryWatch(
    * difference between the latencies of two requests.
    */
   let knowsAt = true;
-  /** Time of the last answer that showed whether data was lost; null: there was none, or no further one is expected. */
+  /**
+   * Time of the last answer that showed whether data was lost; null: there was none, or no further answer is expected.
+   */
   let certainMs: number | null = null;
   /** How many targets there were before a loss, and since when some have been missing; null: none are missing. */
   let missing: { readonly before: number; readonly sinceMs: number } | null = null;
