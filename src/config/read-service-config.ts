@@ -91,7 +91,9 @@ function checkServiceDocument(value: unknown): {
   const plain = readPlain(value);
   const checked = checkSchema(serviceSchema, plain.value, { show: describeValue });
   const earlier = [...plain.findings, ...checked.findings];
-  // The cast is safe, because `readable` contains only values that passed the schema.
-  const readable = isPlainObject(checked.readable) ? (checked.readable as ServiceInput) : {};
-  return { findings: [...earlier, ...checkServiceRules(readable, brokenIn(earlier))], input: checked.value };
+  // The rules need the config without defaults. The cast is safe, because all values have passed the schema.
+  const written = checked.value === null ? checked.readable : plain.value;
+  const input = isPlainObject(written) ? (written as ServiceInput) : {};
+  const findings = [...earlier, ...checkServiceRules(input, brokenIn(earlier))];
+  return { findings, input: checked.value === null ? null : input };
 }

@@ -148,7 +148,8 @@ function isHarmlessLine(line: string): boolean {
 function wordsOf(schema: z.core.$ZodType, seen = new Set<z.core.$ZodType>()): readonly string[] {
   if (seen.has(schema)) return [];
   seen.add(schema);
-  if (schema instanceof z.ZodOptional) return wordsOf(schema.unwrap(), seen);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
+    return wordsOf(schema.unwrap(), seen);
   if (schema instanceof z.ZodArray) return wordsOf(schema.element, seen);
   if (schema instanceof z.ZodRecord) return wordsOf(schema.valueType, seen);
   if (schema instanceof z.ZodEnum) return schema.options.map(String);

@@ -1,12 +1,12 @@
 import { dirname, isAbsolute, join } from 'node:path';
+import type * as z from 'zod';
 import type { SourceConfig, SignInConfig } from '../prometheus/data-source/source-config.js';
 import { deepFreeze } from '../scaler/plain-json.js';
 import { resolveResourceQueries } from './default-queries.js';
-import { SERVICE_DEFAULTS } from './service-defaults.js';
 import type { ReceiverConfig } from '../notifications/notification.js';
-import type { ServiceInput, ReceiverInput } from './service-schema.js';
-import type { SourceInput } from './source-schema.js';
-import { windowOfInterval } from '../units/bounds.js';
+import { type receiver, type ServiceInput, serviceSchema, serviceSections } from './service-schema.js';
+import { DEFAULT_FLAVOR, DEFAULT_WINDOW_SECONDS, source as dataSource } from './source-schema.js';
+import { DEFAULT_SCRAPE_INTERVAL_SECONDS, windowOfInterval } from '../units/bounds.js';
 import type { TlsFiles } from '../http/tls.js';
 
 /**
@@ -96,89 +96,71 @@ export interface ServiceConfig {
   readonly log: { readonly level: 'debug' | 'info' | 'warn' | 'error'; readonly format: 'json' | 'text' };
 }
 
+type Source = z.output<typeof dataSource>;
+type ResolvePath = (path: string) => string;
+
 /** Sets all defaults. `file` is the path of the config; null: relative paths stay relative. */
 export function resolveServiceConfig(input: ServiceInput, file: string | null): ServiceConfig {
-  const resolvePath = (path: string): string =>
+  const resolvePath: ResolvePath = (path) =>
     file === null || isAbsolute(path) ? path : join(dirname(file), path);
-  const sources = Object.entries(input.prometheus ?? { default: {} });
-  const { kubernetes, scalers, server, leaderElection, log, record } = input;
+  const {
+    prometheus = { default: dataSource.parse({}) },
+    kubernetes = serviceSections.kubernetes.parse({}),
+    scalers = serviceSections.scalers.parse({}),
+    server = serviceSections.server.parse({}),
+    metrics = serviceSections.metrics.parse({}),
+    leaderElection = serviceSections.leaderElection.parse({}),
+    sharding = serviceSections.sharding.parse({}),
+    log = serviceSections.log.parse({}),
+    recommendations: { enabled: isRecommending, ...recommendations } = serviceSections.recommendations.parse(
+      {},
+    ),
+    state,
+    defaults = {},
+    record,
+    notifications = {},
+    recoveryHoldMaxSeconds,
+  } = serviceSchema.parse(input);
   return deepFreeze({
-    prometheus: Object.fromEntries(
-      sources.map(([name, source]) => [name, resolveSource(name, source, resolvePath)]),
-    ),
-    recoveryHoldMaxSeconds: input.recoveryHoldMaxSeconds ?? SERVICE_DEFAULTS.recoveryHoldMaxSeconds,
+    prometheus: mapValues(prometheus, (source, name) => resolveSource(name, source, resolvePath)),
+    recoveryHoldMaxSeconds,
     kubernetes: {
-      namespaces: kubernetes?.namespaces ?? [],
-      kubeconfig: kubernetes?.kubeconfig === undefined ? null : resolvePath(kubernetes.kubeconfig),
-      context: kubernetes?.context ?? null,
-      url: kubernetes?.url ?? null,
+      namespaces: kubernetes.namespaces,
+      kubeconfig: kubernetes.kubeconfig === undefined ? null : resolvePath(kubernetes.kubeconfig),
+      context: kubernetes.context ?? null,
+      url: kubernetes.url ?? null,
     },
-    scalers: {
-      paths: (scalers?.paths ?? [SERVICE_DEFAULTS.scalersPath]).map(resolvePath),
-      customResources: scalers?.customResources ?? SERVICE_DEFAULTS.customResources,
-    },
+    scalers: { ...scalers, paths: scalers.paths.map(resolvePath) },
     server: {
-      host: server?.host ?? null,
-      port: server?.port ?? SERVICE_DEFAULTS.port,
-      allowedHosts: server?.allowedHosts ?? [],
-      dashboard: server?.dashboard ?? SERVICE_DEFAULTS.dashboard,
-      groupLabel: server?.groupLabel ?? null,
-      grafanaUrl: server?.grafanaUrl ?? null,
-      auth: resolveAuth(server?.auth, resolvePath),
-      peerKeyFile: server?.peerKeyFile === undefined ? null : resolvePath(server.peerKeyFile),
+      ...server,
+      host: server.host ?? null,
+      groupLabel: server.groupLabel ?? null,
+      grafanaUrl: server.grafanaUrl ?? null,
+      auth: resolveAuth(server.auth, resolvePath),
+      peerKeyFile: server.peerKeyFile === undefined ? null : resolvePath(server.peerKeyFile),
     },
-    metrics: { detail: input.metrics?.detail ?? SERVICE_DEFAULTS.metricsDetail },
-    state: { enabled: input.state?.enabled ?? null },
-    leaderElection: resolveElection(leaderElection),
-    sharding: { enabled: input.sharding?.enabled ?? SERVICE_DEFAULTS.sharding },
-    notifications: Object.fromEntries(
-      Object.entries(input.notifications ?? {}).map(([name, receiver]) => [
-        name,
-        resolveReceiver(name, receiver, resolvePath),
-      ]),
-    ),
-    defaults: input.defaults ?? {},
-    record:
-      record === undefined
-        ? null
-        : {
-            path: resolvePath(record.path),
-            which: record.which ?? SERVICE_DEFAULTS.recordWhich,
-            maxFileBytes: record.maxFileBytes ?? SERVICE_DEFAULTS.recordMaxFileBytes,
-            maxFiles: record.maxFiles ?? SERVICE_DEFAULTS.recordMaxFiles,
-          },
-    recommendations: resolveRecommendations(input.recommendations),
-    log: {
-      level: log?.level ?? SERVICE_DEFAULTS.logLevel,
-      format: log?.format ?? SERVICE_DEFAULTS.logFormat,
-    },
+    metrics,
+    state: { enabled: state?.enabled ?? null },
+    leaderElection: { ...leaderElection, enabled: leaderElection.enabled ?? null },
+    sharding,
+    notifications: mapValues(notifications, (receiver, name) => resolveReceiver(name, receiver, resolvePath)),
+    defaults,
+    record: record === undefined ? null : { ...record, path: resolvePath(record.path) },
+    recommendations: isRecommending ? recommendations : null,
+    log,
   });
 }
 
-function resolveRecommendations(input: ServiceInput['recommendations']): RecommendationsConfig | null {
-  if (input?.enabled !== true) return null;
-  return {
-    days: input.days ?? SERVICE_DEFAULTS.recommendationDays,
-    schedule: input.schedule ?? SERVICE_DEFAULTS.recommendationSchedule,
-    timeZone: input.timeZone ?? SERVICE_DEFAULTS.recommendationTimeZone,
-    spreadMinutes: input.spreadMinutes ?? SERVICE_DEFAULTS.recommendationSpreadMinutes,
-    cpuPercent: input.cpuPercent ?? SERVICE_DEFAULTS.recommendationCpuPercent,
-    events: input.events ?? SERVICE_DEFAULTS.recommendationEvents,
-  };
-}
-
-function resolveElection(input: ServiceInput['leaderElection']): LeaderElectionConfig {
-  return {
-    enabled: input?.enabled ?? null,
-    leaseDurationSeconds: input?.leaseDurationSeconds ?? SERVICE_DEFAULTS.leaseDurationSeconds,
-    renewDeadlineSeconds: input?.renewDeadlineSeconds ?? SERVICE_DEFAULTS.renewDeadlineSeconds,
-    retryPeriodSeconds: input?.retryPeriodSeconds ?? SERVICE_DEFAULTS.retryPeriodSeconds,
-  };
+function mapValues<T, R>(
+  record: Readonly<Record<string, T>>,
+  map: (value: T, name: string) => R,
+): Readonly<Record<string, R>> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, map(value, name)]));
 }
 
 function resolveAuth(
-  input: NonNullable<ServiceInput['server']>['auth'],
-  resolvePath: (path: string) => string,
+  input: z.output<typeof serviceSections.server>['auth'],
+  resolvePath: ResolvePath,
 ): AuthConfig | null {
   if (input === undefined) return null;
   const { bearerTokenFile } = input;
@@ -187,33 +169,29 @@ function resolveAuth(
     : { kind: 'token', bearerTokenFile: resolvePath(bearerTokenFile) };
 }
 
-function resolveSource(
-  name: string,
-  input: SourceInput,
-  resolvePath: (path: string) => string,
-): SourceConfig {
-  const scrapeIntervalSeconds = input.scrapeIntervalSeconds ?? SERVICE_DEFAULTS.scrapeIntervalSeconds;
-  const { bearerTokenFile, basicAuth, resourceWindows, flavor = SERVICE_DEFAULTS.flavor } = input;
-  const { resourceQueries = {}, maxQueriesPerNamespace, maxQuerySecondsPerNamespace } = input;
+function resolveSource(name: string, input: Source, resolvePath: ResolvePath): SourceConfig {
+  const { externalUrl, maxSampleAgeSeconds, resourceQueries = {}, resourceWindows } = input;
+  const { maxQueriesPerNamespace, maxQuerySecondsPerNamespace } = input;
+  const { bearerTokenFile, basicAuth, flavor = DEFAULT_FLAVOR } = input;
+  const { urls, timeoutSeconds, maxConcurrentQueries, maxAnswerBytes, maxSeries, headers, namespaces } =
+    input;
   return {
     name,
-    urls: input.urls ?? [SERVICE_DEFAULTS.url],
-    ...(input.externalUrl === undefined ? {} : { externalUrl: input.externalUrl }),
+    urls,
+    ...(externalUrl === undefined ? {} : { externalUrl }),
     flavor,
-    timeoutSeconds: input.timeoutSeconds ?? SERVICE_DEFAULTS.timeoutSeconds,
-    maxConcurrentQueries: input.maxConcurrentQueries ?? SERVICE_DEFAULTS.maxConcurrentQueries,
+    timeoutSeconds,
+    maxConcurrentQueries,
     ...(maxQueriesPerNamespace === undefined ? {} : { maxQueriesPerNamespace }),
     ...(maxQuerySecondsPerNamespace === undefined ? {} : { maxQuerySecondsPerNamespace }),
-    maxAnswerBytes: input.maxAnswerBytes ?? SERVICE_DEFAULTS.maxAnswerBytes,
-    maxSeries: input.maxSeries ?? SERVICE_DEFAULTS.maxSeries,
-    scrapeIntervalSeconds,
-    ...(input.maxSampleAgeSeconds === undefined ? {} : { maxSampleAgeSeconds: input.maxSampleAgeSeconds }),
-    headers: input.headers ?? {},
+    maxAnswerBytes,
+    maxSeries,
+    scrapeIntervalSeconds: input.scrapeIntervalSeconds ?? DEFAULT_SCRAPE_INTERVAL_SECONDS,
+    ...(maxSampleAgeSeconds === undefined ? {} : { maxSampleAgeSeconds }),
+    headers,
     bearerTokenFile: bearerTokenFile === undefined ? null : resolvePath(bearerTokenFile),
     basicAuth:
-      basicAuth === undefined
-        ? null
-        : { username: basicAuth.username, passwordFile: resolvePath(basicAuth.passwordFile) },
+      basicAuth === undefined ? null : { ...basicAuth, passwordFile: resolvePath(basicAuth.passwordFile) },
     signIn: resolveSignIn(input, resolvePath),
     tls: resolveTls(input.tls, resolvePath),
     ...resolveWindow(input),
@@ -223,7 +201,7 @@ function resolveSource(
         ? { flavor: 'victoriametrics', ...resolveResourceQueries(resourceQueries, 'victoriametrics') }
         : null,
     ...(resourceWindows === undefined ? {} : { resourceWindows: secondsByName(resourceWindows) }),
-    namespaces: input.namespaces ?? [],
+    namespaces,
   };
 }
 
@@ -234,80 +212,61 @@ function resolveSource(
 function resolveWindow({
   resourceWindowSeconds,
   scrapeIntervalSeconds,
-}: SourceInput): Pick<SourceConfig, 'resourceWindowSeconds' | 'learnedIntervalSeconds'> {
+}: Source): Pick<SourceConfig, 'resourceWindowSeconds' | 'learnedIntervalSeconds'> {
   if (resourceWindowSeconds !== undefined) return { resourceWindowSeconds };
   return {
     resourceWindowSeconds:
-      scrapeIntervalSeconds === undefined
-        ? SERVICE_DEFAULTS.resourceWindowSeconds
-        : windowOfInterval(scrapeIntervalSeconds),
+      scrapeIntervalSeconds === undefined ? DEFAULT_WINDOW_SECONDS : windowOfInterval(scrapeIntervalSeconds),
     learnedIntervalSeconds: null,
   };
 }
 
-function secondsByName(
-  windows: NonNullable<SourceInput['resourceWindows']>,
-): Readonly<Record<string, number>> {
+function secondsByName(windows: NonNullable<Source['resourceWindows']>): Readonly<Record<string, number>> {
   const { cpu, memory } = windows;
   return { ...(cpu === undefined ? {} : { cpu }), ...(memory === undefined ? {} : { memory }) };
 }
 
 function resolveReceiver(
   name: string,
-  input: ReceiverInput,
-  resolvePath: (path: string) => string,
+  input: z.output<typeof receiver>,
+  resolvePath: ResolvePath,
 ): ReceiverConfig {
   const file = (path: string | undefined): string | null => (path === undefined ? null : resolvePath(path));
   return {
+    ...input,
     name,
-    format: input.format ?? SERVICE_DEFAULTS.notificationFormat,
     url: input.url ?? null,
     urlFile: file(input.urlFile),
     bearerTokenFile: file(input.bearerTokenFile),
     tls: resolveTls(input.tls, resolvePath),
-    events: input.events ?? SERVICE_DEFAULTS.notificationEvents,
-    namespaces: input.namespaces ?? [],
-    timeoutSeconds: input.timeoutSeconds ?? SERVICE_DEFAULTS.notificationTimeoutSeconds,
-    maxPerMinute: input.maxPerMinute ?? SERVICE_DEFAULTS.notificationsPerMinute,
   };
 }
 
 /** Returns the settings of the authentication method; null: there is none. service-rules.ts allows at most one. */
 function resolveSignIn(
-  { oauth2, sigv4, azure, google }: SourceInput,
-  resolvePath: (path: string) => string,
+  { oauth2, sigv4, azure, google }: Source,
+  resolvePath: ResolvePath,
 ): SignInConfig | null {
-  if (oauth2 !== undefined) {
-    const { tokenUrl, clientId, clientSecretFile, scopes = [], endpointParams = {}, tls } = oauth2;
+  if (oauth2 !== undefined)
     return {
       way: 'oauth2',
-      tokenUrl,
-      clientId,
-      clientSecretFile: resolvePath(clientSecretFile),
-      scopes,
-      endpointParams,
-      tls: resolveTls(tls, resolvePath),
+      ...oauth2,
+      clientSecretFile: resolvePath(oauth2.clientSecretFile),
+      tls: resolveTls(oauth2.tls, resolvePath),
     };
-  }
   if (sigv4 !== undefined) {
-    const { region, service = SERVICE_DEFAULTS.sigv4Service, roleArn, profile, credentialsFile } = sigv4;
-    return {
-      way: 'sigv4',
-      region,
-      service,
-      roleArn: roleArn ?? null,
-      profile: profile ?? null,
-      credentialsFile: credentialsFile === undefined ? null : resolvePath(credentialsFile),
-    };
+    const { region, service, roleArn = null, profile = null, credentialsFile } = sigv4;
+    const file = credentialsFile === undefined ? null : resolvePath(credentialsFile);
+    return { way: 'sigv4', region, service, roleArn, profile, credentialsFile: file };
   }
   if (azure !== undefined) {
-    const { clientId, tenantId, cloud = SERVICE_DEFAULTS.azureCloud } = azure;
-    return { way: 'azure', clientId: clientId ?? null, tenantId: tenantId ?? null, cloud };
+    const { clientId = null, tenantId = null, cloud } = azure;
+    return { way: 'azure', clientId, tenantId, cloud };
   }
   return google === undefined ? null : { way: 'google' };
 }
 
-function resolveTls(input: SourceInput['tls'], resolvePath: (path: string) => string): TlsFiles | null {
+function resolveTls(input: Source['tls'], resolvePath: ResolvePath): TlsFiles | null {
   if (input === undefined) return null;
   const file = (path: string | undefined): string | null => (path === undefined ? null : resolvePath(path));
   return {
@@ -315,6 +274,6 @@ function resolveTls(input: SourceInput['tls'], resolvePath: (path: string) => st
     certFile: file(input.certFile),
     keyFile: file(input.keyFile),
     serverName: input.serverName ?? null,
-    insecureSkipVerify: input.insecureSkipVerify ?? false,
+    insecureSkipVerify: input.insecureSkipVerify,
   };
 }

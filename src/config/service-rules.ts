@@ -10,9 +10,9 @@ import type { DocumentInput, Loose } from '../scaler/schema/document-schema.js';
 import { largestWrittenRangeSeconds } from '../promql/ranges.js';
 import { listVariables } from '../promql/variables.js';
 import { RESOURCE_QUERIES } from './default-queries.js';
-import { SERVICE_DEFAULTS } from './service-defaults.js';
-import type { ServiceInput, ReceiverInput } from './service-schema.js';
-import type { SourceInput } from './source-schema.js';
+import { type ReceiverInput, type ServiceInput, serviceSections } from './service-schema.js';
+import { DEFAULT_FLAVOR, type SourceInput } from './source-schema.js';
+import { DEFAULT_SCRAPE_INTERVAL_SECONDS, SCRAPES_IN_WINDOW } from '../units/bounds.js';
 
 const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
 
@@ -79,11 +79,9 @@ function checkAuthorization(source: Loose<SourceInput>, path: Path): readonly Fi
  * Reports a window shorter than four scrape intervals: after a failed scrape, it may have too few samples for a rate.
  */
 function checkWindow(source: Loose<SourceInput>, path: Path): readonly Finding[] {
-  const {
-    resourceWindowSeconds: window,
-    scrapeIntervalSeconds: scrape = SERVICE_DEFAULTS.scrapeIntervalSeconds,
-  } = source;
-  const least = SERVICE_DEFAULTS.scrapesInWindow * scrape;
+  const { resourceWindowSeconds: window, scrapeIntervalSeconds: scrape = DEFAULT_SCRAPE_INTERVAL_SECONDS } =
+    source;
+  const least = SCRAPES_IN_WINDOW * scrape;
   if (window === undefined || window >= least) return [];
   const place = [...path, 'resourceWindowSeconds'];
   const message = `${formatPath(place)} is ${window}, must be at least ${least}: four times scrapeIntervalSeconds (${scrape})`;
@@ -145,10 +143,10 @@ function checkResourceWindows(source: Loose<SourceInput>, path: Path): readonly 
 function checkElection(input: Loose<ServiceInput>['leaderElection']): readonly Finding[] {
   if (input === undefined) return [];
   const {
-    leaseDurationSeconds: lease = SERVICE_DEFAULTS.leaseDurationSeconds,
-    renewDeadlineSeconds: renew = SERVICE_DEFAULTS.renewDeadlineSeconds,
-    retryPeriodSeconds: retry = SERVICE_DEFAULTS.retryPeriodSeconds,
-  } = input;
+    leaseDurationSeconds: lease,
+    renewDeadlineSeconds: renew,
+    retryPeriodSeconds: retry,
+  } = serviceSections.leaderElection.parse(input);
   const at = (field: keyof typeof input): Path => ['leaderElection', field];
   const findings: Finding[] = [];
   if (lease <= renew) {
@@ -208,12 +206,12 @@ function checkSharding({ sharding, leaderElection, state }: Loose<ServiceInput>)
 }
 
 function checkRecommendations(
-  recommendations: Loose<ServiceInput>['recommendations'],
+  input: Loose<ServiceInput>['recommendations'],
   isBroken: IsBroken,
 ): readonly Finding[] {
-  const { schedule, timeZone = SERVICE_DEFAULTS.recommendationTimeZone } = recommendations ?? {};
   const path = ['recommendations'];
   if (isBroken(path)) return [];
+  const { schedule, timeZone } = serviceSections.recommendations.parse(input ?? {});
   if (!isTimeZone(timeZone)) return [unknownTimeZone([...path, 'timeZone'], timeZone)];
   return checkCron(schedule, timeZone, [...path, 'schedule']);
 }
@@ -226,7 +224,7 @@ function checkDefaults(
   if (defaults === undefined) return [];
   const sources = Object.entries(prometheus).map(([name, source]) => ({
     name,
-    flavor: source?.flavor ?? SERVICE_DEFAULTS.flavor,
+    flavor: source?.flavor ?? DEFAULT_FLAVOR,
     namespaces: [],
   }));
   const inDefaults = (path: Path): Path => ['defaults', ...path.slice(1)];

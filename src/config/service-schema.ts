@@ -1,17 +1,15 @@
 import * as z from 'zod';
 import { defaultsSchema } from '../scaler/schema/document-schema.js';
 import { labelName, seconds } from '../scaler/schema/field-types.js';
-import { SERVICE_DEFAULTS } from './service-defaults.js';
 import { address, filePath, hostName, labelKey, url } from './service-field-types.js';
 import { source, receiverTls } from './source-schema.js';
 
 const kind = z.enum(['rescale', 'failure', 'recommendation']);
 
 export const receiver = z.strictObject({
-  format: z.enum(['json', 'slack', 'alertmanager']).optional().meta({
+  format: z.enum(['json', 'slack', 'alertmanager']).default('json').meta({
     description:
       'Format of the request body. json: a list of events; slack: a message for an incoming webhook of Slack, Mattermost or Rocket.Chat; alertmanager: alerts for the API v2 of Alertmanager.',
-    default: SERVICE_DEFAULTS.notificationFormat,
   }),
   url: url.optional().meta({
     description:
@@ -25,37 +23,28 @@ export const receiver = z.strictObject({
     description: 'File with a bearer token. The file is read again when it changes.',
   }),
   tls: receiverTls,
-  events: z
-    .array(kind)
-    .min(1)
-    .optional()
-    .meta({
-      description:
-        'Events to send. rescale: a change of replicas; failure: a scaler fails, or recovers; recommendation: a nightly back-test recommends a change of the document.',
-      default: [...SERVICE_DEFAULTS.notificationEvents],
-    }),
-  namespaces: z.array(labelName).optional().meta({
+  events: z.array(kind).min(1).default(['rescale', 'failure']).meta({
+    description:
+      'Events to send. rescale: a change of replicas; failure: a scaler fails, or recovers; recommendation: a nightly back-test recommends a change of the document.',
+  }),
+  namespaces: z.array(labelName).default([]).meta({
     description: 'Namespaces of the scalers whose events are sent. An empty list selects all namespaces.',
-    default: [],
   }),
-  timeoutSeconds: seconds(1, 60).optional().meta({
+  timeoutSeconds: seconds(1, 60).default(10).meta({
     description: 'Timeout of one request.',
-    default: SERVICE_DEFAULTS.notificationTimeoutSeconds,
   }),
-  maxPerMinute: z.int().min(1).max(600).optional().meta({
+  maxPerMinute: z.int().min(1).max(600).default(30).meta({
     description:
       'Maximum number of requests per minute, including retries. A request contains up to 50 events.',
-    default: SERVICE_DEFAULTS.notificationsPerMinute,
   }),
 });
 
-export type ReceiverInput = z.infer<typeof receiver>;
+export type ReceiverInput = z.input<typeof receiver>;
 
 const kubernetes = z.strictObject({
-  namespaces: z.array(labelName).optional().meta({
+  namespaces: z.array(labelName).default([]).meta({
     description:
       'Namespaces to watch and scale. Documents of other namespaces are rejected. An empty list selects all namespaces.',
-    default: [],
   }),
   kubeconfig: filePath.optional().meta({
     description: 'Path of a kubeconfig file, relative to the service config file.',
@@ -67,18 +56,13 @@ const kubernetes = z.strictObject({
 });
 
 const scalers = z.strictObject({
-  paths: z
-    .array(filePath)
-    .optional()
-    .meta({
-      description:
-        'Files and directories with scaler documents, relative to the service config file. Changes apply without a restart.',
-      default: [SERVICE_DEFAULTS.scalersPath],
-    }),
-  customResources: z.boolean().optional().meta({
+  paths: z.array(filePath).default(['scalers']).meta({
+    description:
+      'Files and directories with scaler documents, relative to the service config file. Changes apply without a restart.',
+  }),
+  customResources: z.boolean().default(false).meta({
     description:
       'Whether to also read scaler documents from Scaler objects in the cluster. This requires the CustomResourceDefinition.',
-    default: SERVICE_DEFAULTS.customResources,
   }),
 });
 
@@ -98,14 +82,12 @@ const server = z.strictObject({
     description:
       'IP address to listen on. 0.0.0.0 and :: select all addresses. Default: all addresses in a pod, 127.0.0.1 elsewhere.',
   }),
-  port: z.int().min(0).max(65_535).optional().meta({
+  port: z.int().min(0).max(65_535).default(8080).meta({
     description: 'Port to listen on. The value 0 selects any free port.',
-    default: SERVICE_DEFAULTS.port,
   }),
-  allowedHosts: z.array(hostName).max(100).optional().meta({
+  allowedHosts: z.array(hostName).max(100).default([]).meta({
     description:
       'Additional host names to accept in requests, such as the host name of an Ingress; `*.example.com` matches any first label. IP addresses, names without a dot, names of Services that end in .svc or .svc.cluster.local, and the names of the API server are always allowed. Requests with other host names are rejected with status 421.',
-    default: [],
   }),
   auth: auth.optional().meta({
     description:
@@ -115,9 +97,8 @@ const server = z.strictObject({
     description:
       'File with a key of at least 32 characters that all replicas share. The path is relative to the service config file. The key encrypts and authenticates requests between replicas, so that each replica can answer for all scalers. Each line of the file is a key: the first key is used for requests, and all keys are accepted. The file is read again when it changes. Default: replicas do not query each other.',
   }),
-  dashboard: z.boolean().optional().meta({
+  dashboard: z.boolean().default(true).meta({
     description: 'Whether to serve the dashboard at `/`. The dashboard reads the API of the same port.',
-    default: SERVICE_DEFAULTS.dashboard,
   }),
   groupLabel: labelKey.optional().meta({
     description:
@@ -141,35 +122,30 @@ const leaderElection = z.strictObject({
     description:
       'Whether to elect a leader. Disable leader election only if there is a single replica. Default: true in a cluster, false elsewhere.',
   }),
-  leaseDurationSeconds: seconds(1, 3600).optional().meta({
+  leaseDurationSeconds: seconds(1, 3600).default(15).meta({
     description: 'Seconds without a renewal after which another replica may take over the Lease.',
-    default: SERVICE_DEFAULTS.leaseDurationSeconds,
   }),
-  renewDeadlineSeconds: seconds(1, 3600).optional().meta({
+  renewDeadlineSeconds: seconds(1, 3600).default(10).meta({
     description:
       'Seconds after which a leader that cannot renew the Lease stops leading. Must be less than leaseDurationSeconds.',
-    default: SERVICE_DEFAULTS.renewDeadlineSeconds,
   }),
-  retryPeriodSeconds: seconds(1, 3600).optional().meta({
+  retryPeriodSeconds: seconds(1, 3600).default(2).meta({
     description:
       'Seconds between attempts to acquire or renew the Lease. Must be less than renewDeadlineSeconds / 1.2.',
-    default: SERVICE_DEFAULTS.retryPeriodSeconds,
   }),
 });
 
 const sharding = z.strictObject({
-  enabled: z.boolean().optional().meta({
+  enabled: z.boolean().default(false).meta({
     description:
       'Whether to divide the scalers among all replicas, instead of electing one leader that scales all. Sharding requires leader election and persisted state, and enables both by default.',
-    default: SERVICE_DEFAULTS.sharding,
   }),
 });
 
 const metrics = z.strictObject({
-  detail: z.enum(['full', 'summary']).optional().meta({
+  detail: z.enum(['full', 'summary']).default('full').meta({
     description:
       'Series to expose for each scaler. full: all series; summary (for thousands of scalers): all series except those about single metrics, pods and the ends of limits. The charts of the dashboard need full.',
-    default: SERVICE_DEFAULTS.metricsDetail,
   }),
 });
 
@@ -178,70 +154,70 @@ const record = z.strictObject({
     description:
       'File to which the decisions are appended. The path is relative to the service config file, and the directory must exist. Older files are named PATH.1, PATH.2 and so on. Each replica needs its own file.',
   }),
-  which: z.enum(['changes', 'all']).optional().meta({
+  which: z.enum(['changes', 'all']).default('changes').meta({
     description:
       'Decisions to record. changes: decisions that change the replicas, and decisions whose change was held (not applied); all: the decisions of every round.',
-    default: SERVICE_DEFAULTS.recordWhich,
   }),
   maxFileBytes: z
     .int()
     .min(1024 * 1024)
     .max(16 * 1024 * 1024 * 1024)
-    .optional()
+    .default(100 * 1024 * 1024)
     .meta({
       description: 'Maximum size of a file in bytes. A new file is started before a line exceeds it.',
-      default: SERVICE_DEFAULTS.recordMaxFileBytes,
     }),
-  maxFiles: z.int().min(1).max(1000).optional().meta({
+  maxFiles: z.int().min(1).max(1000).default(5).meta({
     description: 'Maximum number of files. If there are more, the oldest file is deleted.',
-    default: SERVICE_DEFAULTS.recordMaxFiles,
   }),
 });
 
 const recommendations = z.strictObject({
-  enabled: z.boolean().optional().meta({
+  enabled: z.boolean().default(false).meta({
     description:
       'Whether to back-test each document every night and to report a change of its settings that would have saved pod-hours. The change is never applied automatically.',
-    default: SERVICE_DEFAULTS.recommendations,
   }),
-  days: z.int().min(2).max(30).optional().meta({
+  days: z.int().min(2).max(30).default(7).meta({
     description: 'Number of days of history that a back-test uses.',
-    default: SERVICE_DEFAULTS.recommendationDays,
   }),
-  schedule: z.string().min(1).max(200).optional().meta({
+  schedule: z.string().min(1).max(200).default('0 0 * * *').meta({
     description: 'Start of the nightly back-tests, as a cron expression of five fields.',
-    default: SERVICE_DEFAULTS.recommendationSchedule,
   }),
-  timeZone: z.string().min(1).max(200).optional().meta({
+  timeZone: z.string().min(1).max(200).default('UTC').meta({
     description: 'IANA time zone of the schedule.',
-    default: SERVICE_DEFAULTS.recommendationTimeZone,
   }),
-  spreadMinutes: z.int().min(1).max(1440).optional().meta({
+  spreadMinutes: z.int().min(1).max(1440).default(360).meta({
     description:
       'Minutes after the start of the schedule in which back-tests may start, one at a time. The next night begins with the documents that were not back-tested.',
-    default: SERVICE_DEFAULTS.recommendationSpreadMinutes,
   }),
-  cpuPercent: z.int().min(1).max(100).optional().meta({
+  cpuPercent: z.int().min(1).max(100).default(20).meta({
     description: 'CPU time that the back-tests may use, in percent of one core.',
-    default: SERVICE_DEFAULTS.recommendationCpuPercent,
   }),
-  events: z.boolean().optional().meta({
+  events: z.boolean().default(false).meta({
     description:
       'Whether to also write a Kubernetes Event for a recommended change that differs from the last recommended change.',
-    default: SERVICE_DEFAULTS.recommendationEvents,
   }),
 });
 
 const log = z.strictObject({
-  level: z.enum(['debug', 'info', 'warn', 'error']).optional().meta({
+  level: z.enum(['debug', 'info', 'warn', 'error']).default('info').meta({
     description: 'Minimum level of log messages.',
-    default: SERVICE_DEFAULTS.logLevel,
   }),
-  format: z.enum(['json', 'text']).optional().meta({
+  format: z.enum(['json', 'text']).default('json').meta({
     description: 'json: one JSON object per line; text: human-readable lines.',
-    default: SERVICE_DEFAULTS.logFormat,
   }),
 });
+
+/** The sections that have defaults even if the config does not have the section. */
+export const serviceSections = {
+  kubernetes,
+  scalers,
+  server,
+  metrics,
+  leaderElection,
+  sharding,
+  recommendations,
+  log,
+};
 
 export const serviceSchema = z
   .strictObject({
@@ -252,9 +228,8 @@ export const serviceSchema = z
         description:
           'Data sources by name. Metrics without the field source use the data source named default.',
       }),
-    recoveryHoldMaxSeconds: seconds(0, 86_400).optional().meta({
+    recoveryHoldMaxSeconds: seconds(0, 86_400).default(900).meta({
       description: 'Maximum number of seconds for which scale-down is held after metrics have recovered.',
-      default: SERVICE_DEFAULTS.recoveryHoldMaxSeconds,
     }),
     kubernetes: kubernetes.optional().meta({
       description:
@@ -300,4 +275,4 @@ export const serviceSchema = z
   .meta({ title: 'promscaler service config' });
 
 /** A valid service config, as it was written and without defaults. */
-export type ServiceInput = z.infer<typeof serviceSchema>;
+export type ServiceInput = z.input<typeof serviceSchema>;

@@ -1,8 +1,12 @@
 import * as z from 'zod';
 import { labelName, seconds } from '../scaler/schema/field-types.js';
-import { windowOfInterval } from '../units/bounds.js';
+import {
+  ANSWER_DEFAULTS,
+  DEFAULT_SCRAPE_INTERVAL_SECONDS,
+  SCRAPES_IN_WINDOW,
+  windowOfInterval,
+} from '../units/bounds.js';
 import { RESOURCE_QUERIES } from './default-queries.js';
-import { SERVICE_DEFAULTS } from './service-defaults.js';
 import { filePath, headerName, headerValue, url, word } from './service-field-types.js';
 
 interface TlsTexts {
@@ -31,10 +35,9 @@ function tls({ server, risk }: TlsTexts) {
       }),
     insecureSkipVerify: z
       .boolean()
-      .optional()
+      .default(false)
       .meta({
         description: `Skip certificate verification. Insecure: an attacker on the network can ${risk}.`,
-        default: false,
       }),
   });
   return fields.optional().meta({ description: `TLS settings for requests to the ${server}.` });
@@ -50,19 +53,17 @@ const oauth2 = z.strictObject({
   clientSecretFile: filePath.meta({
     description: 'File with the client secret. The file is read again for each token.',
   }),
-  scopes: z.array(word).optional().meta({ description: 'Scopes to request.', default: [] }),
-  endpointParams: z.record(z.string().min(1), z.string()).optional().meta({
+  scopes: z.array(word).default([]).meta({ description: 'Scopes to request.' }),
+  endpointParams: z.record(z.string().min(1), z.string()).default({}).meta({
     description: 'Additional parameters for the token endpoint, such as audience.',
-    default: {},
   }),
   tls: tls({ server: 'token endpoint', risk: 'read the client secret' }),
 });
 
 const sigv4 = z.strictObject({
   region: word.meta({ description: 'AWS region of the workspace.' }),
-  service: word.optional().meta({
+  service: word.default('aps').meta({
     description: 'Name of the AWS service in the signature.',
-    default: SERVICE_DEFAULTS.sigv4Service,
   }),
   roleArn: word.optional().meta({ description: 'ARN of a role to assume.' }),
   profile: z.string().min(1).optional().meta({
@@ -80,9 +81,8 @@ const azure = z.strictObject({
       'Client ID of the identity. Default: $AZURE_CLIENT_ID, otherwise the only identity of the machine.',
   }),
   tenantId: word.optional().meta({ description: 'Tenant ID. Default: $AZURE_TENANT_ID.' }),
-  cloud: z.enum(['public', 'usgovernment', 'china']).optional().meta({
+  cloud: z.enum(['public', 'usgovernment', 'china']).default('public').meta({
     description: 'Azure cloud.',
-    default: SERVICE_DEFAULTS.azureCloud,
   }),
 });
 
@@ -127,16 +127,17 @@ const resourceWindows = z.strictObject({
   }),
 });
 
+/** The default of `flavor`, unless the server turns out to be VictoriaMetrics. */
+export const DEFAULT_FLAVOR = 'prometheus';
+
+/** The window of resource queries until the scrape interval is known. */
+export const DEFAULT_WINDOW_SECONDS = 120;
+
 export const source = z.strictObject({
-  urls: z
-    .array(url)
-    .min(1)
-    .optional()
-    .meta({
-      description:
-        'URLs of servers with the same data. If a server fails, its queries are sent to the next server.',
-      default: [SERVICE_DEFAULTS.url],
-    }),
+  urls: z.array(url).min(1).default(['http://prometheus:9090']).meta({
+    description:
+      'URLs of servers with the same data. If a server fails, its queries are sent to the next server.',
+  }),
   externalUrl: url.optional().meta({
     description:
       'URL of the Prometheus UI in a browser, for links from the dashboard and `explain` to the queries of a scaler. Default: no links.',
@@ -144,15 +145,13 @@ export const source = z.strictObject({
   flavor: z.enum(['prometheus', 'thanos', 'mimir', 'victoriametrics']).optional().meta({
     description:
       'Kind of server. This field determines the parameters that prevent partial responses, and the default CPU query. If this field is unset, VictoriaMetrics is detected by its responses.',
-    default: SERVICE_DEFAULTS.flavor,
+    default: DEFAULT_FLAVOR,
   }),
-  timeoutSeconds: seconds(1, 300).optional().meta({
+  timeoutSeconds: seconds(1, 300).default(10).meta({
     description: 'Timeout of one query.',
-    default: SERVICE_DEFAULTS.timeoutSeconds,
   }),
-  maxConcurrentQueries: z.int().min(1).max(1000).optional().meta({
+  maxConcurrentQueries: z.int().min(1).max(1000).default(10).meta({
     description: 'Maximum number of concurrent queries.',
-    default: SERVICE_DEFAULTS.maxConcurrentQueries,
   }),
   maxQueriesPerNamespace: z.int().min(1).max(100_000).optional().meta({
     description:
@@ -162,27 +161,24 @@ export const source = z.strictObject({
     description:
       'Maximum total duration in seconds of the queries of one namespace in a round. Further queries fail without being sent, and the excess is deducted from the next rounds. Default: no limit.',
   }),
-  maxAnswerBytes: z.int().min(65_536).max(268_435_456).optional().meta({
+  maxAnswerBytes: z.int().min(65_536).max(268_435_456).default(ANSWER_DEFAULTS.maxAnswerBytes).meta({
     description:
       'Maximum size of an answer in bytes, after decompression. A larger answer is rejected while it is received. The total size of all answers in progress may be three times this size.',
-    default: SERVICE_DEFAULTS.maxAnswerBytes,
   }),
-  maxSeries: z.int().min(1).max(1_000_000).optional().meta({
+  maxSeries: z.int().min(1).max(1_000_000).default(ANSWER_DEFAULTS.maxSeries).meta({
     description: 'Maximum number of series in an answer. An answer with more series is rejected.',
-    default: SERVICE_DEFAULTS.maxSeries,
   }),
   scrapeIntervalSeconds: seconds(1, 3600).optional().meta({
     description:
       'Scrape interval of the server in seconds. The interval determines the maximum age of samples in resource queries, and how long the server must be unavailable before scale-down is held.',
-    default: SERVICE_DEFAULTS.scrapeIntervalSeconds,
+    default: DEFAULT_SCRAPE_INTERVAL_SECONDS,
   }),
   maxSampleAgeSeconds: seconds(0, 86_400).optional().meta({
     description:
       'Maximum age in seconds of the newest samples that may cause a scale-down. With 0, the age is not checked. Default: computed from the scrape interval and the range of each selector.',
   }),
-  headers: z.record(headerName, headerValue).optional().meta({
+  headers: z.record(headerName, headerValue).default({}).meta({
     description: 'HTTP headers to send with each query, such as X-Scope-OrgID.',
-    default: {},
   }),
   bearerTokenFile: filePath.optional().meta({
     description: 'File with a bearer token. The file is read again when it changes.',
@@ -193,7 +189,7 @@ export const source = z.strictObject({
   resourceWindowSeconds: seconds(1, 86_400)
     .optional()
     .meta({
-      description: `Range of resource queries ($window) in seconds, at least ${SERVICE_DEFAULTS.scrapesInWindow} scrape intervals. Default: ${SERVICE_DEFAULTS.scrapesInWindow} measured scrape intervals, and at least ${windowOfInterval(0)}. Before the interval is measured, the default is ${SERVICE_DEFAULTS.scrapesInWindow} times \`scrapeIntervalSeconds\`, or ${SERVICE_DEFAULTS.resourceWindowSeconds} if \`scrapeIntervalSeconds\` is unset.`,
+      description: `Range of resource queries ($window) in seconds, at least ${SCRAPES_IN_WINDOW} scrape intervals. Default: ${SCRAPES_IN_WINDOW} measured scrape intervals, and at least ${windowOfInterval(0)}. Before the interval is measured, the default is ${SCRAPES_IN_WINDOW} times \`scrapeIntervalSeconds\`, or ${DEFAULT_WINDOW_SECONDS} if \`scrapeIntervalSeconds\` is unset.`,
     }),
   resourceQueries: resourceQueries.optional().meta({
     description: 'Queries for Resource and ContainerResource metrics. Variables: $namespaces and $window.',
@@ -201,10 +197,9 @@ export const source = z.strictObject({
   resourceWindows: resourceWindows.optional().meta({
     description: 'Ranges in seconds of resource queries without $window, such as those of recording rules.',
   }),
-  namespaces: z.array(labelName).optional().meta({
+  namespaces: z.array(labelName).default([]).meta({
     description: 'Namespaces whose documents may use the data source. An empty list allows all namespaces.',
-    default: [],
   }),
 });
 
-export type SourceInput = z.infer<typeof source>;
+export type SourceInput = z.input<typeof source>;

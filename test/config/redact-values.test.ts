@@ -106,7 +106,8 @@ function nested(path: readonly string[], value: unknown): unknown {
 
 /** Returns the path of every field of the schema, nested ones included; records and lists with one entry. */
 function placesOf(schema: z.core.$ZodType, path: readonly string[]): readonly (readonly string[])[] {
-  if (schema instanceof z.ZodOptional) return placesOf(schema.unwrap(), path);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
+    return placesOf(schema.unwrap(), path);
   const here = path.length === 0 ? [] : [path];
   if (schema instanceof z.ZodArray) return [...here, ...placesOf(schema.element, [...path, '0'])];
   if (schema instanceof z.ZodRecord) return [...here, ...placesOf(schema.valueType, [...path, 'default'])];

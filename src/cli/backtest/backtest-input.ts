@@ -11,7 +11,7 @@ import { parseTraceInParts } from '../../backtest/simulation/parse-trace.js';
 import { describePodStart, describeQueue } from '../../backtest/simulation/settings.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { readNamedFile } from '../input/read-files.js';
-import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
+import { DEFAULT_SCRAPE_INTERVAL_SECONDS } from '../../units/bounds.js';
 import { isDifference, largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { autoCapacityOf, isCpu, isMemory, isOfResource, type MetricSpec } from '../../scaler/spec.js';
 import { periodicYield } from '../../units/clock.js';
@@ -88,7 +88,7 @@ export function describeAssumptions(
     ? 'podStart.seconds of the document; --pod-start overrides it'
     : '--pod-start';
   const defaults = {
-    scrapeIntervalSeconds: SERVICE_DEFAULTS.scrapeIntervalSeconds,
+    scrapeIntervalSeconds: DEFAULT_SCRAPE_INTERVAL_SECONDS,
     resourceWindowSeconds: windowOfInterval(scrapeIntervalSeconds),
   };
   const given = (field: keyof typeof defaults): string => {

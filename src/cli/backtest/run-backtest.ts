@@ -19,7 +19,8 @@ import { sweepVariants } from '../../backtest/compare/sweep.js';
 import type { Report } from '../../backtest/report.js';
 import { DEFAULT_POD_START_SECONDS, evenLoad } from '../../backtest/simulation/load.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
-import { SERVICE_DEFAULTS } from '../../config/service-defaults.js';
+import { DEFAULT_WINDOW_SECONDS } from '../../config/source-schema.js';
+import { DEFAULT_SCRAPE_INTERVAL_SECONDS } from '../../units/bounds.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { isDeepStrictEqual } from 'node:util';
 import { readOptionsOf, requireServiceConfig } from '../input/service-config.js';
@@ -241,8 +242,8 @@ function readAssumptions(
         ? null
         : parseCount('--initial-replicas', options.initialReplicas),
     pricePerPodHour: options.price === undefined ? null : parsePositive('--price', options.price),
-    scrapeIntervalSeconds: source?.scrapeIntervalSeconds ?? SERVICE_DEFAULTS.scrapeIntervalSeconds,
-    resourceWindowSeconds: source?.resourceWindowSeconds ?? SERVICE_DEFAULTS.resourceWindowSeconds,
+    scrapeIntervalSeconds: source?.scrapeIntervalSeconds ?? DEFAULT_SCRAPE_INTERVAL_SECONDS,
+    resourceWindowSeconds: source?.resourceWindowSeconds ?? DEFAULT_WINDOW_SECONDS,
   };
 }
 

@@ -53,7 +53,7 @@ const NOT_EXACT = 'must be below 2^53 (9007199254740992)';
 /**
  * A quantity of at least `least` milli-units. A plain number must be below 2^53, because larger doubles lose digits.
  */
-function quantityOf(least: bigint, error: string): z.ZodType<string | number> {
+function quantityOf(least: bigint, error: string): z.ZodType<string | number, string | number> {
   return z
     .union([z.string(), z.number()], { error })
     .refine(isExact, { error: NOT_EXACT, abort: true })

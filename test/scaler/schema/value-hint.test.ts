@@ -13,7 +13,8 @@ interface NumericField {
 
 /** Returns the path of every schema field that is a number and accepts no string. */
 function numericFields(schema: z.core.$ZodType, path: Path = []): readonly NumericField[] {
-  if (schema instanceof z.ZodOptional) return numericFields(schema.unwrap(), path);
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault)
+    return numericFields(schema.unwrap(), path);
   if (schema instanceof z.ZodObject && isPlainObject(schema.shape))
     return Object.entries(schema.shape as Record<string, z.core.$ZodType>).flatMap(([key, field]) =>
       numericFields(field, [...path, key]),
