@@ -60,6 +60,8 @@ export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<Che
   return whyNothing({ ...former, namespace }, await scaledObjectExists(facts, former));
 
   function whyNothing(idle: Omit<OtherScaler, 'target'>, exists: boolean | null = null): CheckResult {
+    // The check `target` fails. Without a target, the end of the dry run would not help.
+    if (target instanceof KubernetesError) return make.skipped('the target cannot be read');
     const why = `nothing scales ${nameTarget(namespace, ref)}: ${whyNotScaling(idle, exists)}`;
     // The result is no failure: the check `decision` warns about the pause, which must end first.
     if (spec.paused !== false) return make.ok(`the scaler is paused, and ${why}`);

@@ -244,11 +244,17 @@ async function explainMissingTarget(
       `${message}, but a workload of the same name exists in namespace ${listSome(elsewhere)}`,
       `metadata.namespace: ${first}`,
     ];
+  const inDryRun = new Set(
+    facts.allScalers
+      .filter((one) => isInDryRun(one, context))
+      .map((one) => nameOtherScaler(asOtherScaler(one))),
+  );
   const scaled = [nearestOf(ref.name, here ?? []), otherKind, ...sameName].flatMap((one) => {
     const other = one === null ? null : scalerOf(one);
-    return one === null || other === null
-      ? []
-      : [`${nameTarget(one.namespace, one.ref)} exists, but ${nameOtherScaler(other)} scales it`];
+    if (one === null || other === null) return [];
+    const name = nameOtherScaler(other);
+    const use = inDryRun.has(name) ? `it is the target of ${name}, which is in dry run` : `${name} scales it`;
+    return [`${nameTarget(one.namespace, one.ref)} exists, but ${use}`];
   });
   if (scaled.length > 0)
     return [
@@ -279,15 +285,23 @@ async function explainMissingTarget(
 
 /**
  * Returns the other documents, and the HPAs of all namespaces, or only of this namespace if listing all is forbidden.
+ * Documents in dry run are last, because an HPA with the same target scales it.
  */
 async function listOthers(
   { scaler, allScalers, cluster }: ScalerFacts,
-  { transport, signal }: ClusterContext,
+  context: ClusterContext,
 ): Promise<readonly OtherScaler[]> {
+  const { transport, signal } = context;
   const here = cluster === null || cluster.others instanceof KubernetesError ? [] : cluster.others;
   const hpas = (await orNull(() => listHpas(transport, null, signal))) ?? here;
   const documents = allScalers.filter((one) => scalerKey(one) !== scalerKey(scaler));
-  return [...documents.map(asOtherScaler), ...hpas];
+  const trials = documents.filter((one) => isInDryRun(one, context));
+  const live = documents.filter((one) => !trials.includes(one));
+  return [...live.map(asOtherScaler), ...hpas, ...trials.map(asOtherScaler)];
+}
+
+function isInDryRun({ spec }: Scaler, { isDryRun }: Pick<ClusterContext, 'isDryRun'>): boolean {
+  return spec.dryRun || isDryRun === true;
 }
 
 function scalersOf(others: readonly OtherScaler[]): (target: Target) => OtherScaler | null {

@@ -71,6 +71,19 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
     expect(live.found).toEqual([]);
   });
 
+  it('does not advise a switch if the workload does not exist, which another check reports', async () => {
+    const simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
+    const gone = adopted('  scaleTargetRef: { name: gone }\n  dryRun: true\n');
+
+    const { results, of } = await diagnose(simulator, { gone });
+
+    expect(of('target')).toMatchObject([{ status: 'failed' }]);
+    expect(of('other-scaler')).toMatchObject([
+      { status: 'skipped', message: 'the target cannot be read', fix: null },
+    ]);
+    expect(results.filter(({ fix }) => fix?.includes('--switch'))).toEqual([]);
+  });
+
   it('says for a ScaledObject without an HPA that it exists, or that it may not, if reading it is forbidden', async () => {
     const simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
     simulator.addObject(SCALED_OBJECTS);

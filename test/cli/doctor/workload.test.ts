@@ -65,13 +65,23 @@ describe('target', () => {
     expect(await result(text)).toMatchObject({ status: 'failed', message, fix });
   });
 
-  it.each([
+  it.each<readonly [string, { readonly dryRun?: boolean; readonly [field: string]: unknown }, string]>([
     ['chekcout', {}, 'deployment shop/checkout exists, but Scaler shop/other scales it'],
     ['db', { kind: 'StatefulSet' }, 'statefulset shop/db exists, but Scaler shop/other scales it'],
     ['hpaed-x', {}, 'deployment shop/hpaed exists, but HorizontalPodAutoscaler shop/h scales it'],
+    [
+      'chekcout',
+      { dryRun: true },
+      'deployment shop/checkout exists, but it is the target of Scaler shop/other, which is in dry run',
+    ],
+    [
+      'hpaed-x',
+      { name: 'hpaed', dryRun: true },
+      'deployment shop/hpaed exists, but HorizontalPodAutoscaler shop/h scales it',
+    ],
   ])(
-    '%s that does not exist is not corrected to one that is scaled, which is named',
-    async (name, ref, why) => {
+    '%s that does not exist is not corrected to the target of %j, which is named',
+    async (name, { dryRun = false, ...ref }, why) => {
       const busy = await cluster({
         workloads: [shop('checkout'), shop('db', { kind: 'StatefulSet' }), shop('hpaed')],
       });
@@ -85,7 +95,8 @@ describe('target', () => {
         },
       });
       const target = JSON.stringify({ name: name === 'db' ? 'db' : 'checkout', ...ref });
-      const documents = { x: document(name), other: document('other', `  scaleTargetRef: ${target}\n`) };
+      const other = document('other', `  scaleTargetRef: ${target}\n  dryRun: ${dryRun}\n`);
+      const documents = { x: document(name), other };
 
       const found = (await diagnoseHealthy(busy, documents)).of('target')[0];
 
