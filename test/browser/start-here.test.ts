@@ -11,7 +11,7 @@ const NAMED = Object.entries(TROUBLED_FLEETS).map(([what, fleet]) => ({ what, ..
 describe('the overview of 600 scalers, five of which cannot follow', () => {
   it.each(NAMED)('names the worst, its cause and the next command: $what', async (fleet) => {
     const { page } = await stage.open(fleet.answers, { height: 720 });
-    const card = page.getByRole('region', { name: 'Worst of 5 that cannot follow their load' });
+    const card = page.getByRole('region', { name: 'Cannot follow: worst of 5' });
 
     const command = await card.locator('.snippet-command').first().innerText();
 
@@ -29,12 +29,18 @@ describe('the overview of 600 scalers, five of which cannot follow', () => {
     const card = page.locator('.start-here');
     await card.getByRole('button', { name: 'Next' }).click();
 
-    await card.getByRole('heading', { name: '2 of 5 that cannot follow their load' }).waitFor();
+    await card.getByRole('heading', { name: 'Cannot follow: 2 of 5' }).waitFor();
     expect((await card.getByRole('link').innerText()).replace(/\s/g, '')).toBe('web/blog');
     await card.getByText('kubectl get -A deployment,statefulset').waitFor();
 
     await card.getByRole('button', { name: 'Previous' }).click();
     await card.getByText('maxReplicas: 16', { exact: true }).waitFor();
+    expect((await card.locator('.start-why').innerText()).replace(/\s+/g, ' ')).toBe(
+      '16 recommended, maxReplicas is 8 cpu is at 114 %, target 60 %',
+    );
+    expect((await page.locator('.section-row').first().innerText()).replace(/\s+/g, ' ')).toBe(
+      'Cannot follow 5 highest load first; an unknown load counts as 130 %',
+    );
     expect(await card.getByRole('button', { name: 'Previous' }).isDisabled()).toBe(true);
   });
 });
@@ -48,7 +54,7 @@ const WIDTHS = [
 describe('the overview with one scaler that cannot follow', () => {
   it.each(WIDTHS)('has a card of less than $most pixels at $width pixels', async ({ width, most }) => {
     const { page } = await stage.open(ONE_TROUBLE, { width, height: 900 });
-    const card = page.getByRole('region', { name: 'One scaler cannot follow its load' });
+    const card = page.getByRole('region', { name: 'Cannot follow: 1 scaler' });
     await card.locator('.start-next .remedy').first().waitFor();
 
     expect((await card.boundingBox())?.height).toBeLessThan(most);
@@ -71,7 +77,7 @@ describe('the overview with one scaler that cannot follow', () => {
 describe('a document that never had a valid version', () => {
   it('is in the list and in the card like other scalers that cannot follow, with the command that validates it', async () => {
     const { page } = await stage.open({ overview: () => overviewOf([rowOf({ name: 'api' }), invalidRow()]) });
-    const card = page.getByRole('region', { name: 'One scaler cannot follow its load' });
+    const card = page.getByRole('region', { name: 'Cannot follow: 1 scaler' });
 
     expect(await card.locator('.snippet-command').innerText()).toBe(
       'promscaler validate config/scalers/web.yaml',

@@ -189,9 +189,19 @@ function SectionRow({ section, index, top, cells, selection, onChange }: Section
             </span>
           )}
           <bdi>{title}</bdi> <span class="muted">{formatCount(rows)}</span>
+          {severity === 'cannot-follow' && rows > 1 && !selection.isDescending ? <Order /> : null}
         </button>
       </div>
     </div>
+  );
+}
+
+/** Says in which order the scalers are that cannot follow. */
+function Order(): VNode {
+  return (
+    <span class="hint section-order">
+      highest load first<span class="of-target">; an unknown load counts as 130 %</span>
+    </span>
   );
 }
 

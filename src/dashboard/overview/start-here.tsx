@@ -44,15 +44,14 @@ export function StartHere({ api, rows, status }: StartHereProps): VNode | null {
     setChosen(to === 0 || next === undefined ? null : keyOf(next));
   };
   const why = index > 0 ? null : whyFirst(row, rows[1]);
-  const title = index === 0 ? 'Worst' : formatCount(index + 1);
+  const place = index === 0 ? 'worst' : formatCount(index + 1);
   return (
     <section class="card start-here" aria-labelledby={id}>
       <div class="start-heading">
         <h2 id={id} class="tone-bad">
           <Icon name="error" />
-          {rows.length === 1
-            ? 'One scaler cannot follow its load'
-            : `${title} of ${formatCount(rows.length)} that cannot follow their load`}
+          {SEVERITY_STYLES['cannot-follow'].text}:{' '}
+          {rows.length === 1 ? '1 scaler' : `${place} of ${formatCount(rows.length)}`}
         </h2>
         {why === null ? null : <span class="muted">First because {why}</span>}
       </div>
@@ -89,7 +88,9 @@ export function whyFirst(row: OverviewRow, next: OverviewRow | undefined): strin
   const isUnknown = percentOf(row.metric) === null;
   if (overloadOf(next) !== overloadOf(row)) {
     if (row.state.name === 'NoTarget') return 'its target cannot be read';
-    return isUnknown ? 'its load is unknown' : 'its load is furthest above target';
+    return isUnknown
+      ? 'its load is unknown, which counts as 130 % of the target'
+      : 'its load is furthest above target';
   }
   if (next.state.since === row.state.since) return null;
   return isUnknown ? 'its load has been unknown the longest' : 'its state is the oldest';
@@ -153,8 +154,8 @@ function Cause({ row, rows, status }: CauseProps): VNode {
         <Sentence text={state.cause ?? state.name} />
         {percent === null || metric === null ? null : (
           <span class="muted">
-            <bdi>{metric.name}</bdi> is at <b>{formatCount(percent)} %</b> of its target (
-            {formatMetric(shorten(metric.value), metric)} of {formatMetric(metric.target, metric)})
+            <bdi>{metric.name}</bdi> is at <b>{formatMetric(shorten(metric.value), metric)}</b>, target{' '}
+            {formatMetric(metric.target, metric)}
           </span>
         )}
         {others === 0 ? null : (

@@ -44,8 +44,18 @@ export function notLiveOf(
     (leader !== identity || (rounds.last !== null && isOverdue(rounds.last.at, rounds.periodSeconds, nowMs)));
   if (isOld) return 'Not live';
   if (replicas.some(({ isReachable }) => !isReachable)) return 'Live in part';
-  if (dataSources.some(({ failingSince }) => failingSince !== null)) return 'Live without metrics';
+  const failing = dataSources.filter(({ failingSince }) => failingSince !== null);
+  if (failing.length > 0) return `Live without ${missingOf(failing, dataSources.length)}`;
   return kubernetes.failingSince === null ? null : 'Live without changes';
+}
+
+/** Returns what is missing while these of `total` data sources do not answer. */
+function missingOf(failing: ServiceStatus['dataSources'], total: number): string {
+  if (failing.length === total) return 'metrics';
+  const [first] = failing;
+  return failing.length === 1 && first !== undefined
+    ? `Prometheus ${first.name}`
+    : `${failing.length} of ${total} data sources`;
 }
 
 /** Returns problems of the service, the most urgent first. `status` null: it is not known yet. */

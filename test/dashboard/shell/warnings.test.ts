@@ -16,6 +16,7 @@ function textsOf(
 }
 
 const [SOURCE] = failingService().dataSources;
+const [HEALTHY] = serviceOf().dataSources;
 
 describe('warningsOf', () => {
   it('finds none in a healthy service, and with a warning of a document', () => {
@@ -117,7 +118,13 @@ describe('notLiveOf', () => {
     ['a round 75 s ago with a period of 15 s', lastRound(-75), null],
     ['a round 76 s ago', lastRound(-76), 'Not live'],
     ['one of several replicas that did not answer', { replicas }, 'Live in part'],
-    ['a data source that does not answer', { dataSources: [SOURCE!] }, 'Live without metrics'],
+    ['the only data source, which does not answer', { dataSources: [SOURCE!] }, 'Live without metrics'],
+    ['one of two data sources', { dataSources: [SOURCE!, HEALTHY!] }, 'Live without Prometheus default'],
+    [
+      'two of three data sources',
+      { dataSources: [SOURCE!, SOURCE!, HEALTHY!] },
+      'Live without 2 of 3 data sources',
+    ],
     ['an API server that does not answer', { kubernetes }, 'Live without changes'],
   ])('says of %s: %j', (_name, changes, text) => {
     expect(notLiveOf(serviceOf(changes), new Map(), NOW)).toBe(text);
