@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Locator } from 'playwright-core';
-import { fleetOf, overviewOf, rowOf, serviceOf, stateOf } from './support/answers.js';
+import { AT, fleetOf, overviewOf, rowOf, serviceOf, stateOf } from './support/answers.js';
 import { section } from './support/browser.js';
 import type { FakeAnswers } from './support/fake-service.js';
 import { AT_MAXIMUM, CONFLICT, HEALTHY, LARGE, UNREAD } from './support/scaler-stories.js';
@@ -61,6 +61,23 @@ describe('the page of a scaler', () => {
     expect(ranges?.top).toBeGreaterThan(buttons?.top ?? 0);
     expect((plot?.right ?? 0) - (plot?.left ?? 0)).toBeGreaterThanOrEqual(260);
     expect([track?.left, track?.right]).toEqual([plot?.left, plot?.right]);
+  });
+
+  it('has no gap below the charts, next to a decision that is higher', async () => {
+    const options = { hash: `${SCALER.hash}?at=${AT}`, width: 1440, height: 900 };
+    const { page } = await stage.open(answersOf(HEALTHY), options);
+    await section(page, /^Decision at/)
+      .getByText('Largest proposal')
+      .waitFor();
+
+    const [charts] = await boxesOf(section(page, 'Replicas'));
+    const [whatIf] = await boxesOf(section(page, 'What if'));
+    const [decision] = await boxesOf(section(page, /^Decision at/));
+    const height = (await section(page, 'Replicas').boundingBox())?.height ?? 0;
+
+    expect([whatIf?.left, whatIf?.right]).toEqual([charts?.left, charts?.right]);
+    expect((whatIf?.top ?? 0) - (charts?.top ?? 0) - Math.round(height)).toBeLessThan(20);
+    expect([decision?.top, (decision?.left ?? 0) > (charts?.right ?? 0)]).toEqual([charts?.top, true]);
   });
 
   it('shows the decision as it is next to the one with the change, over the whole width', async () => {

@@ -66,6 +66,16 @@ describe('the charts', () => {
     await waitForOldest(page, read('/history') as HistoryAnswer);
   });
 
+  test('end with the newest point for a viewer whose clock is a minute behind', async () => {
+    const others = tellStory(HEALTHY);
+    const at = new Date(Date.now() - 60_000).toISOString();
+    const { page } = await stage.open({ others }, { hash: '#/scalers/shop/web', at });
+    const { at: points } = others['scalers/shop/web/history']?.(new URL('http://fake')) as HistoryAnswer;
+
+    const newest = Date.parse(points.at(-1) ?? '') / 1000;
+    await page.locator(`[role="slider"][aria-valuemax="${newest}"]`).waitFor();
+  });
+
   test('the limit strip has only labels that fit, and the time before the oldest decision is unknown', async () => {
     const { page, read } = await open(WIDE_RANGE);
     const limits = page.locator('.limit-track > [class^="tone-"]');
@@ -78,15 +88,19 @@ describe('the charts', () => {
 
     expect(await page.evaluate(labels)).toEqual(['none', 'whole', 'whole', 'none']);
     const { keptFrom } = read('/decisions?limit=100') as DecisionList;
+    const time = new Date(Date.parse(keptFrom)).toISOString();
+    const label = page.locator('.limit-unknown', { hasText: 'decisions are kept from' });
+    expect(await label.locator('time').getAttribute('datetime')).toBe(time);
+    const list = section(page, 'Changes and Events').locator('.hint', { hasText: 'Decisions are kept from' });
+    expect(await list.innerText()).toMatch(/^The list has the newest 20\. Decisions are kept from \S+ on\.$/);
+    expect(await list.locator('time').getAttribute('datetime')).toBe(time);
     const box = await page.locator('.chart-slider .u-over').boundingBox();
     if (box === null) throw new Error('the chart has no place');
     await page.mouse.move(box.x + 10, box.y + 20);
     const shown = page.locator('.limit-strip .hint');
 
     await page.getByText('unknown: decisions are kept from').waitFor();
-    expect(await shown.locator('time').getAttribute('datetime')).toBe(
-      new Date(Date.parse(keptFrom)).toISOString(),
-    );
+    expect(await shown.locator('time').getAttribute('datetime')).toBe(time);
   });
 
   test.each([

@@ -36,7 +36,7 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
   const moment = useMoment();
   const { select: selectMoment } = moment;
   const charts = useCharts(api, detail);
-  const changes = useChanges(api, detail, charts.data);
+  const { changes, keptFrom } = useChanges(api, detail, charts.data);
   const select = useCallback(
     (second: number | null) => {
       selectMoment(second);
@@ -62,24 +62,27 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
           selected={moment.second}
           onSelect={select}
         />
-        {decisions.part === null ? null : (
+        {decisions.part === null ? (
+          <div />
+        ) : (
           <decisions.part.DecisionSection api={api} detail={detail} data={charts.data} moment={moment} />
         )}
+        <WhatIfSection
+          key={`${namespace}/${name} ${moment.at ?? ''}`}
+          api={api}
+          detail={detail}
+          at={moment.at}
+          zoom={charts.zoom}
+          seconds={charts.range.seconds}
+        />
+        {conditions.part === null ? null : <conditions.part.ConditionsSection api={api} detail={detail} />}
       </div>
-      <WhatIfSection
-        key={`${namespace}/${name} ${moment.at ?? ''}`}
-        api={api}
-        detail={detail}
-        at={moment.at}
-        zoom={charts.zoom}
-        seconds={charts.range.seconds}
-      />
-      {conditions.part === null ? null : <conditions.part.ConditionsSection api={api} detail={detail} />}
       {timeline.part === null ? null : (
         <timeline.part.TimelineSection
           api={api}
           detail={detail}
           changes={changes}
+          keptFrom={keptFrom}
           selected={moment.second}
           onSelect={select}
         />
@@ -101,7 +104,9 @@ interface ChartsProps extends ScalerContentProps, ChartState {
 function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsProps): VNode {
   const { data, oldest, note, range, setRange, zoom, setZoom } = charts;
   const hover = useMemo(() => createCell<number | null>(null), []);
-  const now = useNow((nowMs) => Math.ceil(nowMs / STEP_MS) * (STEP_MS / 1000));
+  const clockNow = useNow((nowMs) => Math.ceil(nowMs / STEP_MS) * (STEP_MS / 1000));
+  // The clock of the viewer may be behind: the newest points would be outside the charts.
+  const now = Math.max(clockNow, data.at.at(-1) ?? 0);
   const from = startOf(range, { now, oldest });
   const isShort = oldest !== null && from > now - range.seconds + SHORT_SECONDS;
   const begin = isShort ? new Date(oldest * 1000).toISOString() : null;
@@ -172,20 +177,27 @@ const STEP_MS = 5000;
 /** If the points begin more than this after the start of the range, the page says when they begin. */
 const SHORT_SECONDS = 60;
 
+interface KnownChanges {
+  readonly changes: ChartLinks['changes'];
+  /** Time of the oldest decision in RFC 3339; null: it is not known yet. */
+  readonly keptFrom: string | null;
+}
+
 /**
  * Returns the changes of the decisions. For times before the oldest decision, returns changes derived from the points
  * of the charts.
  */
-function useChanges(api: Api, { namespace, name }: ScalerDetail, data: ChartData): ChartLinks['changes'] {
+function useChanges(api: Api, { namespace, name }: ScalerDetail, data: ChartData): KnownChanges {
   const request = decisionsRequest(namespace, name, { changes: 'true', limit: 100 });
   const { value } = useAnswer(api, request, {
     everyMs: 60_000,
     isAffected: isAbout({ namespace, name }),
   });
   return useMemo(() => {
-    if (value === null) return [];
+    if (value === null) return { changes: [], keptFrom: null };
     const oldest = value.continue === null ? value.keptFrom : (value.items.at(-1)?.firstAt ?? value.keptFrom);
-    return [...changesInData(data, Date.parse(oldest) / 1000), ...listChanges(value.items)];
+    const changes = [...changesInData(data, Date.parse(oldest) / 1000), ...listChanges(value.items)];
+    return { changes, keptFrom: oldest };
   }, [value, data]);
 }
 

@@ -1,5 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import { changesInData, listChanges, nextChange } from '../../../src/dashboard/scaler/model/changes.js';
+import {
+  changesInData,
+  listChanges,
+  markedChanges,
+  nextChange,
+} from '../../../src/dashboard/scaler/model/changes.js';
 import { listTransitions } from '../../../src/dashboard/scaler/model/transitions.js';
 import { decision, entry } from './decisions.js';
 
@@ -53,6 +58,21 @@ describe('changesInData', () => {
     expect(changesInData(data, 50)).toHaveLength(1);
     expect(changesInData(data, 20)).toEqual([]);
   });
+});
+
+test('a change that is 11 pixels after the mark of a change of the same kind shares it, one at 12 has its own', () => {
+  const up = { from: 2, to: 3, isApplied: true, at: '', isKept: true, label: '', reason: '' };
+  const changes = [
+    { ...up, second: 100 },
+    { ...up, second: 105, from: 3, to: 2 },
+    { ...up, second: 111 },
+    { ...up, second: 111, isApplied: false },
+    { ...up, second: 112 },
+  ];
+
+  const marked = markedChanges(changes, (second) => second, 12);
+
+  expect(marked).toEqual(changes.filter((_, index) => index !== 2));
 });
 
 describe('nextChange', () => {

@@ -1,6 +1,7 @@
 import uPlot from 'uplot';
 import { axisTimes } from '../../../units/short-time.js';
 import type { SeriesStyle, TimeChartProps } from './chart-props.js';
+import { markedChanges } from '../model/changes.js';
 import type { Change } from '../model/changes.js';
 
 const SYNC_KEY = 'promscaler';
@@ -134,10 +135,12 @@ function tokensOf(element: HTMLElement): (name: string) => string {
 }
 
 const SIZE = 5;
+/** Minimum distance of two triangles of the same kind: closer ones would be one mass. */
+const GAP = 2 * SIZE + 2;
 
 /**
- * Draws lines for the selected and the current time, and a triangle for each change. The triangle points up or down,
- * and is hollow if the change was not applied.
+ * Draws lines for the selected and the current time, and triangles for changes. A triangle points up or down, and is
+ * hollow if the change was not applied.
  */
 function drawMarks(
   chart: uPlot,
@@ -147,13 +150,15 @@ function drawMarks(
   const { ctx, bbox } = chart;
   ctx.save();
   ctx.beginPath();
-  const edge = SIZE * uPlot.pxRatio;
+  // A triangle at the edge has a line around it.
+  const edge = (SIZE + 1) * uPlot.pxRatio;
   ctx.rect(bbox.left - edge, bbox.top - edge, bbox.width + 2 * edge, bbox.height + 2 * edge);
   ctx.clip();
   if (selected !== null) drawLine(chart, selected, { color: token('--text'), dash: [] });
   if (window.from < now && now < window.to)
     drawLine(chart, now, { color: token('--text-muted'), dash: [3, 3] });
-  for (const change of changes)
+  const placeOf = (second: number): number => chart.valToPos(second, 'x');
+  for (const change of markedChanges(changes, placeOf, GAP))
     if (change.second >= window.from && change.second <= window.to) drawTriangle(chart, change, token);
   ctx.restore();
 }

@@ -53,9 +53,15 @@ export function LimitStrip({ api, detail: { namespace, name }, links, hover }: L
           onPick(window.from + (offsetX / currentTarget.clientWidth) * (window.to - window.from))
         }
       >
-        <span class="limit-unknown" style={between(window.from, now)}>
-          <b>unknown</b>
-        </span>
+        <span class="limit-unknown" style={between(window.from, now)} />
+        {value === null ? null : (
+          <span class="limit-unknown" style={between(window.from, Date.parse(oldestOf(value)) / 1000)}>
+            <b>unknown</b>
+            <b>
+              (decisions are kept from <Time at={oldestOf(value)} /> on)
+            </b>
+          </span>
+        )}
         {spans.map(({ from, to, limit, severity }) => (
           <span
             key={from}
@@ -71,6 +77,10 @@ export function LimitStrip({ api, detail: { namespace, name }, links, hover }: L
   );
 }
 
+function oldestOf({ items, keptFrom }: DecisionList): string {
+  return items.at(-1)?.firstAt ?? keptFrom;
+}
+
 interface ShownProps extends Pick<ChartLinks, 'now'> {
   readonly list: DecisionList;
   readonly spans: readonly LimitSpan[];
@@ -79,13 +89,13 @@ interface ShownProps extends Pick<ChartLinks, 'now'> {
 }
 
 /** Names the limit at the pointer or, if the pointer is elsewhere, the limit of the selected or last decision. */
-function Shown({ list: { items, keptFrom }, spans, now, pointed }: ShownProps): VNode {
+function Shown({ list, spans, now, pointed }: ShownProps): VNode {
   if (pointed !== null && pointed > now) return <>not decided yet</>;
   const second = pointed ?? Infinity;
-  const last = items[0]?.decision === null ? undefined : spans.at(-1);
+  const last = list.items[0]?.decision === null ? undefined : spans.at(-1);
   const span = pointed === null ? last : spans.findLast(({ from, to }) => from <= second && second <= to);
   if (span !== undefined) return <>{span.limit === null ? 'none' : LIMIT_LABELS[span.limit]}</>;
-  const oldest = items.at(-1)?.firstAt ?? keptFrom;
+  const oldest = oldestOf(list);
   return second < Date.parse(oldest) / 1000 ? (
     <>
       unknown: decisions are kept from <Time at={oldest} /> on

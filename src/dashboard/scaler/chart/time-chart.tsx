@@ -60,8 +60,8 @@ const DRAG_PIXELS = 4;
 const NEAR_PIXELS = 8;
 
 /**
- * Calls `onPick` after a click that is not a drag, with the time of the change at the pointer, otherwise with the time
- * at the pointer. Returns a function that removes the listeners.
+ * Calls `onPick` after a click that is not a drag, with the time of the nearest change at the pointer, otherwise with
+ * the time at the pointer. Returns a function that removes the listeners.
  */
 function pickOnClick(chart: uPlot, latest: { readonly current: TimeChartProps }): () => void {
   let startX: number | null = null;
@@ -72,7 +72,10 @@ function pickOnClick(chart: uPlot, latest: { readonly current: TimeChartProps })
     if (startX !== null && Math.abs(event.clientX - startX) > DRAG_PIXELS) return;
     const left = event.clientX - chart.over.getBoundingClientRect().left;
     const { changes, onPick } = latest.current;
-    const near = changes.find(({ second }) => Math.abs(chart.valToPos(second, 'x') - left) <= NEAR_PIXELS);
+    const near = changes
+      .map(({ second }) => ({ second, pixels: Math.abs(chart.valToPos(second, 'x') - left) }))
+      .filter(({ pixels }) => pixels <= NEAR_PIXELS)
+      .sort((a, b) => a.pixels - b.pixels)[0];
     onPick(near?.second ?? chart.posToVal(left, 'x'));
   };
   chart.over.addEventListener('mousedown', down);

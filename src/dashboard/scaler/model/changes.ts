@@ -74,6 +74,25 @@ export function changesInData(
 }
 
 /**
+ * Returns the changes that have a mark of their own, in the order of `changes` (oldest first). A change closer than
+ * `gap` to the last mark of the same kind shares it. `placeOf` returns the place of a time in Unix seconds.
+ */
+export function markedChanges(
+  changes: readonly Change[],
+  placeOf: (second: number) => number,
+  gap: number,
+): readonly Change[] {
+  const last = new Map<string, number>();
+  return changes.filter(({ second, from, to, isApplied }) => {
+    const kind = `${to > from} ${isApplied}`;
+    const place = placeOf(second);
+    if (place - (last.get(kind) ?? -Infinity) < gap) return false;
+    last.set(kind, place);
+    return true;
+  });
+}
+
+/**
  * Returns the last change before (-1) or the first change after (1) a time in Unix seconds; null: there is none.
  * `second` null: a time after all changes.
  */

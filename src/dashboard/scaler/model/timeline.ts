@@ -24,7 +24,7 @@ type LastScales = Pick<ScalerDetail, 'lastScaleUp' | 'lastScaleDown'>;
  * details.
  */
 const RESCALE = 'SuccessfulRescale';
-const MOST = 20;
+export const MOST_ITEMS = 20;
 
 /**
  * Returns at most 20 changes and Events, newest first. Consecutive equal items are merged. `lastScaleUp` and
@@ -61,7 +61,7 @@ export function buildTimeline(
       folded[folded.length - 1] = { ...later, firstAt: item.firstAt, count: later.count + item.count };
     else folded.push(item);
   }
-  return folded.slice(0, MOST);
+  return folded.slice(0, MOST_ITEMS);
 }
 
 /**

@@ -12,7 +12,7 @@ import { Notice } from '../../ui/states.jsx';
 import { Table } from '../../ui/table.jsx';
 import { Time } from '../../ui/time.jsx';
 import type { Change } from '../model/changes.js';
-import { buildTimeline } from '../model/timeline.js';
+import { MOST_ITEMS, buildTimeline } from '../model/timeline.js';
 import type { TimelineItem } from '../model/timeline.js';
 import { Sentence } from '../../ui/sentence.jsx';
 
@@ -20,6 +20,8 @@ export interface TimelineSectionProps {
   readonly api: Api;
   readonly detail: ScalerDetail;
   readonly changes: readonly Change[];
+  /** Time of the oldest decision in RFC 3339; null: it is not known yet. */
+  readonly keptFrom: string | null;
   /** The selected time in Unix seconds; null: the last decision. */
   readonly selected: number | null;
   readonly onSelect: (second: number) => void;
@@ -28,7 +30,7 @@ export interface TimelineSectionProps {
 const EVERY_MS = 60_000;
 
 /** Shows the changes of the replicas, and the Kubernetes Events that promscaler wrote about this scaler. */
-export function TimelineSection({ api, detail, changes, ...moment }: TimelineSectionProps): VNode {
+export function TimelineSection({ api, detail, changes, keptFrom, ...moment }: TimelineSectionProps): VNode {
   const { namespace, name } = detail;
   const { value, error } = useAnswer(api, scalerEventsRequest(namespace, name), {
     everyMs: EVERY_MS,
@@ -67,6 +69,12 @@ export function TimelineSection({ api, detail, changes, ...moment }: TimelineSec
           }))}
         />
       )}
+      {keptFrom === null ? null : (
+        <p class="hint">
+          {items.length < MOST_ITEMS ? '' : `The list has the newest ${MOST_ITEMS}. `}Decisions are kept from{' '}
+          <Time at={keptFrom} /> on.
+        </p>
+      )}
     </FoldSection>
   );
 }
@@ -82,7 +90,7 @@ function useVisible({
     if (asked === null || selected === null || Math.abs(selected - asked.second) > 0.01) return;
     setAsked(null);
     const charts = document.querySelector<HTMLElement>('.scaler-charts');
-    const [first, decision] = [charts?.firstElementChild, charts?.lastElementChild];
+    const [first, decision] = charts?.children ?? [];
     if (charts === null || !(first instanceof HTMLElement) || !(decision instanceof HTMLElement)) return;
     const isBeside = decision.offsetLeft > first.offsetLeft;
     (isBeside ? charts : decision).scrollIntoView();

@@ -27,18 +27,24 @@ export function Transitions({ api, detail }: ConditionsProps): VNode {
     .slice(0, MOST_TRANSITIONS);
   if (all.length === 0) return <p class="hint">No transition is known yet.</p>;
   return (
-    <Table
-      caption="Transitions of the conditions, newest first"
-      columns={[{ title: 'Time' }, { title: 'Condition' }, { title: 'Before' }, { title: 'Message' }]}
-      rows={all.map(({ type, at, from, to }, index) => ({
-        key: `${index} ${type} ${at}`,
-        cells: [
-          <Time at={at} />,
-          <ConditionBadge condition={to} state={null} />,
-          from === null ? 'first known' : `${from.status} ${from.reason}`,
-          <Sentence text={`${to.reason}: ${to.message}`} />,
-        ],
-      }))}
-    />
+    <>
+      <Table
+        caption="Transitions of the conditions, newest first"
+        columns={[{ title: 'Time' }, { title: 'Condition' }, { title: 'Before' }, { title: 'Message' }]}
+        rows={all.map(({ type, at, from, to }, index) => ({
+          key: `${index} ${type} ${at}`,
+          cells: [
+            <Time at={at} />,
+            <ConditionBadge condition={to} state={null} />,
+            from === null ? 'first known' : `${from.status} ${from.reason}`,
+            <Sentence text={`${to.reason}: ${to.message}`} />,
+          ],
+        }))}
+      />
+      <p class="hint">
+        {all.length < MOST_TRANSITIONS ? '' : `The list has the newest ${MOST_TRANSITIONS}. `}Decisions are
+        kept from <Time at={value.keptFrom} /> on.
+      </p>
+    </>
   );
 }
