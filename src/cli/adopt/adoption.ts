@@ -143,7 +143,7 @@ export function patchCommand(
 
 /**
  * Returns the error for a scaler that is not in dry run next to its autoscaler. Such a scaler patches nothing, and the
- * service does not compare its replicas with those of the autoscaler.
+ * service does not compare the desired replicas of the two.
  */
 export function notInDryRun(context: AdoptContext, scaler: Pick<ScalerObject, 'name'>): CommandError {
   return new CommandError(

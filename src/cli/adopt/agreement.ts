@@ -154,7 +154,7 @@ export function whyDisagreeing({ same, rounds }: AgreementReport): string | null
   return `the replica counts were equal in only ${shareText({ same, rounds })}, but must be equal in at least ${LOWEST_SHARE_PERCENT} %. Look at the largest difference, then correct the document or compare for longer`;
 }
 
-/** After a shorter comparison, `adopt` prints a warning, because the load may hardly have varied. */
+/** If the comparison was shorter than this, `adopt` prints a warning, because the load may hardly have varied. */
 const SHORTEST_SECONDS = 3600;
 
 /** Returns a warning if the comparison was shorter than `SHORTEST_SECONDS`, otherwise null. */

@@ -179,7 +179,7 @@ async function findOther(context: AdoptContext, scaler: ScalerObject): Promise<O
   return found === null ? null : { ...found, kind: found.kind === HPA.kind ? HPA.word : found.kind };
 }
 
-/** Another autoscaler that has the target after the adopted one was deleted. */
+/** Another autoscaler that has the target after the adopted autoscaler was deleted. */
 export interface Successor {
   /** What it does: `HPA shop/web scales deployment shop/web`. */
   readonly what: string;
@@ -188,8 +188,8 @@ export interface Successor {
 }
 
 /**
- * Returns the autoscaler that has the target after the adopted one was deleted; null: there is none. Next to it, neither
- * a switch nor an undo is possible: promscaler patches nothing, and two HPAs of one target scale nothing.
+ * Returns the autoscaler that has the target after the adopted autoscaler was deleted; null: there is none. Next to it,
+ * neither a switch nor an undo is possible: promscaler patches nothing, and two HPAs of one target scale nothing.
  */
 export async function findSuccessor(context: AdoptContext, scaler: ScalerObject): Promise<Successor | null> {
   const other = await findOther(context, scaler);

@@ -150,7 +150,10 @@ export function whyUnable({ conditions }: Pick<ScalerView, 'conditions'>): strin
   return found === undefined ? null : `${found.reason}: ${found.message}`;
 }
 
-/** Returns why a metric had no complete value in the last decision, or why no metric was used; null: neither. */
+/**
+ * Returns why a metric had no complete value in the last decision, or why no metric was used; null: there is no
+ * problem.
+ */
 export function whyNoValue(row: Pick<ScalerView, 'metrics' | 'reason'>): string | null {
   const isUnused = row.metrics.some(({ proposal }) => proposal === null);
   return whyLacking(row) ?? (isUnused ? `no metric was used: ${row.reason ?? ''}` : null);
@@ -165,8 +168,8 @@ export function whyZero({ metrics }: Pick<ScalerView, 'metrics'>): string | null
 }
 
 /**
- * Returns why a metric had no value or only a partial one in the last decision; null: all values were complete. Even a
- * switch with `--force` requires complete values, because a partial value prevents scale-downs.
+ * Returns why a metric had no value or only a partial value in the last decision; null: all values were complete. Even
+ * a switch with `--force` requires complete values, because a partial value prevents scale-downs.
  */
 export function whyLacking({ metrics }: Pick<ScalerView, 'metrics'>): string | null {
   for (const { type, metric, error, partial } of metrics) {

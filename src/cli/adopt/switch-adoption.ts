@@ -240,7 +240,7 @@ async function endDryRun(
       `${name} has no annotation ${ADOPT_ANNOTATIONS.manifest}: create ${nameSource(source)} from your own copy after setting spec.dryRun: true`,
     );
   await startDryRun(context, scaler).catch((error: unknown) => {
-    // Only a warning: next to an HPA, promscaler patches nothing even without dry run.
+    // This is only a warning: next to an HPA, promscaler patches nothing even without dry run.
     if (!(error instanceof CommandError)) throw error;
     io.stderr.write(`promscaler: warning: ${error.message}\n`);
   });

@@ -36,9 +36,9 @@ export async function readVariant(
   for (const { key, line } of imported.remarks)
     if (key === null || isWanted(key, wanted)) io.stderr.write(`${nameProgram(line, io)}\n`);
   const documents = imported.text === null ? ownDocuments : readDocuments(imported.text, file, options);
-  // Problems of a converted document have no line numbers, because the lines are not those of the file.
+  // Problems of a converted document have no line numbers, because the lines of the document are not lines of the file.
   const isConverted = imported.text !== null;
-  // A document whose name cannot be read may be the wanted one, so its problems are included.
+  // Includes the problems of a document whose name cannot be read, because it may be the wanted document.
   const problems = documents
     .filter(({ key }) => key === null || isWanted(key, wanted))
     .flatMap(({ key, problems: each }) =>

@@ -34,7 +34,6 @@ export function createWorkerPool({
 }: {
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** Progress of the jobs in worker threads. */
   readonly progress?: Progress | null;
   /** Receives a trace of each run; null: no traces are made. */
   readonly traces?: Traces | null;

@@ -11,7 +11,6 @@ import type { OutputFile } from '../output/output-file.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { isSeriesList } from './history-cache.js';
 
-/** Maximum number of days in a range. */
 export const MAX_DAYS = 400;
 
 /** The settings of a data source that its queries depend on. */
@@ -131,7 +130,7 @@ export function savedClient({ answers }: SavedHistory, source: string): RangeCli
   );
   const unknown: RangeAnswer = {
     class: 'failed',
-    // With `too_large`, the caller queries the two halves of the range. If the server had rejected the whole range as
+    // After `too_large`, the caller queries the two halves of the range. If the server had rejected the whole range as
     // too large, the file contains only answers for its halves.
     reason: 'too_large',
     message:

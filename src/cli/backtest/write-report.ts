@@ -184,7 +184,6 @@ const LEGEND: readonly string[] = [
   'The variants "static fleet at the peak demand" and "ideal follower" know the load in advance and have no reserve.',
 ];
 
-/** Further columns for a back-test with a queue. */
 const QUEUE_COLUMNS: readonly Column[] = [
   { title: 'mean wait s', text: ({ queue }) => seconds(queue?.meanWait) },
   { title: 'p95 wait s', text: ({ queue }) => seconds(queue?.p95Wait) },
@@ -210,7 +209,7 @@ const BLOCKS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] as 
 const GAP = '·';
 
 /**
- * Returns one character for each of at most `width` intervals: its highest value on a scale from 0 to `top`, or `GAP`.
+ * Returns one character for each of at most `width` intervals: the highest value on a scale from 0 to `top`, or `GAP`.
  */
 function sparkline(
   values: readonly number[],

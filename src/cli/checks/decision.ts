@@ -142,7 +142,7 @@ function portsOf({ clock }: ClusterContext, facts: ClusterFacts): CyclePorts {
   return {
     clock,
     cluster: readOnlyCluster(facts),
-    // Without earlier samples, a recovery hold would always apply and hide the recommendation.
+    // There are no earlier samples, so a recovery hold would always apply and hide the recommendation.
     recoveryHoldMaxSeconds: 0,
     dryRun: true,
     state: stateInMemory(),

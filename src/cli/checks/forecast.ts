@@ -10,8 +10,8 @@ import type { ScalerFacts } from './scaler-facts.js';
 
 const DAY_SECONDS = 86_400;
 /**
- * Steps of the two queries that find the start of the load. The first query has points at full hours only, so the
- * second one reads the hour before its first point.
+ * Steps of the two queries that find the start of the load. The first query has points only at full hours, so the
+ * second query reads the hour before the first point.
  */
 const STEP = '1h';
 const FINE_STEP = '1m';

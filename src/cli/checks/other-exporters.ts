@@ -94,7 +94,7 @@ const WINDOWS: ReadonlyMap<string, Candidate> = new Map(
   }),
 );
 
-/** Returns the first exporter for which there is a query, otherwise the first one that has series, or null. */
+/** Returns the first exporter for which there is a query, otherwise the first exporter that has series, or null. */
 export async function findOtherExporter(runQuery: RunQuery, resource: string): Promise<OtherExporter | null> {
   const windows = WINDOWS.get(resource);
   const ofWindows = windows === undefined ? null : await labelsOf(runQuery, windows.metric);

@@ -104,8 +104,9 @@ export function fixForCopies({ labels }: Duplicates): string {
 }
 
 /**
- * Returns the fix for several series where one is needed: an aggregation, or matchers that leave exactly one series. A
- * matcher for a label of an instance would select a single pod, which may be gone after the next scale-down.
+ * Returns the fix for several series if the metric needs a single series: an aggregation, or matchers that leave
+ * exactly one series. A matcher for a label of an instance would select a single pod, which may be gone after the next
+ * scale-down.
  */
 export function fixForSeveral(series: readonly Series[], ownPods: readonly string[]): string {
   const differ = differingLabels(series, []);
@@ -131,7 +132,7 @@ export function fixForSeveral(series: readonly Series[], ownPods: readonly strin
   return `${aggregate}, or add ${labels.length === 1 ? 'a matcher' : 'matchers'} for ${labels.join(' and ')}`;
 }
 
-/** Returns labels whose values together identify each series, without needless ones; empty: there are none. */
+/** Returns labels whose values together identify each series, of which none can be omitted; empty: there are none. */
 function labelsOfOne(series: readonly Series[], names: readonly string[]): readonly string[] {
   const areUnique = (by: readonly string[]): boolean => {
     const keys = series.map((one) => JSON.stringify(by.map((name) => labelOf(one, name) ?? '')));

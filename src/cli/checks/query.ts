@@ -30,7 +30,7 @@ import { describeFailure } from '../../units/failure.js';
 import { countOf, listSome } from '../../units/format.js';
 import { nameMetric } from '../../decision/conditions.js';
 
-/** From this number of series on, the check recommends aggregating the series in the query. */
+/** If an External metric has more series than this, the check recommends aggregating them in the query. */
 const MANY_SERIES = 2000;
 
 interface QueriedMetric {
@@ -61,7 +61,7 @@ export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResu
       const queried = { metric, answer, facts, context, query, pods, make };
       const ofGuards = await checkGuards({ metric, scaler, context, make });
       const copies = await checkCopies(queried);
-      // After a failed additional query, `answer` contains only that failure, so the query of the metric is sent alone.
+      // After a failed additional query, `answer` contains only its failure, so the query of the metric is sent alone.
       const isAlone = ofGuards.length > 0 && query !== null;
       const own = isAlone ? { ...queried, answer: await context.runQuery(query) } : queried;
       return [await checkMetric(own), ...(await checkConstants(own)), ...copies, ...ofGuards];

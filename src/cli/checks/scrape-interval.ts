@@ -11,9 +11,9 @@ import type { SourceContext } from './context.js';
 import { usedResources } from './resource-labels.js';
 import { QUERY_PATH } from './prometheus.js';
 
-/** Ranges in which the interval is measured. The second one is used if the first one has a single scrape. */
+/** Ranges in which the interval is measured. The second range is used if the first range has a single scrape. */
 const MEASURE_SECONDS = [900, 7200];
-/** With fewer samples, `rate` has no value. */
+/** If there are fewer samples, `rate` has no value. */
 const MIN_SAMPLES = 2;
 /** The interval and the window that docs/guides/tune.md recommends. */
 const ADVISED_SECONDS = 15;

@@ -145,8 +145,8 @@ async function ignoredAround(
 }
 
 /**
- * Returns a function that reads the annotations of a ReplicaSet of a Deployment, without those that its controller has
- * copied from the Deployment.
+ * Returns a function that reads the annotations of a ReplicaSet of a Deployment. Omits annotations that the controller
+ * has copied from the Deployment.
  */
 function ownedBy(deployment: string) {
   return (object: JsonObject): { readonly name: string; readonly annotations: Texts } | null => {

@@ -71,7 +71,7 @@ async function show(url: string, { open = true }: DashboardOptions, io: CommandI
     io.stderr.write('promscaler: no browser could be opened; open the address above\n');
 }
 
-/** Opens the page in the default browser. Returns whether the program that does so could be started and succeeded. */
+/** Opens the page in the default browser. Returns whether the program that opens it could be started and succeeded. */
 function openBrowser(url: string, { env }: Pick<CommandIo, 'env'>): Promise<boolean> {
   const [command, args] = opener(url);
   return new Promise((resolve) => {

@@ -155,7 +155,7 @@ async function readConfig(
   return readServiceConfig('', 'promscaler.yaml', resolve(io.cwd, 'promscaler.yaml'));
 }
 
-/** Returns the problems of one scaler, including those of documents whose name cannot be read. */
+/** Returns the problems of one scaler, including the problems of documents whose name cannot be read. */
 function problemsOf({ problems }: LoadedScalers, key: string | undefined): readonly Problem[] {
   if (key === undefined) return problems;
   return problems.filter(({ scaler }) => scaler === undefined || scaler === key);

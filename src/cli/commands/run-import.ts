@@ -43,7 +43,7 @@ import { countOf } from '../../units/format.js';
 export interface ImportOptions extends LiveOptions {
   /** Files and directories; `-` is standard input. */
   readonly paths: readonly string[];
-  /** Namespace of the objects that do not contain one. */
+  /** Namespace of the objects that do not contain a namespace. */
   readonly namespace?: string;
   readonly adapterConfig?: string;
   /** Whether to reject objects that can be converted only in part. */

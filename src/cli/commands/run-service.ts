@@ -116,8 +116,8 @@ const REJECTIONS_MS = 60_000;
 const MOST_REJECTIONS = 10;
 
 /**
- * Logs faults, so that standard error contains only log lines. Logs at most 10 unhandled rejections in a minute: one in
- * each cycle of 10,000 scalers would fill the log.
+ * Logs faults, so that standard error contains only log lines. Logs at most 10 unhandled rejections in a minute: a
+ * rejection in each cycle of 10,000 scalers would fill the log.
  */
 function logFault(log: Log, clock: Clock, countInternalError: () => void): FaultListener {
   let sinceMs = Number.NEGATIVE_INFINITY;

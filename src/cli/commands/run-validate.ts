@@ -39,7 +39,7 @@ import { groupBy } from '../../units/maps.js';
 export interface ValidateOptions extends ClusterOptions {
   /** Files and directories; `-`: standard input. */
   readonly paths: readonly string[];
-  /** Namespace of the documents that do not contain one. Unset: such a document is invalid. */
+  /** Namespace of the documents that do not contain a namespace. Unset: such a document is invalid. */
   readonly namespace?: string;
   /** Service config with data sources and defaults for the documents. Default: the service config among `paths`. */
   readonly config?: string;
@@ -250,7 +250,7 @@ function validate(
   return { report, config, configFile: named?.name ?? services[0]?.file.name, documents: valid };
 }
 
-/** Sets the namespace of a document without one and rejects another namespace, like `kubectl apply -n`. */
+/** Sets the namespace of a document without a namespace and rejects another namespace, like `kubectl apply -n`. */
 function inNamespace(document: LocatedDocument, namespace: string | undefined): LocatedDocument {
   const { value, problems, locate } = document;
   if (namespace === undefined || !isPlainObject(value)) return document;
@@ -296,9 +296,9 @@ function sharedTarget(
 }
 
 /**
- * Returns whether the document is a service config. An object with `spec` is not: it is reported as a scaler without
- * apiVersion and kind. A file with a syntax error counts as a service config if it looks like one, because its lines
- * may contain secrets and must not be shown.
+ * Returns whether the document is a service config. An object with `spec` is not a service config, and is reported as a
+ * scaler without apiVersion and kind. A file with a syntax error counts as a service config if it looks like one,
+ * because its lines may contain secrets and must not be shown.
  */
 function isServiceConfig({ document: { value }, file }: Placed): boolean {
   if (value === undefined) return mayBeServiceText(file.text);

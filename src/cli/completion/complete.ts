@@ -16,7 +16,7 @@ export interface Completed {
 
 const NOTHING: Argument = { values: [], source: 'nothing' };
 
-/** Completes the last one of `words`, which may be empty. The words follow the program's name. */
+/** Completes the last word of `words`, which may be empty. The words follow the program's name. */
 export function complete(commands: readonly CompletedCommand[], words: readonly string[]): Completed {
   const { before, begun, prefix } = splitLast(words);
   const command = findCommand(commands, before);

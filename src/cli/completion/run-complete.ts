@@ -37,7 +37,7 @@ const LONGEST_MS = 2000;
 
 type Read = (completed: Completed, options: ReachOptions, io: CommandIo) => Promise<readonly string[]>;
 
-/** For each source, its readers in the order of preference. The first one that returns something is used. */
+/** For each source, its readers in the order of preference. The first reader that returns something is used. */
 const READERS: Readonly<Record<Source, readonly Read[]>> = {
   files: [],
   nothing: [],

@@ -19,7 +19,7 @@ export interface DemoSettings {
   readonly keepDirectory: string | null;
 }
 
-/** Without a terminal, a demo ends after this time, because no user can press Ctrl-C. */
+/** If there is no terminal, a demo ends after this time, because no user can press Ctrl-C. */
 const DEFAULT_DURATION_SECONDS = 120;
 
 /** Throws `CommandError` (usage error) if an option is out of range. */

@@ -22,7 +22,7 @@ interface FileRequest {
   readonly format: 'text' | 'json' | 'yaml';
 }
 
-/** Explains the last decision of a decision record, or the last one at or before `at`. */
+/** Explains the last decision of a decision record, or the last decision at or before `at`. */
 export async function explainFile(request: FileRequest, io: CommandIo): Promise<string> {
   const at = request.at === undefined ? null : parsePastTime(request.at, io.clock.now());
   const { line, number, lines } = await findLine(request, at, io);

@@ -72,7 +72,7 @@ function periodLines(
 }
 
 /**
- * Returns the values of the last point at or before `at`; empty: the history starts later. The columns are those of the
+ * Returns the values of the last point at or before `at`; empty: the history starts later. The columns belong to the
  * current metrics, so a point of an earlier document has no target.
  */
 function readingLines(at: Instant, { at: times, metrics }: HistoryAnswer): readonly string[] {

@@ -27,7 +27,7 @@ export interface ExplainOptions extends ReachOptions, NamingOptions {
   readonly output: string;
 }
 
-/** Runs `explain`: prints the last decision of a scaler, a past one, or the decision for a snapshot. */
+/** Runs `explain`: prints the last decision of a scaler, a past decision, or the decision for a snapshot. */
 export async function runExplain(options: ExplainOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
   const { scaler, snapshot: file } = options;

@@ -124,8 +124,8 @@ function versionLines(status: ExplainedStatus | null): readonly string[] {
 }
 
 /**
- * Returns the hold that prevented the change, or would prevent one; null: there is none. `isKept`: the target already
- * has the count that a pause sets, so the pause prevents nothing.
+ * Returns the hold that prevented the change or would prevent a change; null: there is none. `isKept`: the target
+ * already has the count that a pause sets, so the pause prevents nothing.
  */
 function heldBack(
   status: ExplainedStatus | null,

@@ -138,7 +138,9 @@ function zeros({ snapshot, decision }: Explanation): readonly Restriction[] {
   return [['no series', `until ${names} ${verb} series: without series, the value is 0 (onMissing: zero)`]];
 }
 
-/** Returns the recovery hold even if this decision is not a scale-down, because the next one may be. */
+/**
+ * Returns the recovery hold even if this decision is not a scale-down, because the next decision may be a scale-down.
+ */
 function recoveryHold({ snapshot, decision, now }: Explanation): readonly Restriction[] {
   const { holdScaleDownUntil, holdReason } = snapshot.state;
   const isListed = decision.limits.some(({ limit }) => limit === 'recovery_hold');
@@ -147,7 +149,7 @@ function recoveryHold({ snapshot, decision, now }: Explanation): readonly Restri
   return [['no scale-down', `${untilText(holdScaleDownUntil, now)}${why}`]];
 }
 
-/** Returns the forbidden windows that do not affect this decision but may affect the next one. */
+/** Returns the forbidden windows that do not affect this decision but may affect the next decision. */
 function windows({ snapshot, decision, now }: Explanation): readonly Restriction[] {
   if (decision.limits.some(({ limit }) => limit === 'forbidden_window')) return [];
   const context = { now, spec: snapshot.scaler.spec, state: snapshot.state };

@@ -26,7 +26,8 @@ function nameOf(key: string): string {
 }
 
 /**
- * Returns a hint for a key that does not exist: similar keys, otherwise all keys, first those of the same namespace.
+ * Returns a hint for a key that does not exist: similar keys, otherwise all keys, with the keys of the same namespace
+ * first.
  */
 export function keysHint(key: string, keys: readonly string[]): string {
   const near = nearestKeys(key, keys);

@@ -130,7 +130,7 @@ async function writeOutput(text: string, file: string | undefined, io: CommandIo
 
 const WORKLOAD_NAME = 'the name of the workload';
 
-/** Maps field paths in a message to options. A longer path comes before a shorter one that it contains. */
+/** Maps field paths in a message to options. A path that contains another path comes first. */
 const OPTIONS: readonly (readonly [RegExp, string])[] = [
   [/spec\.metrics\[\d+\]\.\w+\.target\.averageValue/g, '--average-value'],
   [/spec\.metrics\[\d+\]\.\w+\.target\.value/g, '--value'],

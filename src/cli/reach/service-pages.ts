@@ -117,7 +117,7 @@ function responseOf({ message }: KubernetesError): string {
 
 type LastChanges = Pick<PastScaler, 'lastScaleUp' | 'lastScaleDown'>;
 
-/** Adds changes that the service has forgotten in a restart: those in the current status, if they precede `instant`. */
+/** Adds changes from the current status that precede `instant`, because the service forgets changes in a restart. */
 function withEarlier(known: LastChanges, now: ScalerDetail | null, instant: Instant): LastChanges {
   const before = (field: keyof LastChanges): Instant | null => {
     const at = parseInstant(now?.[field] ?? '');

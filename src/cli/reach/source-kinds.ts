@@ -17,7 +17,7 @@ export interface ResourceKind {
 export interface SourceKind extends ResourceKind {
   readonly apiVersion: string;
   readonly kind: string;
-  /** Names of the kind that a user may write, as in kubectl. Messages use the first one. */
+  /** Names of the kind that a user may write, as in kubectl. Messages use the first name. */
   readonly types: readonly string[];
 }
 
@@ -56,7 +56,7 @@ export const SCALER: ResourceKind = {
     'Install the kind Scaler with the chart value crd.enabled, or keep the documents in files (see the guide)',
 };
 
-/** Returns the target of an autoscaler. The defaults are those of ScaledObjects and Scalers. */
+/** Returns the target of an autoscaler, with the defaults of ScaledObjects and Scalers. */
 export function targetOf(object: JsonObject): TargetRef {
   const reference = objectIn(objectIn(object, 'spec'), 'scaleTargetRef');
   return {

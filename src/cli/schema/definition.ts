@@ -113,9 +113,9 @@ const METRIC_RULES = [
 ];
 
 /**
- * Rules across fields that the API server checks: only those that are cheap and hold with any service config. A rule
- * for the items of a list needs a maximum length of the list, which limits the estimated cost. promscaler checks the
- * remaining rules and reports them in the condition Accepted.
+ * Rules across fields that the API server checks. A rule is included only if it is cheap and holds with any service
+ * config. A rule for the items of a list needs a maximum length of the list, which limits the estimated cost.
+ * promscaler checks the remaining rules and reports them in the condition Accepted.
  */
 const FIELD_RULES: SchemaAdditions = {
   spec: {

@@ -47,7 +47,7 @@ export function rowBy(written: Written, path: Path, row: Pick<Row, 'value' | 'fr
     : rowOf(written, path, { value: row.value });
 }
 
-/** Returns a row for each value below `path`, including those in nested objects and lists of objects. */
+/** Returns a row for each value below `path`, including values in nested objects and lists of objects. */
 export function rowsIn(written: Written, path: Path): readonly Row[] {
   const value = valueAt(written.merged, path);
   if (value === undefined) return [];

@@ -271,7 +271,7 @@ export interface ScreenSize {
 }
 
 /**
- * Returns output that replaces the contents of a terminal without flicker. If not all lines fit, the last one says how
+ * Returns output that replaces the contents of a terminal without flicker. If not all lines fit, the last line says how
  * many are hidden. A line that is longer than the terminal is wide takes several rows.
  */
 export function drawScreen(lines: readonly string[], { rows, columns }: ScreenSize): string {

@@ -120,7 +120,7 @@ const MOST_REJECTED = 5;
 
 /**
  * Returns lines about rejected documents: the table has no row for them, or only the row of their last valid version. A
- * document without a readable name is included, because it may be any of the selected ones.
+ * document without a readable name is included, because it may be a selected document.
  */
 function rejectedDocuments(
   problems: ListedScalers['problems'],

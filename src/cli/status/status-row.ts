@@ -39,7 +39,7 @@ export interface StatusRow {
   readonly replicas: string;
   readonly desired: string;
   readonly state: string;
-  /** For how long the scaler has been in its state. */
+  /** How long the scaler has been in its state. */
   readonly since: string;
   readonly cause: Cell;
   /** One of `SEVERITIES`; null: unknown. */

@@ -32,7 +32,6 @@ const STATE: Column = {
 const SINCE = column('SINCE', ({ since }) => since);
 const CAUSE: Column = { title: 'CAUSE', cell: ({ cause }) => cause };
 
-/** Columns of `-o wide`. */
 export const WIDE_COLUMNS: readonly Column[] = [
   NAMESPACE,
   NAME,

@@ -13,9 +13,12 @@ export interface ProgramContext {
   readonly clock: Clock;
   /** Aborts downloads. */
   readonly signal?: AbortSignal | undefined;
-  /** Called with a sentence before a download, and when an origin fails and the next one is tried. */
+  /** Called with a sentence before a download, and when an origin fails and the next origin is tried. */
   readonly report?: ((line: string) => void) | undefined;
-  /** Called a few times a second during a download with a string that replaces the last one, and with '' at its end. */
+  /**
+   * Called a few times a second during a download with a string that replaces the previous string, and with '' at the
+   * end.
+   */
   readonly progress?: ((text: string) => void) | undefined;
 }
 

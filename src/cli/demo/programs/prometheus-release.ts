@@ -31,7 +31,7 @@ const WINDOWS: ReleaseArchive = {
   sha256: 'b3c2607d1e80a277735fd3cde86432eb1b6843897cb82fb04fbf4c7ffb1d1c36',
 };
 
-/** A long-term support release. The checksums are those of its sha256sums.txt. */
+/** A long-term support release. The checksums are from its sha256sums.txt. */
 export const PROMETHEUS_RELEASE: Release = {
   version: '3.5.0',
   archives: {
@@ -175,8 +175,8 @@ export async function unpackDebianPackages(
     const aptGet = ['-qq', '-c', join(work, 'apt.conf')];
     await run('apt-get', [...aptGet, 'update']);
     await run('apt-get', [...aptGet, ...command]);
-    // All directories are searched: `apt-get download` writes to the current one, `apt-get install --download-only` to
-    // the directory of archives.
+    // All directories are searched: `apt-get download` writes to the working directory, `apt-get install
+    // --download-only` to the directory of archives.
     for (const name of (await readdir(work, { recursive: true })).sort())
       if (name.endsWith('.deb')) await run('dpkg', ['-x', join(work, name), directory]);
   } finally {

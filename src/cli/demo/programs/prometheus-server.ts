@@ -51,7 +51,7 @@ export async function startPrometheus(options: PrometheusOptions): Promise<Runni
     try {
       return await startOnce(options, port === 0 ? await freePort() : port);
     } catch (error) {
-      // Tries another port: a program may have taken this one after it was found to be free.
+      // Tries another port, because a program may have taken this port after it was found to be free.
       const isTaken = error instanceof Error && error.message.includes('address already in use');
       if (!isTaken || port !== 0 || attempt === PORT_ATTEMPTS) throw error;
     }
