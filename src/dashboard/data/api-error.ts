@@ -1,7 +1,7 @@
 import { DeadlineError } from '../../units/clock.js';
 
 export type ApiErrorKind =
-  /** The request had no bearer token, or a wrong one. */
+  /** The request had no bearer token, or an invalid token. */
   | 'unauthorized'
   | 'forbidden'
   | 'not-found'

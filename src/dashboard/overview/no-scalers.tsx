@@ -14,7 +14,9 @@ interface NoScalersProps {
   readonly onChange: (change: Partial<Selection>) => void;
 }
 
-/** Shows what the user can do if the list is empty: a button that shows all scalers, or commands that create one. */
+/**
+ * Shows what the user can do if the list is empty: a button that shows all scalers, or commands that create a scaler.
+ */
 export function NoScalers({ hasOthers, onChange }: NoScalersProps): VNode {
   if (hasOthers)
     return (

@@ -40,7 +40,7 @@ export const COLUMNS: Readonly<Record<ColumnName, ColumnHead>> = {
   changed: { title: 'Changed', sort: 'changed', width: '6.5rem' },
 };
 
-/** Shows thousands of scalers. Only the visible rows and the focused one are in the DOM. */
+/** Shows thousands of scalers. Only the visible rows and the focused row are in the DOM. */
 export function ScalerTable(props: ScalerTableProps): VNode {
   const { lines, selection, onChange, news, isPlaced } = props;
   const body = useRef<HTMLDivElement>(null);

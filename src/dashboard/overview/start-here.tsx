@@ -192,7 +192,7 @@ interface NextListProps {
   readonly children?: ComponentChildren;
 }
 
-/** Shows the first two remedies: usually a command, and another one that may be an edit of the document. */
+/** Shows the first two remedies: usually a command, and a second remedy that may be an edit of the document. */
 function NextList({ remedies: [first, second], children }: NextListProps): VNode {
   return (
     <ul class="start-next">

@@ -26,7 +26,7 @@ const OVERSCAN = 5;
 const STEP = 4;
 
 /**
- * Returns the lines to draw: those in the window, and some above and below. The number of lines depends only on the
+ * Returns the lines to draw: the lines in the window, and some above and below. The number of lines depends only on the
  * height of the window, so that a line that enters the range can reuse the element of a line that leaves it.
  */
 export function visibleRange({ offset, height, tops, least }: Viewport): RowRange {

@@ -17,7 +17,7 @@ interface VerdictCardProps {
 /** Answers "Why did it not scale?" with the state, its cause, its end, and what the metrics measured. */
 export function VerdictCard({ detail }: VerdictCardProps): VNode {
   const { state, decision, outcome, recommendation } = detail;
-  // Without data, the reason repeats the failure of each metric; the cause has those of the first one.
+  // Without data, the reason repeats the failure of each metric. Failures that the cause contains are omitted here.
   const measured = measuredOf(detail.reason ?? '')
     .split('; ')
     .filter((part) => !(state.cause ?? '').includes(part.replace(/^\S+: /, '')))

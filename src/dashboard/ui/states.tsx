@@ -98,7 +98,6 @@ export function EmptyView({ title, children }: EmptyViewProps): VNode {
   );
 }
 
-/** Shows a short note above content. */
 export function Notice({ children }: { readonly children: ComponentChildren }): VNode {
   return (
     <div class="notice" role="status">

@@ -23,7 +23,7 @@ export function chartOptions(
   latest: { readonly current: TimeChartProps },
 ): uPlot.Options {
   const { styles, area, height, steps, isLog = false } = latest.current;
-  // A low chart shows no times, because the chart above it does.
+  // A low chart shows no times, because the chart above it shows them.
   const hasTimes = height > 100;
   // The style sheet of the limit strip has the same widths.
   const [left, right] = matchMedia('(max-width: 40rem)').matches ? [50, 22] : [64, 30];

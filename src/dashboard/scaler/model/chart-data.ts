@@ -153,7 +153,7 @@ function largest(values: Values): number {
 
 /**
  * Returns the value at the bottom of a logarithmic axis, a power of 10; null: the axis is linear, because the largest
- * value is less than 100 times the smallest one above 0. If there is a 0, the bottom is below all other values.
+ * value is less than 100 times the smallest value above 0. If there is a 0, the bottom is below all other values.
  */
 export function logFloor(values: Values): number | null {
   const least = values.reduce<number>(

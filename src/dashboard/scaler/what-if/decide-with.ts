@@ -97,8 +97,8 @@ function isOtherCeiling({ spec }: Scaler, { scaler }: Snapshot): boolean {
 }
 
 /**
- * Returns whether the sample of metric `b` has all answers that metric `a` needs: the queries of `a` must not differ
- * from those of `b`. Metric `a` may lack an additional query of `b`.
+ * Returns whether the sample of metric `b` has all answers that metric `a` needs: the queries of `a` must equal the
+ * queries of `b`, but `a` may lack an additional query.
  */
 export function isSameQuery(a: MetricSpec, b: MetricSpec): boolean {
   if (a.type !== b.type || a.source !== b.source) return false;

@@ -18,7 +18,7 @@ const FILE = 'document';
 interface ReadText {
   /** The parsed document; null: the text is not YAML, or does not contain exactly one document. */
   readonly value: unknown;
-  /** Problems as `promscaler validate` prints them, without those of the document in effect. */
+  /** Problems as `promscaler validate` prints them, without the problems of the document in effect. */
   readonly problems: readonly string[];
 }
 

@@ -43,8 +43,8 @@ const MEMORY_STEP_SECONDS = 300;
 const MOST_ENTRIES = 100;
 
 /**
- * Reads the points of a range from the memory of the service, and older ones from Prometheus. A value from partial data
- * is unknown, because it may be too low.
+ * Reads the points of a range from the memory of the service, and older points from Prometheus. A value from partial
+ * data is unknown, because it may be too low.
  */
 export async function readPastPoints(
   api: Api,
