@@ -119,7 +119,7 @@ function checkOne(
   return findings;
 }
 
-/** Returns why a decision cannot have this condition with this reason; null: it can. */
+/** Returns why a decision cannot have this condition with this reason; null: a decision can have it. */
 function conditionRule(type: string, reason: string): string | null {
   const known = REASONS.get(type);
   if (known === undefined)

@@ -35,7 +35,7 @@ interface TestFile {
   readonly file: string;
   /** Paths of the scaler documents, as the file states them. */
   readonly scalers: readonly string[];
-  /** Checks the tests against the documents, and returns those that can be run. */
+  /** Checks the tests against the documents, and returns the tests that can be run. */
   readonly complete: (scalers: readonly Scaler[]) => {
     readonly tests: readonly DocumentTest[];
     readonly problems: readonly Problem[];

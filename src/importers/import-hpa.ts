@@ -55,7 +55,8 @@ function readScaleRef(spec: Fields): Fields | undefined {
 }
 
 /**
- * Reads the metrics in the spec, then those in the annotation of autoscaling/v1. The API server uses the same order.
+ * Reads the metrics in the spec, then the metrics in the annotation of autoscaling/v1. The API server uses the same
+ * order.
  */
 export function readMetrics(
   spec: Fields,

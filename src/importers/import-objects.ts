@@ -93,7 +93,10 @@ function count(counts: Map<string, number>, key: string): void {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-/** If several objects of any kind have the same name, keeps the first one: names of scaler documents must be unique. */
+/**
+ * If several objects of any kind have the same name, keeps the first object, because names of scaler documents must be
+ * unique.
+ */
 function withoutDuplicates(objects: readonly ImportedManifest[]): readonly ImportedManifest[] {
   const first = new Map<string, ImportedManifest>();
   return objects.map((object) => {

@@ -13,7 +13,7 @@ export interface ReadValues {
 
 /**
  * Reads one or more JSON values; null: the text is not JSON. Invalid values and list items do not affect the other
- * ones.
+ * values.
  */
 export function readJson(text: string, file: string): ReadValues | null {
   const values: ManifestValue[] = [];

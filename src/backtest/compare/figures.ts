@@ -7,7 +7,6 @@ import type { Run } from '../simulation/run-variant.js';
 import type { LimitName } from '../../decision/result/limit-names.js';
 import { addSeconds, earliest, type Instant, secondsBetween } from '../../units/time.js';
 
-/** What a variant achieved, and what it cost. */
 export interface Figures extends Elasticity {
   /** Load that exceeds what the ready pods can serve, in percent of the load. */
   readonly unserved: number;

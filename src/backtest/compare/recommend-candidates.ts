@@ -29,8 +29,9 @@ interface Bounds {
 }
 
 /**
- * Returns the first candidates. Each changes one field, or two fields that compensate each other: the target, and the
- * tolerances or the stabilization of scale-downs. One of the two can then save the pods that the other needs.
+ * Returns the first candidates. Each candidate changes one field, or two fields that compensate each other: the target,
+ * and the tolerances or the stabilization of scale-downs. One of the two fields can then save the pods that the other
+ * field needs.
  */
 export function firstSettings(present: TunedSettings, bounds: Bounds): readonly TunedSettings[] {
   const targets =

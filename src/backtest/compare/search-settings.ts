@@ -128,7 +128,7 @@ async function bestCareful(search: Search): Promise<Candidate | null> {
   return best?.candidate ?? null;
 }
 
-/** Returns the settings that pass on all probes. Settings that fail on a probe are not run on the remaining ones. */
+/** Returns the settings that pass on all probes. Settings that fail on a probe are not run on the remaining probes. */
 async function keepOnAll(
   search: Search,
   settings: readonly TunedSettings[],

@@ -197,7 +197,7 @@ export function roundsOf({ scaler, input: { start, end } }: Job): number {
 
 /**
  * Returns the names of the variants on the Pareto front of pod-hours and theta_U. A variant is on the front unless
- * another one is better in one of the two and not worse in the other.
+ * another variant is better in one of the two figures and not worse in the other.
  */
 export function paretoFront(results: readonly Result[]): ReadonlySet<string> {
   const scored = results.flatMap(({ name, figures }) => (figures === null ? [] : [{ name, figures }]));

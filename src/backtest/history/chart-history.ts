@@ -30,7 +30,7 @@ interface ChartInput {
   readonly points: ChartPoints;
   /** Seconds between the oldest points, which are coarser than the rounds. */
   readonly coarseSeconds: number;
-  /** A snapshot of the recorded document: its pods have the requests of the simulated ones. */
+  /** A snapshot of the recorded document. The simulated pods have the requests of its pods. */
   readonly snapshot: Snapshot;
   readonly scalers: readonly Scaler[];
   /** Returns the metric of the recorded document with the same queries; undefined: there is none. */

@@ -89,8 +89,8 @@ function runSince(run: Run, start: Instant): Run {
 const STEPS = 3;
 
 /**
- * Returns the highest load per ready pod that lasted for three steps, and its time; null: there is none. The number of
- * ready pods is the highest one in the last two windows, because the value may still contain load of removed pods.
+ * Returns the highest load per ready pod that lasted for three steps, and its time; null: there is none. The highest
+ * number of ready pods in the last two windows is used, because the value may still contain load of removed pods.
  */
 export function estimateCapacity(
   { observed, windowSeconds }: MetricHistory,

@@ -32,7 +32,7 @@ export interface MetricHistory {
 
 /**
  * Returns the history of a metric from the results of its query. `windowSeconds`: the window of the query. A span of 0
- * is ignored: the history has values, so the real scrape interval must be shorter than the given one.
+ * is ignored: the history has values, so the real scrape interval must be shorter than the given interval.
  */
 export function metricHistory(
   metric: MetricSpec,
@@ -97,8 +97,8 @@ export interface History {
 
 /**
  * Returns how each metric of a document depends on the history. `initialReplicas`: the replicas at the start of the
- * scored time; null: the run starts a warm-up earlier, with the recorded replicas. `queued`: the load, if it waits in a
- * queue until pods serve and report it; null: there is no queue.
+ * scored time; null: the run starts a warm-up earlier, with the recorded replicas. `queued`: the load, if load waits in
+ * a queue until pods serve and report it; null: there is no queue.
  */
 export function historyWorkload(
   { metricOf, ceilingOf, requests, replicas, syncPeriodSeconds, warmUpSeconds }: History,
@@ -169,8 +169,8 @@ function missingRequest(metric: MetricSpec, requests: History['requests']): stri
 }
 
 /**
- * Returns the requests of a simulated pod. It has a container for each container that a metric names, and one with the
- * requests of all other containers.
+ * Returns the requests of a simulated pod. It has a container for each container that a metric names, and a container
+ * with the requests of all other containers.
  */
 function requestsOf(
   { spec }: Scaler,

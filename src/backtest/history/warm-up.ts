@@ -2,7 +2,7 @@ import type { Load } from '../simulation/load.js';
 import type { Scaler, ScalingRules } from '../../scaler/spec.js';
 import { addSeconds, type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
 
-/** Minimum warm-up: `--recommend` tries longer windows than those of the documents. */
+/** Minimum warm-up: `--recommend` tries longer windows than the windows of the documents. */
 const MIN_WARM_UP_SECONDS = 3600;
 
 /**
@@ -41,7 +41,7 @@ export function knownSince(observed: Load, stepSeconds: number): Instant | null 
   return time === undefined ? null : addSeconds(instantFromMs(time), stepSeconds / 2);
 }
 
-/** Returns how far back the decisions of a document depend on earlier ones, in seconds. Excludes the forecast. */
+/** Returns for how many seconds earlier decisions affect the decisions of a document. Excludes the forecast. */
 export function longestWindowSeconds({ spec }: Scaler): number {
   const { behavior, downscaleConfirmation, fallback } = spec;
   return Math.max(

@@ -10,7 +10,7 @@ export type PodOrder = 'parallel' | 'ordered';
 
 /** The pods of a simulated workload. A pod is Pending until it is ready, and stays ready until it is removed. */
 export interface Fleet {
-  /** The pods, the oldest first. A change creates a new list and new pods; existing ones are never changed. */
+  /** The pods, the oldest first. A change creates a new list and new pods; existing pods are never changed. */
   readonly pods: () => readonly Pod[];
   /** The value of `.spec.replicas`. If `ordered`, there may be fewer pods. */
   readonly replicas: () => number;

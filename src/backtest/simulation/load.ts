@@ -26,7 +26,7 @@ export interface LoadData {
 type Visit = (from: Instant, to: Instant, value: number | null) => void;
 
 /**
- * Creates a load. `times`: milliseconds in ascending order, at least one, one for each value. The last value applies
+ * Creates a load. `times`: milliseconds in ascending order, one for each value, at least one. The last value applies
  * until `end`. `isInterpolated`: see `LoadData`.
  */
 export function createLoad(

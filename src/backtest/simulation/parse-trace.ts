@@ -30,9 +30,10 @@ const NUMBER = /^[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3})
 
 /**
  * Parses a load trace: the header `t_seconds,value`, then a line for each step, with ascending times. An empty value or
- * `NaN` is a gap. The usual step is the median of all steps. A step longer than twice the usual one has a gap after its
- * usual length. The first line is at `givenStart`. Null: it is at `DEFAULT_START`, with a warning if the times look
- * like Unix times. Yields at least once a second, because parsing a long trace takes several seconds.
+ * `NaN` is a gap. The usual step is the median of all steps. A step longer than twice the usual step has a gap after
+ * its usual length. The first line is at `givenStart`. If `givenStart` is null, the first line is at `DEFAULT_START`,
+ * with a warning if the times look like Unix times. Yields at least once a second, because parsing a long trace takes
+ * several seconds.
  */
 export function* parseTraceInParts(text: string, givenStart: Instant | null): Generator<undefined, Trace> {
   const start = givenStart ?? DEFAULT_START;

@@ -124,7 +124,7 @@ export function traceCpuLimit(scaler: Scaler, usageAtCapacityPercent: number): M
   return (milli * BigInt(Math.round(usageAtCapacityPercent * 1000))) / 100_000n;
 }
 
-/** Returns the containers of a simulated pod: those that metrics name, otherwise a single one. */
+/** Returns the containers of a simulated pod: the containers that metrics name, otherwise a single container. */
 export function containersOf({ spec }: Scaler): readonly string[] {
   const named = spec.metrics.flatMap((metric) =>
     metric.type === 'ContainerResource' ? [metric.container] : [],

@@ -154,7 +154,7 @@ function literalOf(pattern: string): string | null {
   return /^[A-Za-z_:][\w:]*$/.test(name) ? name : null;
 }
 
-/** Reads how a selector selects the metric name; null: one of its patterns is not supported. */
+/** Reads how a selector selects the metric name; null: a pattern in the selector is not supported. */
 function readSeriesQuery(query: string): SeriesSelector | null {
   let name = NAME.exec(query)?.[1] ?? null;
   const patterns: SeriesFilter[] = [];

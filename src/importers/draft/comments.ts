@@ -71,7 +71,7 @@ export function oneLine(text: string): string {
   );
 }
 
-/** Wraps a line. An indented line is a query and stays as it is. */
+/** Wraps a line. An indented line is a query and is not wrapped. */
 function wrap(text: string, width: number): readonly string[] {
   if (text.startsWith('  ')) return [text];
   const lines: string[] = [];

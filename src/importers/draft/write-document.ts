@@ -149,7 +149,9 @@ function scalar(value: unknown): string {
   return /^[\x20-\x7e]*$/.test(value) ? `'${value.replaceAll("'", "''")}'` : escaped(value);
 }
 
-/** Returns header and lines of a block scalar for a string of several lines; null: it cannot be one. */
+/**
+ * Returns header and lines of a block scalar for a string of several lines; null: the string cannot be a block scalar.
+ */
 function blockLines(value: unknown): readonly string[] | null {
   if (typeof value !== 'string' || !value.includes('\n')) return null;
   const end = value.endsWith('\n') ? 1 : 0;

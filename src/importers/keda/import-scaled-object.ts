@@ -79,7 +79,7 @@ function readScaleTarget(target: Fields | undefined): PlainObject | undefined {
 function readMinimum(spec: Fields): { readonly minimum: number; readonly idle: number | null } {
   const minimum = spec.integer('minReplicaCount') ?? DEFAULTS.minReplicaCount;
   const idle = spec.integer('idleReplicaCount') ?? null;
-  // `minReplicas: 0` has the same effect: an inactive workload has 0 replicas, and an active one at least 1.
+  // `minReplicas: 0` has the same effect: an inactive workload has 0 replicas, and an active workload at least 1.
   if (idle === 0 && minimum === 1) return { minimum: 0, idle: null };
   if (idle === null || idle === minimum) return { minimum, idle: null };
   const message = `is ${idle}: promscaler has no separate count for an idle workload and keeps at least ${minimum}`;

@@ -68,7 +68,7 @@ export function readPrometheus(trigger: Trigger, sources: SourceNames, step: Act
   return { list: 'metrics', item: queryItem('external', external, { from: path, log }) };
 }
 
-/** As in KEDA, no result, NaN and infinity count as 0. Source: pkg/scalers/prometheus_scaler.go */
+/** As in KEDA, a query without series, NaN and infinity count as 0. Source: pkg/scalers/prometheus_scaler.go */
 const IGNORE_NULL =
   'is true, the default of KEDA: no result and NaN count as 0. Remove onMissing and onNaN to hold the replicas instead.';
 

@@ -74,7 +74,7 @@ function readPolicies(rules: Fields): readonly Policy[] | undefined {
   });
 }
 
-/** Returns whether policies are the default ones. Their order does not matter. */
+/** Returns whether the policies are the default policies, in any order. */
 function isDefault(policies: readonly Policy[], defaults: Defaults): boolean {
   return keyOf(policies) === keyOf(defaults.policies);
 }

@@ -3,7 +3,7 @@ import { isPlainObject, valueAt } from '../../scaler/plain-json.js';
 
 /** What an import needs besides the manifest. */
 export interface ImportContext {
-  /** Namespace of the objects that do not contain one. */
+  /** Namespace of the objects that do not contain a namespace. */
   readonly namespace: string;
   readonly isNamespaceGiven: boolean;
   readonly queries: MetricQueries;

@@ -21,7 +21,7 @@ const NO_MATCHERS: LabelMatchers = { matchers: [], values: new Map(), problems: 
 
 const LABEL = /^[A-Za-z_]\w*$/;
 
-/** Reads the label selector of a metric as matchers. Its labels are those of the series in Prometheus. */
+/** Reads the label selector of a metric as matchers. The series in Prometheus have the same labels. */
 export function readMatchers(selector: Fields | undefined): LabelMatchers {
   if (selector === undefined) return NO_MATCHERS;
   const labels = selector.raw('matchLabels');
@@ -63,7 +63,7 @@ function readValues(values: unknown): readonly string[] {
   return Array.isArray(values) ? values.map(String) : [];
 }
 
-/** Escapes dollar signs, because one before a letter would start a variable of promscaler. */
+/** Escapes dollar signs, because a dollar sign before a letter would start a variable of promscaler. */
 function literal(value: string): string {
   return stringLiteral(value).replaceAll('$', String.raw`\u0024`);
 }

@@ -116,7 +116,7 @@ export type FoundQuery =
   | {
       readonly query: null;
       readonly reason: string;
-      /** Queries of which the user must choose one. */
+      /** Queries from which the user must choose. */
       readonly candidates?: readonly string[];
     };
 
