@@ -17,7 +17,7 @@ export function tooLong(mostBytes: number): FileError {
 }
 
 export interface ReadBounds {
-  /** Maximum length. At most one byte more is read. */
+  /** Maximum length. At most one byte more than that is read. */
   readonly mostBytes: number;
   /** Time limit, in case a file system does not respond. Default: none. */
   readonly deadline?: { readonly clock: Clock; readonly ms: number };
@@ -36,8 +36,8 @@ interface BoundedFile {
 }
 
 /**
- * Reads in progress, which callers for the same file share. A read occupies one of the four threads of libuv, even
- * after its caller has stopped waiting.
+ * Reads in progress. Callers for the same file share a read, because a read occupies one of the four threads of libuv,
+ * even after its caller has stopped waiting.
  */
 const underWay = new Map<string, Promise<BoundedFile>>();
 
@@ -116,8 +116,8 @@ function mustBeRegular(found: FileKind): void {
 const CHUNK_BYTES = 65_536;
 
 /**
- * Reads to the end of a file. The size is only a hint: a file may grow, and files in /proc have size 0. A regular file
- * has ended if a read returns less than requested, so the first read requests one byte more than the size.
+ * Reads to the end of a file. The size is only a hint: a file may grow, and files in /proc have size 0. The first read
+ * requests one byte more than the size: a regular file has ended if a read returns less than requested.
  */
 async function readOpened(
   file: number,
@@ -176,7 +176,7 @@ interface Line {
 const LINES_CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Yields the lines of a regular file, of which only one is in memory. The last line may have no line break. Throws
+ * Yields the lines of a regular file. Only one line is in memory. The last line may have no line break. Throws
  * `FileError` for a line longer than `mostBytes`, or the error of the system.
  */
 export async function* readLines(path: string, mostBytes: number): AsyncGenerator<Line> {

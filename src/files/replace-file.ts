@@ -22,8 +22,8 @@ export async function replaceFile(path: string, text: string, mode: number | nul
 }
 
 /**
- * Throws the error of the system if no file can be created in the directory of `path`. It creates one, because `access`
- * does not check quotas and mounted volumes.
+ * Creates and removes a file in the directory of `path`, because `access` does not check quotas and mounted volumes.
+ * Throws the error of the system if that fails.
  */
 export async function tryReplacement(path: string): Promise<void> {
   const partial = partialOf(path);

@@ -22,7 +22,7 @@ const NEWLINE = 0x0a;
 
 /**
  * Creates a rotating file. The file is opened for each call, so that a moved or deleted file, or a remounted volume,
- * needs no restart. If another process appends to the file as well, it is only rotated earlier.
+ * needs no restart. If another process also appends to the file, the file is only rotated earlier.
  */
 export function createRotatingFile(path: string, limits: RotationLimits): RotatingFile {
   return {
@@ -40,7 +40,7 @@ export function createRotatingFile(path: string, limits: RotationLimits): Rotati
 }
 
 async function withFile<T>(path: string, work: (file: FileHandle, size: number) => Promise<T>): Promise<T> {
-  // O_NONBLOCK: without it, opening a pipe would wait for a reader.
+  // Without O_NONBLOCK, opening a pipe would wait for a reader.
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
   const file = await open(path, flags, 0o640);
   try {

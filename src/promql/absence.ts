@@ -6,7 +6,10 @@ import { signatureOf } from './signatures.js';
 type Span = Pick<Expression, 'from' | 'to'>;
 
 export interface Filler extends Span {
-  /** The expressions that this constant and all others of the query replace, because they have no data or are NaN. */
+  /**
+   * The expressions that this constant and all others of the query replace, because the expressions have no data or are
+   * NaN.
+   */
   readonly replaced: readonly Span[];
   /** The constant; null: its value depends on the time. */
   readonly value: number | null;
@@ -33,7 +36,7 @@ type Outage = 'gone' | 'down';
 /**
  * Finds the constant that a query returns while its data is missing. After a failed scrape, that constant would be used
  * as the value of the metric. Null: the query returns nothing or NaN, or has no selector. `or (vector(0) and on () up
- * == 1)` is no filler, because it returns nothing while the target is down.
+ * == 1)` is not a filler, because it returns nothing while the target is down.
  */
 export function findFiller(expressions: readonly Expression[]): Filler | null {
   for (const outage of ['gone', 'down'] as const) {
@@ -139,7 +142,10 @@ function ofAggregate(
   return { value: keepsValue ? value : 'some', reads, filler };
 }
 
-/** Returns the state of alternatives such as `a or b`, in which an alternative with data replaces those without. */
+/**
+ * Returns the state of alternatives such as `a or b`, in which an alternative with data replaces the alternatives
+ * without data.
+ */
 function ofAlternatives(
   expression: Expression,
   operands: readonly State[],

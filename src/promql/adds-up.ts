@@ -5,8 +5,8 @@ const ADDS: readonly string[] = ['Sum', 'Count', 'CountValues'];
 const KEEPS: readonly string[] = ['Topk', 'Bottomk', 'LimitK', 'LimitRatio'];
 
 /**
- * Returns whether a query adds up those series of a selector that differ only in `label`: the innermost aggregation
- * that drops the label is a sum or a count. If no aggregation drops the label, returns `asWhole`.
+ * Returns whether a query adds up the series of a selector that differ only in `label`: the innermost aggregation that
+ * drops the label is a sum or a count. If no aggregation drops the label, returns `asWhole`.
  */
 export function addsUp(
   query: string,

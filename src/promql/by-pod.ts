@@ -6,7 +6,7 @@ import { listVariables } from './variables.js';
 
 /**
  * How the result depends on the pods. `pods`: the result for the pods of two workloads together is the union of their
- * separate results. `constant`: not at all. `other`: in any other way.
+ * separate results. `constant`: the result does not depend on the pods. `other`: any other dependence.
  */
 type Scope = 'pods' | 'constant' | 'other';
 
@@ -23,8 +23,8 @@ const NOT_BY_POD: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Aggregations that compute one value per group. The other aggregations select among series with equal values, or write
- * a label, so they do not keep pods apart.
+ * Aggregations that compute one value per group. The other aggregations do not keep pods apart: they select among
+ * series with equal values, or write a label.
  */
 const AGGREGATES: ReadonlySet<string> = new Set([
   'avg',
@@ -40,7 +40,7 @@ const AGGREGATES: ReadonlySet<string> = new Set([
 
 /**
  * Returns whether a query with `$pods` evaluates each pod separately: all its selectors have `pod=~"$pods"`, and each
- * operator and aggregation keeps pods apart. Then one query for the pods of several workloads returns the same series
+ * operator and aggregation keeps pods apart. If so, one query for the pods of several workloads returns the same series
  * as one query for each workload. False in doubt, and for MetricsQL.
  */
 export const isByPod = rememberByQuery(

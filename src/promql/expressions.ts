@@ -89,8 +89,8 @@ const NO_OPERANDS: ReadonlySet<string> = new Set([
 const NAME = /[A-Za-z_:][A-Za-z0-9_:]*/y;
 
 /**
- * Returns the expressions of a query, each after its operands; the last one is the whole query. MetricsQL is read as
- * the nearest PromQL, but with its own function names. Null: the query does not parse, or exceeds a limit. Not
+ * Returns the expressions of a query, each after its operands. The last expression is the whole query. MetricsQL is
+ * parsed as the nearest PromQL, but keeps its function names. Null: the query does not parse, or exceeds a limit. Not
  * recursive, because the tree of a long query has hundreds of levels.
  */
 export function readExpressions(query: string): readonly Expression[] | null {
@@ -171,7 +171,9 @@ function shapeOf(query: string, node: SyntaxNode): Shape {
   }
 }
 
-/** Reads a name from the query, not from the tree, in which functions that the grammar does not know are replaced. */
+/**
+ * Reads a name from the query and not from the tree, in which functions that the grammar does not know are replaced.
+ */
 function nameAt(query: string, from: number): string {
   NAME.lastIndex = from;
   return NAME.exec(query)?.[0] ?? '';

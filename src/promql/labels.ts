@@ -3,7 +3,7 @@ import { type ValueType, signatureOf } from './signatures.js';
 
 /**
  * The labels that the series of a vector may have: only `names` or, if the set is open, all except `names`. A label
- * that is not in the set is certainly absent; one that is in the set may be absent.
+ * outside of the set is certainly absent. A label in the set may be absent.
  */
 export interface LabelSet {
   readonly isOpen: boolean;

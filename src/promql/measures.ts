@@ -15,7 +15,7 @@ import { type Expression, type ExpressionOf, unwrap } from './expressions.js';
 export type MeasureKind =
   'ratio' | 'latency' | 'waiting' | 'load' | 'replicas' | 'duration' | 'number' | 'unknown';
 
-/** What a query measures, as far as its names and operators show. */
+/** What a query measures, as far as its names and operators tell. */
 export interface Measure {
   readonly kind: MeasureKind;
   /**
@@ -32,7 +32,7 @@ export interface Measure {
 const UNKNOWN: Measure = { kind: 'unknown', form: 'series', most: null, metric: '' };
 
 /**
- * Patterns of metric names with what the metric measures. `vllm:` may also be `vllm_`, as in systems that allow no
+ * Patterns of metric names, and what these metrics measure. `vllm:` may also be `vllm_`, as in systems that allow no
  * colon.
  */
 const KINDS: readonly (readonly [RegExp, Pick<Measure, 'kind'> & Partial<Measure>])[] = [
@@ -67,7 +67,7 @@ const KINDS: readonly (readonly [RegExp, Pick<Measure, 'kind'> & Partial<Measure
   [/_(?:seconds|milliseconds|ms)_sum$|^nv_inference_\w+_duration_us$/, { kind: 'duration' }],
 ];
 
-/** Gauges of a current state, to which `rate` must not be applied: the result is the speed of its change. */
+/** Gauges of a current state. `rate` must not be applied to them: the result would be the speed of their change. */
 const GAUGE =
   /(?:^|_)(?:queue_(?:depth|size|length)|(?:requests|messages)_(?:waiting|running|pending|ready|unacked)|(?:pending|queued|inflight)_requests)$/;
 
@@ -180,8 +180,8 @@ function ofAggregate(
     case 'min':
     case 'quantile':
     case 'median':
-      // For other kinds, the form stays as it is: if several exporters report the same queue, the maximum or average of
-      // their totals is still a total.
+      // Other kinds keep their form: if several exporters report the same queue, the maximum or average of their totals
+      // is still a total.
       return { ...operand, form: isOne && isOfEachPod(operand, name) ? 'one' : operand.form };
     default:
       return UNKNOWN;
@@ -218,7 +218,7 @@ function ofBinary(
     case '+':
       return sum(left, right);
     case '-':
-      // 1 minus the share of time in which cores are idle, or the complement of another ratio.
+      // The operation is 1 minus the share of time in which cores are idle, or the complement of another ratio.
       if (left.kind === 'number')
         return right.kind === 'ratio' || (right.form === 'one' && CPU_TIME.test(right.metric))
           ? { ...right, kind: 'ratio', most: left.most }
@@ -233,7 +233,7 @@ function ofBinary(
   }
 }
 
-/** Returns a measure multiplied by `factor`. `factor` null: only the server knows it. */
+/** Returns a measure multiplied by `factor`; null: only the server knows the factor. */
 function scaled(measure: Measure, factor: number | null): Measure {
   const most = measure.most === null || factor === null ? null : measure.most * factor;
   return { ...measure, most };
@@ -259,7 +259,7 @@ function quotient(left: Measure, right: Measure, [part, whole]: readonly [string
     return { ...left, kind: left.kind === 'unknown' ? 'load' : left.kind, form: 'one', most: null };
   if (left.kind === 'duration' && ['load', 'duration'].includes(right.kind))
     return { ...left, kind: 'latency', form, most: null };
-  // A share, such as failed requests divided by all requests.
+  // The quotient is a share, such as failed requests divided by all requests.
   if (left.kind === 'load' && right.kind === 'load' && left.metric === right.metric && form === 'one')
     return { ...left, kind: 'ratio', form, most: null };
   if (left.kind === 'unknown' && right.kind === 'unknown' && PART.test(part) && WHOLE.test(whole))

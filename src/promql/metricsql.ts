@@ -67,7 +67,7 @@ const FUNCTIONS: ReadonlySet<string> = new Set(
 
 export const NEEDS_METRICSQL = 'the query needs a data source with flavor: victoriametrics';
 
-/** Returns whether only MetricsQL has a function of this name, not PromQL. */
+/** Returns whether MetricsQL, but not PromQL, has a function of this name. */
 export function isMetricsqlFunction(name: string): boolean {
   return FUNCTIONS.has(name) || AGGREGATIONS.has(name);
 }

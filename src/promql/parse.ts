@@ -26,14 +26,14 @@ export interface ParsedQuery {
 const MAX_UNKNOWN_FUNCTIONS = 20;
 
 /**
- * Half of a surrogate pair. The parser needs 5 us for each, so it gets `?` instead, which is also an error outside of
+ * Half of a surrogate pair. The parser takes 5 us for each, so it gets `?` instead, which is also an error outside of
  * strings.
  */
 const SURROGATE = /[\ud800-\udfff]/g;
 
 /**
  * Names that the grammar reads as keywords, because it looks up names in a plain object, which inherits these
- * properties. They are replaced.
+ * properties. These names are replaced.
  */
 const INHERITED = /(?<![\w:])(?:constructor|__proto__)(?![\w:])/gi;
 
@@ -69,13 +69,14 @@ function parseUncached(query: string): ParsedQuery {
   }
 }
 
-/** Replaces what the parser cannot read. Tokens and offsets stay the same. */
+/** Replaces what the parser cannot read with other characters. Tokens and offsets are unchanged. */
 function parsable(text: string): string {
   return text.replaceAll(SURROGATE, '?').replaceAll(INHERITED, (name) => 'x'.repeat(name.length));
 }
 
 /**
- * Replaces variables: by a duration where one is expected, and by a string literal anywhere else outside of strings.
+ * Replaces a variable with a duration where a duration is expected, and with a string literal anywhere else outside of
+ * strings.
  */
 function maskVariables(query: string): string {
   let text = query;
@@ -93,8 +94,8 @@ function replaceAt(text: string, offset: number, replacement: string): string {
 }
 
 /**
- * Returns the name of a function that the grammar accepts with any operands, padded with spaces to this length. For
- * length 1, there is no such function; a minus sign is returned.
+ * Returns the name of a function that the grammar accepts with any operands, padded with spaces to this length. No
+ * function has a name of length 1, so a minus sign is returned.
  */
 function knownFunction(length: number): string {
   if (length >= 3) return 'abs'.padEnd(length);

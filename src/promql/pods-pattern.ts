@@ -1,8 +1,8 @@
 import { quoteRegex } from './quoting.js';
 
 /**
- * A regular expression (RE2, which Prometheus anchors) for the pod names of a workload. It does not depend on the
- * current pods. It has two parts, because `end` is usually equal for workloads of the same kind (`joinPatterns`).
+ * A regular expression for the pod names of a workload, in the syntax RE2. Prometheus anchors it. It does not depend on
+ * the current pods. It has two parts, because `end` is usually equal for workloads of the same kind (`joinPatterns`).
  */
 export interface PodsPattern {
   readonly start: string;
@@ -25,10 +25,9 @@ export function podsPattern(kind: string, name: string): string {
 }
 
 /**
- * Returns the pattern for the pods of a workload. For a workload of an unknown kind, it matches any name that starts
- * with `NAME-`.
- *
- * Two workloads have the same pattern if their names have at least 58 characters and the first 58 are equal.
+ * Returns the pattern for the pods of a workload. If the kind of the workload is unknown, the pattern matches any name
+ * that starts with `NAME-`. Two workloads have the same pattern if their names have at least 58 characters and the
+ * first 58 are equal.
  */
 export function podsPatternOf(kind: string, name: string): PodsPattern {
   const start = quoteRegex(name);

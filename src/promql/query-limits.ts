@@ -11,7 +11,7 @@ const MAX_LENGTH = 65_536;
 
 /**
  * Limits of a query. Each operator, call and bracket is a level of the syntax tree, which is built and visited
- * recursively: 500 operators in 100 brackets take a third of the stack. For each token, the parser takes 2 to 5 us, or
+ * recursively: 500 operators in 100 brackets take a third of the stack. The parser takes 2 to 5 us for each token, or
  * 20 us after an error.
  */
 const LIMITS = [
@@ -27,7 +27,7 @@ type Counted = (typeof LIMITS)[number]['counted'];
 const TOKEN = /[A-Za-z_:][\w:]*|\d[\w.]*|[=!]~|[=!<>]=|\S/g;
 const VARIABLE = /\$[A-Za-z_]/g;
 const OPERATOR_WORDS: ReadonlySet<string> = new Set(['and', 'or', 'unless', 'atan2', 'offset']);
-// `[` counts as an operator, because a range or subquery follows its operand, and another may follow that.
+// `[` counts as an operator, because a range or subquery follows its operand, and another range or subquery may follow.
 const OPERATOR_SIGNS = '+-*/%^<>=!@[';
 
 /**

@@ -23,7 +23,7 @@ export function quoteRegex(text: string): string {
   return text.replace(RE2_SPECIAL, '\\$&');
 }
 
-/** Escapes a string, so that no character of it can end a literal with this quote. */
+/** Escapes a string, so that none of its characters can end a literal with this quote. */
 export function escapeString(text: string, quote: '"' | "'"): string {
   return text.replace(ESCAPABLE, (character) => escapeCharacter(character, quote));
 }

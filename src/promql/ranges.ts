@@ -17,9 +17,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = {
   y: 31_536_000,
 };
 
-/**
- * The largest range of a query in seconds, in three ways of counting selectors without a range; 0: there is no range.
- */
+/** The largest range of a query in seconds, for three treatments of selectors without a range; 0: there is no range. */
 interface Ranges {
   readonly written: number;
   readonly withLookback: number;
@@ -28,9 +26,9 @@ interface Ranges {
 }
 
 /**
- * Returns the largest range in a query in seconds: that of `x[5m]`, of the subquery `[1h:1m]`, or 300 for a selector
- * without a range. `offset` does not count, and nested ranges are not added up. A range that is unknown (`step()`, a
- * variable, a unit of another server) counts as at least 300. 0: the query has no selector.
+ * Returns the largest range in a query in seconds. Ranges are `[5m]` in `x[5m]` and `[1h:1m]` in a subquery; the range
+ * of a selector without a range is 300 s. `offset` is ignored, and nested ranges are not added up. A range that is
+ * unknown (`step()`, a variable, a unit of another server) counts as at least 300. 0: the query has no selector.
  */
 export function largestRangeSeconds(query: string): number {
   return rangesOf(query).withLookback;
@@ -43,7 +41,8 @@ export function largestWrittenRangeSeconds(query: string): number {
 
 /**
  * Returns the same as `largestRangeSeconds`, except that a selector without a range counts as 0 unless it may select a
- * recording rule, which hides a range. Names with a colon, or without a name, may be recording rules.
+ * recording rule, which hides a range. A selector may select a recording rule if its metric name contains a colon, or
+ * if it has no metric name.
  */
 export function largestKnownRangeSeconds(query: string): number {
   return rangesOf(query).withUnknown;
@@ -52,7 +51,9 @@ export function largestKnownRangeSeconds(query: string): number {
 /** A selector with the time range from which a query reads its samples. */
 export interface SelectedRange {
   readonly selector: VectorSelector;
-  /** The range of the selector, otherwise of the innermost subquery around it; 0: neither has one. */
+  /**
+   * The range of the selector, otherwise the range of the innermost subquery around the selector; 0: there is neither.
+   */
   readonly rangeSeconds: number;
   /** The sum of all offsets of the selector and of the expressions around it; may be negative. */
   readonly offsetSeconds: number;
@@ -101,7 +102,7 @@ function timesAround(
   return { rangeSeconds, offsetSeconds };
 }
 
-/** A literal that Prometheus before 2.54 rejects, and the way to write it. */
+/** A literal that Prometheus before 2.54 rejects, and a literal that it accepts. */
 export interface NewerLiteral {
   /** The literal, with the brackets of a range. */
   readonly text: string;
@@ -203,8 +204,8 @@ function rangesOf(whole: string): Ranges {
 }
 
 /**
- * Longest query whose strings are emptied, in UTF-16 code units. For a longer query, the strings could decide whether
- * it exceeds a limit.
+ * Longest query whose strings are emptied, in UTF-16 code units. The strings of a longer query could decide whether it
+ * exceeds a limit.
  */
 const MAX_EMPTIED_LENGTH = 10_000;
 /** Strings with these characters are not emptied: an escape may be invalid, and the number of variables is limited. */

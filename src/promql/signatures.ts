@@ -59,7 +59,7 @@ export function signatureOf(name: string): Signature | null {
   return SIGNATURES.get(name) ?? null;
 }
 
-/** For each aggregation, the type of the parameter before its operand; null: it has no parameter. */
+/** The type of the parameter before the operand of each aggregation; null: the aggregation has no parameter. */
 const AGGREGATIONS: ReadonlyMap<string, ValueType | null> = new Map<string, ValueType | null>([
   ...['avg', 'count', 'group', 'max', 'min', 'stddev', 'stdvar', 'sum'].map((name) => [name, null] as const),
   ...['bottomk', 'limit_ratio', 'limitk', 'quantile', 'topk'].map((name) => [name, 'scalar'] as const),

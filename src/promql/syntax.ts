@@ -13,7 +13,7 @@ export interface SyntaxProblem {
   readonly severity: 'error' | 'warning';
   readonly offset: number;
   readonly message: string;
-  /** Set if the query exceeds a limit of promscaler's parser. It may be valid for a server. */
+  /** Set if the query exceeds a limit of promscaler's parser. A server may accept the query. */
   readonly isLimit?: true;
   /** The name of a function that neither PromQL nor MetricsQL has. */
   readonly unknownFunction?: string;
@@ -41,8 +41,8 @@ const DURATION = /^(?:\d[\d.]*(?:ms|[smhdwyi]))+$/i;
 const NEXT_TOKEN = /^(?:[A-Za-z_:][A-Za-z0-9_:.]*|[\d.]+[A-Za-z0-9_.]*|[=!]~|[=!<>]=|\S)/;
 
 /**
- * Checks the grammar of a PromQL query with `$name` variables. Only the server checks regular expressions and whether
- * labels match. Reports one problem per mistake.
+ * Checks the grammar of a PromQL query with `$name` variables. Regular expressions, and whether labels match, are
+ * checked only by the server. Reports one problem per mistake.
  */
 export function checkSyntax(query: string, options: SyntaxOptions = {}): readonly SyntaxProblem[] {
   const limit = findQueryLimit(query);
@@ -108,7 +108,9 @@ function checkLiterals(query: string): readonly SyntaxProblem[] {
   );
 }
 
-/** Turns an error into a warning if the query may be valid MetricsQL, which only VictoriaMetrics can check. */
+/**
+ * Turns an error into a warning if the query may be valid MetricsQL, because only VictoriaMetrics can check MetricsQL.
+ */
 function asMetricsql(query: string, problem: SyntaxProblem, isMetricsql: boolean): SyntaxProblem {
   if (problem.severity === 'warning' && !isMetricsql) return problem;
   const rewritten = rewriteMetricsql(query);

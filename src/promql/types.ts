@@ -256,7 +256,7 @@ function hintFor(
 
 const LONGEST_EXCERPT = 40;
 
-/** Returns a part of a query in one line, cut off after 40 characters. */
+/** Returns a part of a query on one line, cut off after 40 characters. */
 export function excerpt(query: string, { from, to }: { readonly from: number; readonly to: number }): string {
   const text = query.slice(from, Math.min(to, from + 4 * LONGEST_EXCERPT)).replace(/[\s\p{Cc}]+/gu, ' ');
   const isWhole = to - from <= 4 * LONGEST_EXCERPT && text.length <= LONGEST_EXCERPT;

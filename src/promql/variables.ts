@@ -23,7 +23,7 @@ interface VariableSegment {
   readonly variables: readonly VariableUse[];
 }
 
-/** Variables whose values are already regular expressions, and so are not quoted after `=~` and `!~`. */
+/** Variables whose values are regular expressions. They are not quoted after `=~` and `!~`. */
 const REGEX_VARIABLES: ReadonlySet<string> = new Set(['pods', 'namespaces']);
 
 /** A variable. `$1` and `${1}`, which label_replace uses, do not match. */

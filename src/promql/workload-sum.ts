@@ -9,15 +9,15 @@ export const OF_WORKLOAD: Readonly<Record<string, string>> = { [TARGET_LABEL]: '
 
 /**
  * Returns a query that adds the label `OF_WORKLOAD` to the series of the workload's pods. The label `pod` must match
- * the pattern of the workload: it is the only label that all exporters share, and the API server no longer lists the
- * pods of earlier days.
+ * the pattern of the workload. Other labels cannot be used, because exporters share only this one, and the API server
+ * no longer lists the pods of earlier days.
  */
 export function markPods(
   query: string,
   { kind, name }: { readonly kind: string; readonly name: string },
 ): string {
   const pattern = stringLiteral(podsPattern(kind, name));
-  // A newline, because the query may end with a comment.
+  // The newline ends a comment at the end of the query.
   return `label_replace(${query}\n, "${TARGET_LABEL}", "yes", "pod", ${pattern})`;
 }
 
@@ -27,7 +27,7 @@ export function sumBy(labels: readonly string[], vector: string): string {
   return `sum${by}(${vector})`;
 }
 
-/** Returns the sums of a query, which may also return a scalar. */
+/** Returns the sums of a query. The query may also return a scalar. */
 export function sumOfTotal(labels: readonly string[], query: string): string {
   const vector = analyzeQuery(query)?.type === 'scalar' ? `vector(${query}\n)` : query;
   return sumBy(labels, `${vector}\n`);

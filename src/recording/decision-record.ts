@@ -22,7 +22,7 @@ interface DecisionRecordOptions {
   /** `changes`: only decisions that change replicas, or would do so without a hold. */
   readonly which: 'changes' | 'all';
   readonly maxFileBytes: number;
-  /** Appends complete lines. If it rejects, the file must be unchanged. */
+  /** Appends complete lines. If the promise is rejected, the file must be unchanged. */
   readonly append: (lines: Uint8Array) => Promise<void>;
   readonly version: string;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ interface DecisionRecordOptions {
   readonly report: RecordReport;
 }
 
-/** Limits the estimated memory of waiting decisions. Their text is only built when they are written. */
+/** Limits the estimated memory of waiting decisions. The lines are built only when they are written. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 const BATCH_BYTES = 1024 * 1024;
 const FIRST_RETRY_MS = 1000;
@@ -116,7 +116,7 @@ export function createDecisionRecord(options: DecisionRecordOptions): DecisionRe
   };
 
   const writeAll = async (): Promise<void> => {
-    // Yields first, so that the cycle that has added a decision continues before any text is built.
+    // Yields first: the cycle that has added a decision continues before any line is built.
     await sleep(clock, 0);
     while (waiting.length > 0) {
       const batch = await nextBatch();

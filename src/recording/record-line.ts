@@ -44,7 +44,9 @@ export function formatRecordLine(record: CycleRecord, version: string): string {
   });
 }
 
-/** Parses a line. `error`: why the line is not one of a decision record, as a predicate such as `is not JSON`. */
+/**
+ * Parses a line. `error` says why the line does not belong to a decision record, as a predicate such as `is not JSON`.
+ */
 export function parseRecordLine(text: string): RecordLine | { readonly error: string } {
   const json = parseJson(text);
   if (json === undefined) return { error: 'is not JSON; if the line ends early, writing was interrupted' };
@@ -70,8 +72,8 @@ export function parseRecordLine(text: string): RecordLine | { readonly error: st
 
 /**
  * The result of a repeated decision. `none`: there was no decision, because the target could not be read. `same`: no
- * difference, or only in strings for people that another version wrote (`wording`). `invalid`: this version rejects the
- * snapshot.
+ * difference, or only differences in strings for people that another version wrote (`wording`). `invalid`: this version
+ * rejects the snapshot.
  */
 type Replayed =
   | { readonly kind: 'none' }
@@ -84,7 +86,7 @@ export function replayLine(line: RecordLine, version: string): Replayed {
   if (line.snapshot === null) return { kind: 'none' };
   try {
     const decision = decisionToJson(decide(parseSnapshot(line.snapshot)));
-    // Converted to JSON and back, because the recorded decision was: JSON has neither Infinity nor undefined.
+    // The recorded decision went through JSON, which drops undefined and Infinity, so this one must, too.
     const now: unknown = JSON.parse(JSON.stringify(decision));
     const { differences, wording } = compareDecisions(line.decision, now);
     const all = line.version === version ? [...differences, ...wording] : differences;

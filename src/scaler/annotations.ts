@@ -9,12 +9,14 @@ const PREFIX = 'promscaler.dev/';
 const PAUSES: ReadonlySet<string> = new Set(Object.values(PAUSE_ANNOTATIONS));
 const ADOPTIONS: ReadonlySet<string> = new Set([ADOPTED_FROM, ADOPTED_MANIFEST]);
 
-/** Prefix of the pause annotations of a KEDA ScaledObject. Users of KEDA expect that a Scaler has them, too. */
+/**
+ * Prefix of the pause annotations of a KEDA ScaledObject. Users of KEDA expect that a Scaler has the same annotations.
+ */
 const KEDA_PAUSE = 'autoscaling.keda.sh/paused';
 
 /**
- * Returns whether an annotation of a Scaler object is meant for promscaler. `ADOPTED_MANIFEST` is not: the service
- * never reads it.
+ * Returns whether an annotation of a Scaler object is meant for promscaler. `ADOPTED_MANIFEST` is excluded, because the
+ * service never reads it.
  */
 export function isOfScaler(key: string): boolean {
   return (key.startsWith(PREFIX) && key !== ADOPTED_MANIFEST) || key.startsWith(KEDA_PAUSE);
@@ -24,7 +26,9 @@ export function isOfTarget(key: string): boolean {
   return key.startsWith(PREFIX);
 }
 
-/** Returns the annotations of a document that are meant for promscaler but have no effect there, with advice. */
+/**
+ * Returns the annotations of a document that are meant for promscaler but have no effect on a document, with advice.
+ */
 export function ignoredOfDocument(
   annotations: Annotations | undefined,
   { namespace, name }: ScalerName,
@@ -35,11 +39,11 @@ export function ignoredOfDocument(
     key,
     advice: /pause/i.test(key)
       ? `promscaler reads a pause only from annotations of the workload. To pause the workload: promscaler pause ${namespace}/${name}`
-      : 'promscaler does not know this annotation',
+      : 'unknown annotation',
   }));
 }
 
-/** Returns the annotations of a target that are meant for promscaler but have no effect there, with advice. */
+/** Returns the annotations of a target that are meant for promscaler but have no effect on a target, with advice. */
 export function ignoredOfTarget(
   annotations: Annotations,
   { namespace, name }: ScalerName,
@@ -61,9 +65,7 @@ export function ignoredOfTarget(
       {
         key,
         advice:
-          guess === null
-            ? 'promscaler does not know this annotation'
-            : `did you mean ${PREFIX}${guess}? To pause: ${command}`,
+          guess === null ? 'unknown annotation' : `did you mean ${PREFIX}${guess}? To pause: ${command}`,
       },
     ];
   });
@@ -82,8 +84,7 @@ const MOST_NAMED = 3;
 
 /**
  * Returns a sentence about the annotations of one object that have no effect, with the advice for the first one; null:
- * there are none. The condition `Held` contains this sentence, and `ignoredAnnotations` finds the part before the colon
- * there.
+ * there are none. The condition `Held` contains this sentence. `ignoredAnnotations` finds the part before the colon.
  */
 export function ignoredSentence(ignored: readonly IgnoredAnnotation[], object: string): string | null {
   const [first] = ignored;

@@ -15,8 +15,8 @@ export function changeText({ field, current, proposed }: FieldChange): string {
 }
 
 /**
- * What a back-test says about a change. Times are RFC 3339 strings. `thetaU`: mean share of the demand that was missing,
- * in percent; null: unknown.
+ * The result of a back-test for a change. Times are RFC 3339 strings. `thetaU`: mean share of the demand that was
+ * missing, in percent; null: unknown.
  */
 interface Evidence {
   readonly changes: readonly FieldChange[];
@@ -40,7 +40,7 @@ export function evidenceLines({ changes, thetaU, from, to, at }: Evidence): read
   ];
 }
 
-/** Returns the fields at or below `path` that differ. A list whose number of items differs is one such field. */
+/** Returns the fields at or below `path` that differ. A list whose number of items differs is one field. */
 export function fieldChanges(before: unknown, after: unknown, path: string): readonly FieldChange[] {
   if (isSame(before, after)) return [];
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)

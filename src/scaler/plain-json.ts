@@ -40,7 +40,7 @@ export function without(value: unknown, path: Path): unknown {
   return rest.length === 0 ? others : { ...others, [step]: without(member, rest) };
 }
 
-/** Merges objects key by key. Any other value in `over` replaces the value in `base`, even if it is null. */
+/** Merges objects key by key. Any other value in `over`, even null, replaces the value in `base`. */
 export function mergePlain(base: unknown, over: unknown): unknown {
   if (over === undefined) return base;
   if (!isPlainObject(base) || !isPlainObject(over)) return over;

@@ -12,8 +12,8 @@ export interface TargetRef {
 }
 
 /**
- * The kinds whose targets are watched, with their plurals in the API. Only the annotations of watched targets are
- * known. Targets of other kinds are read by their `/scale`, which has no annotations.
+ * The kinds whose targets are watched, with their plurals in the API. promscaler reads annotations only of these
+ * targets. A target of another kind is read by its `/scale`, which has no annotations.
  */
 export const WATCHED_KINDS: Readonly<Record<string, string>> = {
   Deployment: 'deployments',
@@ -33,7 +33,7 @@ export const PAUSE_ANNOTATIONS = {
 } as const;
 
 /**
- * Annotation of a document in dry run. It names the autoscaler that the document was made from, such as
+ * Annotation of a document in dry run. It names the autoscaler from which the document was made, such as
  * `HorizontalPodAutoscaler/web`.
  */
 export const ADOPTED_FROM = 'promscaler.dev/adopted-from';
@@ -49,7 +49,7 @@ export interface Origin {
   readonly name: string;
 }
 
-/** Returns the autoscaler that a document was made from; null: none. */
+/** Returns the autoscaler from which a document was made; null: none. */
 export function adoptedFrom({ document }: { readonly document: unknown }): Origin | null {
   const origin = valueAt(document, ['metadata', 'annotations', ADOPTED_FROM]);
   const [kind = '', name = ''] = typeof origin === 'string' ? origin.split('/') : [];
@@ -57,8 +57,8 @@ export function adoptedFrom({ document }: { readonly document: unknown }): Origi
 }
 
 /**
- * The target of a metric. `Utilization` is in whole percent of the requests, at least 1. `AverageValue` (per pod) and
- * `Value` are in milli-units, above 0.
+ * The target of a metric. `Utilization` is an integer percentage of the requests, at least 1. `AverageValue` (per pod)
+ * and `Value` are in milli-units, above 0.
  */
 export type MetricTarget =
   | { readonly type: 'Utilization'; readonly percent: number }
@@ -66,8 +66,8 @@ export type MetricTarget =
   | { readonly type: 'Value'; readonly milli: Milli };
 
 /**
- * A metav1.LabelSelector whose `matchLabels` are expanded to requirements. All must be met; an empty list matches
- * everything.
+ * A metav1.LabelSelector whose `matchLabels` are expanded to requirements. All requirements must be met; an empty list
+ * matches everything.
  */
 export type LabelSelector = readonly LabelRequirement[];
 
@@ -81,7 +81,7 @@ export interface LabelRequirement {
 type MissingPolicy = 'error' | 'zero';
 
 interface MetricBase {
-  /** Name of the resource, or `metric.name`, whose default is a metric name in the query. */
+  /** Name of the resource, or `metric.name`. The default of `metric.name` is the first metric name in the query. */
   readonly name: string;
   /** Identifies the metric among those of its type: the name, or `CONTAINER/NAME` for ContainerResource. */
   readonly identity: string;
@@ -96,14 +96,11 @@ export interface ResourceMetric extends MetricBase {
 }
 
 /**
- * Settings of `saturation`: in steps, it raises the count while usage cannot show the load, because all pods use as
- * much cpu as their limits allow.
+ * Settings of `saturation`. While all pods use as much cpu as their limits allow, usage cannot show the load;
+ * `saturation` then raises the count in steps.
  */
 export interface SaturationStep {
-  /**
-   * PromQL with variables that returns what the workload serves per second. There is no further step unless it has
-   * grown.
-   */
+  /** PromQL with variables for the load served per second. The next step is taken only if this load has grown. */
   readonly servedQuery: string;
   /** From 1.1 to 10. The count after a step is this factor times the ready pods. */
   readonly factor: number;
@@ -141,7 +138,7 @@ interface TotalMetric extends QueriedMetric {
   readonly freshness: Freshness | null;
   /** Unset: the query alone determines the value. */
   readonly backlog?: Backlog;
-  /** PromQL with variables that returns the load that one pod carries. Unset: the target is used. */
+  /** PromQL with variables that returns the load that one pod carries. Unset: the document's target is used. */
   readonly capacityQuery?: string;
   /** Unset: the load that one pod carries is not measured. */
   readonly autoCapacity?: AutoCapacity;
@@ -154,7 +151,7 @@ export interface AutoCapacity {
   readonly servedQuery: string;
   /**
    * PromQL with variables that returns the failed part, in the unit of `servedQuery`. Unset: all served requests are
-   * taken as successful.
+   * assumed to be successful.
    */
   readonly errorsQuery?: string;
 }
@@ -165,7 +162,7 @@ export interface Backlog {
   readonly query: string;
   /** The time in which the waiting work is to be processed, from 1 to 86,400 s. */
   readonly drainSeconds: number;
-  /** Set by a decision only: the time after which new pods start to process the backlog. */
+  /** Set only by a decision: the time after which new pods start to process the backlog. */
   readonly podStartSeconds?: number;
 }
 
@@ -214,7 +211,7 @@ export interface Behavior {
 
 /**
  * How a fallback treats the current count. `atLeast` only raises it to the replicas, `exact` also lowers it, and
- * `currentReplicasIfHigher` keeps a higher one.
+ * `currentReplicasIfHigher` keeps a higher count.
  */
 export type FallbackMode = 'atLeast' | 'exact' | 'currentReplicasIfHigher';
 
@@ -230,31 +227,34 @@ export interface ScaleUpLimit {
   readonly factor: number;
   readonly minimum: number;
   /**
-   * Whether the document or the preset sets the factor or the minimum. With `behavior`, the limit applies only then.
+   * Whether the document or the preset sets the factor or the minimum. If `behavior` is set, the limit applies only in
+   * that case.
    */
   readonly isExplicit: boolean;
 }
 
 export interface DownscaleConfirmation {
-  /** From 0 to 3,600. Every decision in this time must have proposed fewer than the current replicas. */
+  /** From 0 to 3,600. Every decision in this time must have proposed fewer replicas than the current count. */
   readonly seconds: number;
-  /** From 2 to 100: how many consecutive decisions must have proposed fewer, at least. */
+  /** From 2 to 100: how many consecutive decisions must at least have proposed fewer replicas. */
   readonly decisions: number;
 }
 
 /** `Observe` only calculates and explains the forecast; `Raise` also lets it raise the count. */
 export type ForecastMode = 'Observe' | 'Raise';
 
-/** Settings of a forecast, which raises the count before a load that came at the same local time on earlier days. */
+/**
+ * Settings of a forecast. The forecast raises the count before a load that came at the same local time on earlier days.
+ */
 export interface Forecast {
   /** Index in `metrics`; -1: no metric has a total load. */
   readonly metric: number;
   readonly mode: ForecastMode;
   /** From 3 to 35. */
   readonly lookbackDays: number;
-  /** Which quantile of the loads of earlier days is expected; above 0, at most 1. */
+  /** The quantile of the loads of earlier days that is the expected load; above 0, at most 1. */
   readonly quantile: number;
-  /** From 50 to 100: up to which usage, in percent of the requests, the expected load may fill the ready pods. */
+  /** From 50 to 100: the usage, in percent of the requests, up to which the expected load may fill the ready pods. */
   readonly fillPercent: number;
   /**
    * Time from a pod's start until the metric shows its load; null: the measured pod start plus the window of the query.
@@ -326,7 +326,7 @@ export interface ScalerSpec {
   readonly podDeletionCost: PodDeletionCost | null;
 }
 
-/** What a query can measure that starts a workload from 0 replicas. */
+/** What a query must measure to start a workload from 0 replicas. */
 export const OTHER_WORK =
   'work that waits outside of the pods, such as the length of a queue or requests at the Ingress';
 
@@ -335,7 +335,7 @@ export interface Scaler {
   readonly key: string;
   readonly namespace: string;
   readonly name: string;
-  /** The document as plain JSON, as it was written, but with `defaults` of the service config merged in. */
+  /** The document as plain JSON. Equals the written document with `defaults` of the service config merged in. */
   readonly document: ScalerDocument;
   readonly spec: ScalerSpec;
 }
@@ -383,7 +383,7 @@ export function isCpu(metric: MetricSpec): metric is CpuMetric {
 }
 
 /**
- * Returns whether the metric is memory. A backtest assumes that its usage per pod does not depend on the number of
+ * Returns whether the metric is memory. A back-test assumes that memory usage per pod does not depend on the number of
  * pods.
  */
 export function isMemory(metric: MetricSpec): boolean {

@@ -13,8 +13,9 @@ const PARSERS_PREFIX = /^Cron(?:Pattern|Date): /;
 
 /**
  * Parses a cron expression with five fields (minute, hour, day, month, weekday). If a clock change skips a local time,
- * the expression fires at the change. If a local time occurs twice, it fires only the first time, except for steps and
- * lists. Throws a `CronError` if the expression is invalid or never fires.
+ * the expression fires at the change. If a local time occurs twice, an expression whose minute and hour are single
+ * numbers fires only the first time. An expression with `*`, a range, a step or a list in the minute or the hour fires
+ * both times. Throws a `CronError` if the expression is invalid or never fires.
  */
 export function readCron(expression: string, timeZone: string): CronTimes {
   if (expression.length > MAX_LENGTH) throw new CronError(`is longer than ${MAX_LENGTH} characters`);
@@ -27,7 +28,7 @@ export function readCron(expression: string, timeZone: string): CronTimes {
     const [date] = cron.previousRuns(1, new Date(instant + 1));
     return date === undefined ? null : instantFromMs(date.getTime());
   };
-  // 1970 suffices as the start: within eight years of any time, each date occurs, even 29 February.
+  // The search can start in 1970: each date occurs within eight years of any time, even 29 February.
   if (after(instantFromMs(0)) === null) throw new CronError('never fires');
   return { after, atOrBefore };
 }

@@ -33,7 +33,7 @@ export function parseRange(from: string, to: string, timeZone: string): Occurren
   return { start: instantOfLocal(first.ms, timeZone), end: instantOfLocal(endMs, timeZone) };
 }
 
-/** Returns whether the time zone data of the system has a time zone of this name. */
+/** Returns whether the system has a time zone with this name. */
 export function isTimeZone(name: string): boolean {
   try {
     formatterOf(name);
@@ -54,8 +54,9 @@ export function formatLocal(instant: Instant, timeZone: string): string {
 }
 
 /**
- * Returns the instant of a local time. If the local time occurs twice, it is the first one; if a clock change skips it,
- * it is the clock change. Cron has the same rule, so the order of two times does not change.
+ * Returns the instant of a local time. If the local time occurs twice, returns the first instant. If a clock change
+ * skips the local time, returns the instant of the change. A fixed time of cron has the same rule, so the order of two
+ * times does not change.
  */
 export function instantOfLocal(local: number, timeZone: string): Instant {
   const offsets = [-DAY_MS, DAY_MS].map((shift) => localMs(local + shift, timeZone) - (local + shift));
@@ -66,7 +67,7 @@ export function instantOfLocal(local: number, timeZone: string): Instant {
 
 /**
  * Returns the local times that a clock change at this instant skips, in milliseconds as if they were UTC. `from` is the
- * first one, and `to` is the local time after the change. Null: there is no such change.
+ * first skipped time, and `to` is the local time after the change. Null: there is no such change.
  */
 export function skippedAt(
   instant: Instant,

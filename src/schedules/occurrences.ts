@@ -9,7 +9,7 @@ interface Around {
   readonly next: Occurrence | null;
 }
 
-/** Limits the successive exceptions that are skipped. A document has fewer. */
+/** Limits the successive exceptions that are skipped. The exceptions of a document are fewer. */
 const MAX_SKIPPED = 1000;
 
 interface Recurrence {
@@ -22,7 +22,9 @@ interface Recurrence {
 /** Size at which the cache is cleared. A service has fewer schedules. */
 const MAX_REMEMBERED = 10_000;
 
-/** Schedules with equal times share the parsed expressions and the results: a thousand schedules may start at 8:00. */
+/**
+ * Schedules with the same times share the parsed expressions and the results: a thousand schedules may start at 8:00.
+ */
 const recurrences = new Map<string, Recurrence>();
 const recurrenceOfSchedule = new WeakMap<Schedule, Recurrence>();
 
@@ -43,8 +45,8 @@ export function recurringAround(schedule: Schedule, now: Instant): Around {
 }
 
 /**
- * Returns the first `count` occurrences that end after an instant, both recurring ones and dates, sorted by their
- * start. The first one may be active.
+ * Returns the first `count` occurrences that end after an instant, both recurring occurrences and dates, sorted by
+ * their start. The first occurrence may be active.
  */
 export function nextOccurrences(schedule: Schedule, now: Instant, count: number): readonly Occurrence[] {
   const found = schedule.dates.filter(({ end }) => end > now);
@@ -77,8 +79,8 @@ function recurrenceOf(schedule: Schedule): Recurrence | null {
 }
 
 /**
- * Returns the next result, which takes less time than a search; null: not exactly one occurrence has started since the
- * last result.
+ * Returns the next result, which is faster than a search; null: not exactly one occurrence has started since the last
+ * result.
  */
 function moveOn(schedule: Schedule, recurrence: Recurrence, now: Instant): Around | null {
   const last = recurrence.found?.next ?? null;

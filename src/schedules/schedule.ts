@@ -9,7 +9,7 @@ export interface Occurrence {
 /** Replica bounds for certain times. A schedule is valid and frozen. */
 export interface Schedule {
   readonly name: string;
-  /** Cron expressions with five fields; null: the schedule only has `dates`. */
+  /** Cron expressions with five fields; null: the schedule has only `dates`. */
   readonly recurring: { readonly start: string; readonly end: string } | null;
   /** The IANA name, such as `Europe/Warsaw`. */
   readonly timeZone: string;

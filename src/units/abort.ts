@@ -4,9 +4,9 @@ const subscriptions = new WeakMap<
 >();
 
 /**
- * Calls `listener` when `signal` is aborted, but not if it already is. Returns a function that unsubscribes. All
- * callers share one listener of the signal: Node.js warns of a leak at eleven, but one term of a leader may have 100
- * requests.
+ * Calls `listener` when `signal` is aborted, but not if it is aborted already. Returns a function that unsubscribes.
+ * All callers share one listener of the signal: Node.js warns of a leak at eleven listeners, but one term of a leader
+ * may have 100 requests.
  */
 export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   let subscription = subscriptions.get(signal);
@@ -25,13 +25,13 @@ export function onAbort(signal: AbortSignal, listener: () => void): () => void {
   return () => {
     listeners.delete(entry);
     if (listeners.size > 0 || subscriptions.get(signal)?.notify !== notify) return;
-    // Removed, because as long as a signal has a listener, it is kept in memory by the signals that it follows.
+    // Removes the listener, because signals keep every dependent signal that has a listener in memory.
     signal.removeEventListener('abort', notify);
     subscriptions.delete(signal);
   };
 }
 
-/** Resolves when `signal` is aborted, or immediately if it already is. */
+/** Resolves when `signal` is aborted, or immediately if it is aborted already. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => onAbort(signal, resolve));

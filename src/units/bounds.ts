@@ -1,8 +1,8 @@
 /** The largest replica count. Kubernetes stores it as an int32. */
 export const MAX_REPLICAS = 2_147_483_647;
 
-// The bounds of a forecast's state are here, because decisions and the state store share them, and the state store must
-// not import decisions.
+// These bounds of the forecast state are here because decisions and the state store share them, and the state store
+// must not import decisions.
 
 /** The pod-seconds of a forecast are added up in parts of 6 hours. */
 export const PART_SECONDS = 21_600;
@@ -19,10 +19,13 @@ export const ANSWER_DEFAULTS = { maxAnswerBytes: 16 * 1024 * 1024, maxSeries: 20
 /** Default of `scrapeIntervalSeconds` of a data source. */
 export const DEFAULT_SCRAPE_INTERVAL_SECONDS = 30;
 
-/** Number of scrapes in the window of a rate. With fewer, a failed scrape may leave the rate without a value. */
+/**
+ * Number of scrapes in the window of a rate. If the window had fewer, a failed scrape could leave the rate without a
+ * value.
+ */
 export const SCRAPES_IN_WINDOW = 4;
 
-/** Shortest window of a rate. In a shorter one, a rate follows single requests instead of the load. */
+/** Shortest window of a rate. In a shorter window, a rate follows single requests instead of the load. */
 const LEAST_WINDOW_SECONDS = 20;
 
 /** Returns the window for the rate of samples at this interval, both in seconds. */

@@ -2,7 +2,7 @@ import { onAbort } from './abort.js';
 import type { Instant } from './time.js';
 
 /**
- * Time, timers and randomness. Code that waits or needs the time is given a clock, so that the whole service can run in
+ * Time, timers and randomness. Code that waits or needs the time receives a clock, so that the whole service can run in
  * simulated time. cli/system-clock.ts creates the clock of the system.
  */
 export interface Clock {
@@ -27,7 +27,7 @@ export class DeadlineError extends Error {
 }
 
 /**
- * Resolves after `ms`, or immediately when `signal` is aborted, so that the caller must check the signal. Never
+ * Resolves after `ms`, or immediately when `signal` is aborted. The caller must therefore check the signal. Never
  * rejects.
  */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
@@ -52,8 +52,8 @@ export async function endedWithin(clock: Clock, ms: number, work: Promise<unknow
 }
 
 /**
- * Runs `work` and returns its result. `work` must observe its signal, which is aborted with a `DeadlineError` after
- * `ms`, or with the reason of `parent` when that is aborted. No timer or listener is left behind.
+ * Runs `work` and returns its result. `work` must observe its signal. The signal is aborted after `ms` with a
+ * `DeadlineError`, or when `parent` is aborted, with the same reason. No timer or listener is left behind.
  */
 export async function withDeadline<T>(
   clock: Clock,
@@ -117,7 +117,7 @@ const AT_ONCE = 32;
 
 /**
  * Calls the added functions in order, at most `atOnce` in each event-loop iteration. One response may complete the
- * answers of 1,500 scalers; deciding all of them at once would delay probes and the renewal of the Lease by 0.3 s.
+ * answers of 1,500 scalers. Deciding all of them at once would delay probes and the renewal of the Lease by 0.3 s.
  */
 export function createReadyQueue(clock: Clock, atOnce = AT_ONCE): ReadyQueue {
   let waiting: (() => void)[] = [];

@@ -40,25 +40,25 @@ export type UnusableReason =
 export type FailureReason = (typeof SAMPLE_FAILURE_REASONS)[number] | UnusableReason | 'unknown';
 
 /**
- * Why a metric has no value. Sample, result of the metric, condition, log line, outage and API all use this type, so
- * that the reason and the data source are kept.
+ * Why a metric has no value. The failure keeps the reason and the data source until `metricFailed` and
+ * `describeFailure` convert it to text for conditions, log lines, outages and the API.
  */
 export interface Failure {
   readonly class: 'failed';
   readonly reason: FailureReason;
   /**
-   * Set only for a sample: the data source that did not answer the query. Unset: it has answered, or the failure is not
-   * that of a sample.
+   * The data source whose query failed. Set only in a sample; unset for an internal error, and if the query was
+   * answered.
    */
   readonly source?: string | undefined;
   /**
-   * What happened; contains no secrets. Parts are added on the way: the host of the server (`failureAt`); the failures
-   * of the other urls (`createPrometheusClient`); that a query of several workloads or namespaces failed
-   * (`createMergedQuery`); that the query is a guard or another check (`applyChecks`). `describeFailure` adds that it
-   * is a failure of Prometheus.
+   * What happened; contains no secrets. Later functions add parts: `failureAt` the host of the server;
+   * `createPrometheusClient` the failures of the other urls; `createMergedQuery` that a query of several workloads or
+   * namespaces failed; `applyChecks` that the query is a guard or another check. `describeFailure` adds that it is a
+   * failure of Prometheus.
    */
   readonly message: string;
-  /** A code of Node.js (`ECONNREFUSED`), or `SIGN_IN` or `CREDENTIAL_FILE`. `doctor` finds the fix by it. */
+  /** A code of Node.js (`ECONNREFUSED`), or `SIGN_IN` or `CREDENTIAL_FILE`. `doctor` chooses the fix by the code. */
   readonly code?: string | undefined;
   /** Host and port of the server, such as `prometheus.monitoring:9090`; unset: unknown. */
   readonly host?: string | undefined;
@@ -87,7 +87,7 @@ export function failed(reason: FailureReason, message: string, code?: string): F
     : { class: 'failed', reason, message, code };
 }
 
-/** Returns the failure with the server that it concerns, and its name at the end of the message. */
+/** Returns the failure with the server that it concerns. The host is added to the end of the message. */
 export function failureAt(host: string, failure: Failure): Failure {
   return { ...failure, message: `${failure.message} (${host})`, host };
 }
@@ -107,7 +107,7 @@ export function isSameFailure(a: Failure | null, b: Failure | null): boolean {
 
 export const CANCELED: Failure = failed('canceled', 'the query was canceled');
 
-/** The answer after an internal error, which is logged. Without any answer, the caller would wait forever. */
+/** The answer after an internal error, which is logged. If there were no answer, the caller would wait forever. */
 export const INTERNAL_ERROR: Failure = failed(
   'internal_error',
   'an internal error of promscaler, whose log has the line "query failed: internal error"',
@@ -142,7 +142,7 @@ export function errorCode(error: unknown): string | undefined {
   return typeof code === 'string' ? code : undefined;
 }
 
-/** Codes of failures that are due to addresses, certificates or credentials, not to a server that is down. */
+/** Codes of failures that are caused by addresses, certificates or credentials, not by a server that is down. */
 const SETTING_CODES: ReadonlySet<string> = new Set([
   'ERR_INVALID_PROTOCOL',
   'ENOTFOUND',

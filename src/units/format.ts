@@ -6,14 +6,14 @@ export function formatNumber(value: number): string {
 
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi'] as const;
 
-/** Returns whether a metric is memory. `metricName` may have the container: `app/memory`. */
+/** Returns whether a metric is memory. `metricName` may include the container: `app/memory`. */
 export function isInBytes(metricName: string): boolean {
   return metricName === 'memory' || metricName.endsWith('/memory');
 }
 
 /**
- * Returns a value in base units as text. Memory gets a binary suffix and at most `decimals` decimals (`900Mi`); other
- * values stay numbers. All outputs use it, so that a quantity has the same unit everywhere.
+ * Returns a value in base units as text. Memory has a binary suffix and at most `decimals` decimals (`900Mi`); other
+ * values are plain numbers. All outputs use this function, so that a quantity has the same unit everywhere.
  */
 export function formatAmount(value: number, metricName: string, decimals = 1): string {
   if (!isInBytes(metricName)) return formatNumber(value);
@@ -22,7 +22,7 @@ export function formatAmount(value: number, metricName: string, decimals = 1): s
   return `${Number((value / 1024 ** power).toFixed(decimals))}${BINARY[power] ?? ''}`;
 }
 
-/** Returns a duration as kubectl prints it: `45s`, `4m10s`, `3h5m`, `2d4h`. A negative one is `0s`. */
+/** Returns a duration as kubectl prints it: `45s`, `4m10s`, `3h5m`, `2d4h`. A negative duration is `0s`. */
 export function formatSeconds(seconds: number): string {
   const whole = Math.max(0, Math.floor(seconds));
   const [days, hours, minutes] = [

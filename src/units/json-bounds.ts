@@ -1,7 +1,7 @@
 export interface JsonBounds {
   /** Maximum nesting of arrays and objects. */
   readonly depth: number;
-  /** Maximum number of members and elements, including those that are objects and arrays. */
+  /** Maximum number of values of fields and lists, including objects and lists. */
   readonly items: number;
 }
 
@@ -11,7 +11,7 @@ export class JsonBoundsError extends Error {
 }
 
 interface JsonMeter {
-  /** Counts a chunk. Returns why the JSON must not be parsed; null: it may. */
+  /** Counts a chunk. Returns why the JSON must not be parsed; null: it may be parsed. */
   readonly add: (piece: Uint8Array) => string | null;
 }
 
@@ -24,8 +24,8 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Creates a meter of the levels and items of JSON, to be used before the JSON is parsed: 16 MiB of `{},` would become
- * more than 800 MB of objects. It reads each byte once and stores none. It does not detect invalid JSON.
+ * Creates a meter of the nesting and the values of JSON, to be used before the JSON is parsed: 16 MiB of `{},` would
+ * become more than 800 MB of objects. The meter reads each byte once and stores none. It does not detect invalid JSON.
  */
 export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBounds): JsonMeter {
   let depth = 0;
@@ -36,8 +36,8 @@ export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBoun
   return {
     add: (piece) => {
       const end = piece.length;
-      // An index, because an iterator takes ten times as long. Strings have a loop of their own, because most bytes are
-      // in strings.
+      // Uses an index, because an iterator takes ten times as long. Most bytes are in strings, which have their own
+      // loop.
       for (let index = 0; index < end;) {
         if (isString) {
           if (isEscaped) {
@@ -77,7 +77,7 @@ export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBoun
   };
 }
 
-/** Parses JSON. Throws `JsonBoundsError` if it exceeds the limits, and `SyntaxError` if it is invalid. */
+/** Parses JSON. Throws `JsonBoundsError` if the JSON exceeds a limit, and `SyntaxError` if it is invalid. */
 export function parseJsonWithin(text: string | Uint8Array, bounds: JsonBounds): unknown {
   const bytes = typeof text === 'string' ? new TextEncoder().encode(text) : text;
   const excess = createJsonMeter(bounds).add(bytes);

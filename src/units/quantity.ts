@@ -25,8 +25,8 @@ const DECIMAL_EXPONENT: Readonly<Record<string, number>> = {
 const BINARY_EXPONENT: Readonly<Record<string, number>> = { Ki: 10, Mi: 20, Gi: 30, Ti: 40, Pi: 50, Ei: 60 };
 
 /**
- * Limits exponents. With a larger exponent, any digit but zero exceeds `MAX_MILLI`; with a smaller negative one, any
- * digit is less than one milli-unit.
+ * Limits exponents. Any digit except zero with a larger exponent exceeds `MAX_MILLI`, and with a smaller negative
+ * exponent is less than one milli-unit.
  */
 const EXPONENT_BOUND = 200;
 
@@ -59,8 +59,8 @@ function scaleUp(digits: bigint, exponent: number): Milli {
 }
 
 /**
- * Returns a number from Prometheus in milli-units, rounded to the nearest. A value above 0 is at least one milli-unit,
- * and the result at most `MAX_MILLI`. `value` must not be NaN.
+ * Returns a number from Prometheus in milli-units, rounded to the nearest one. The result for a value above 0 is at
+ * least one milli-unit, and at most `MAX_MILLI`. `value` must not be NaN.
  */
 export function milliFromNumber(value: number): Milli {
   // Multiplied as bigint: the product of a large integer, such as the bytes of all pods, may exceed the precision of a

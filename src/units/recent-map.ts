@@ -1,15 +1,15 @@
 import type { Instant } from './time.js';
 
 /**
- * How long an unused entry is kept, at least: longer than most sync periods, and short enough to free the values of
+ * How long an unused entry is kept at least: longer than most sync periods, and short enough to free the values of
  * deleted documents.
  */
 const KEEP_SECONDS = 600;
 
 /**
- * A cache for values that can be derived again. It drops an entry at some time between `keepSeconds` and twice that
- * after its last use, according to the `now` of its callers. It is no WeakMap, because V8 visits the entries of a
- * WeakMap while the process is stopped: 20,000 of them took 50 ms of each full garbage collection.
+ * A cache for values that can be derived again. An entry is dropped between `keepSeconds` and twice `keepSeconds` after
+ * its last use, by the `now` of the callers. A WeakMap would be slower, because V8 visits its entries while the process
+ * is stopped: 20,000 entries took 50 ms of each full garbage collection.
  */
 export class RecentMap<K, V extends object | number> {
   readonly #keepMs: number;

@@ -27,10 +27,7 @@ export function createSemaphore(permits: number): Semaphore {
   };
 }
 
-/**
- * Maps the items, at most `most` at the same time, starting in their order. Returns the results in the order of the
- * items.
- */
+/** Maps the items in order, at most `most` at the same time. Returns the results in the order of the items. */
 export async function mapAtOnce<T, R>(
   items: readonly T[],
   most: number,

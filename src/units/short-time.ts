@@ -10,7 +10,7 @@ export function formatLocal(ms: number, nowMs: number): string {
     : formatDated(ms);
 }
 
-/** Up to this distance, a date without a year names one day only. */
+/** Within this distance, a date without a year is unambiguous. */
 const LONG_MS = 180 * 86_400_000;
 
 /** Returns for example `Nov 23, 10:42:30`. */
@@ -52,7 +52,7 @@ export function axisTimes(seconds: readonly number[], stepSeconds: number): stri
   });
 }
 
-/** With `hourCycle`, midnight is 00 in every language. */
+/** If `hourCycle` is set, midnight is 00 in every language. */
 const TIME = new Intl.DateTimeFormat('en-US', {
   hour: '2-digit',
   minute: '2-digit',

@@ -6,7 +6,7 @@ export interface TextPiece {
 
 const TIME = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?Z/g;
 
-/** Splits a sentence at its times, so that these can be shown in the time zone of the reader. */
+/** Splits a sentence at its times, so that the times can be shown in the time zone of the reader. */
 export function splitTimes(sentence: string): readonly TextPiece[] {
   const pieces: TextPiece[] = [];
   let end = 0;

@@ -3,7 +3,7 @@ export type Instant = number & { readonly __brand: 'Instant' };
 
 const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?([Zz]|[+-]\d{2}:\d{2})$/;
 
-/** The beginning of year 1, which is the zero time of Kubernetes. It stands for a missing `lastTransitionTime`. */
+/** The beginning of year 1, which is the zero time of Kubernetes. It means that `lastTransitionTime` is missing. */
 export const YEAR_ONE: Instant = instantFromMs(-62_135_596_800_000);
 
 export function instantFromMs(ms: number): Instant {
@@ -22,8 +22,8 @@ export function parseInstant(text: string): Instant | null {
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 
 /**
- * Parses `2026-01-01T00:00:00Z`, which is the form of the API server. This is for speed: the general parser took an
- * eighth of the time of listing pods. Null: the time has another form, or is invalid.
+ * Parses `2026-01-01T00:00:00Z`, which is the form of the API server. Null: the time has another form, or is invalid.
+ * Used for speed: the general parser took an eighth of the time of listing pods.
  */
 function parseWholeSeconds(text: string): Instant | null {
   const hasForm =
@@ -39,8 +39,8 @@ function parseWholeSeconds(text: string): Instant | null {
   const month = twoDigits(text, 5);
   const day = twoDigits(text, 8);
   const [hour, minute, second] = [twoDigits(text, 11), twoDigits(text, 14), twoDigits(text, 17)];
-  // Leap days, and years that `Date.UTC` would change, are left to the general parser. If a digit is missing, a
-  // number is NaN, for which each comparison is false.
+  // Leap days, and years that `Date.UTC` would change, are left to the general parser. If a digit is missing, a number
+  // is NaN, so the comparison is false.
   const isValid = year >= 1000 && day >= 1 && day <= (DAYS[month - 1] ?? 0);
   return isValid && hour <= 23 && minute <= 59 && second <= 59
     ? instantFromMs(Date.UTC(year, month - 1, day, hour, minute, second))
@@ -76,7 +76,7 @@ function zoneOffsetMs(zone: string): number | null {
 }
 
 /**
- * Formats an instant as RFC 3339 in UTC. It has milliseconds only if they are not 0: `2026-01-01T00:00:00Z`,
+ * Formats an instant as RFC 3339 in UTC. Milliseconds are included only if they are not 0: `2026-01-01T00:00:00Z`,
  * `2026-01-01T00:00:00.250Z`.
  */
 export function formatInstant(instant: Instant): string {
@@ -90,7 +90,7 @@ export function formatSecond(instant: Instant): string {
 
 /**
  * Formats a time as RFC 3339 with the UTC offset of the process or browser: `2026-01-01T11:42:30+01:00`, or `Z` for
- * UTC. It has milliseconds only if they are not 0.
+ * UTC. Milliseconds are included only if they are not 0.
  */
 export function formatWithOffset(ms: number): string {
   const minutes = -new Date(ms).getTimezoneOffset();
@@ -106,7 +106,7 @@ export function instantOrNull(instant: Instant | null | undefined): string | nul
   return instant === null || instant === undefined ? null : formatInstant(instant);
 }
 
-/** Returns the last time that is a whole multiple of `seconds` since 1970 and not after `instant`. */
+/** Returns the last time that is a multiple of `seconds` since 1970 and not after `instant`. */
 export function multipleBefore(instant: Instant, seconds: number): Instant {
   const ms = seconds * 1000;
   return instantFromMs(Math.floor(instant / ms) * ms);
@@ -133,7 +133,7 @@ export function latest(a: Instant, b: Instant): Instant {
   return a > b ? a : b;
 }
 
-/** Returns the later of two times, or the only one that is known; null: neither is. */
+/** Returns the later of two times, or the only known one; null: both are unknown. */
 export function laterOf(a: Instant | null, b: Instant | null): Instant | null {
   if (a === null || b === null) return a ?? b;
   return latest(a, b);
@@ -146,8 +146,8 @@ const UNIT_SECONDS = [604_800, 86_400, 3600, 60, 1];
 export const DURATION_FORM = 'a duration such as 30s, 5m, 1h30m or 7d';
 
 /**
- * Returns the seconds of a Prometheus duration; null: the text is none. A duration consists of whole weeks, days,
- * hours, minutes and seconds, in this order. Only `0` needs no unit.
+ * Returns the seconds of a Prometheus duration; null: the text is not a duration. A duration consists of integers of
+ * weeks, days, hours, minutes and seconds, in this order. Only `0` needs no unit.
  */
 export function parseDuration(text: string): number | null {
   if (text === '0') return 0;

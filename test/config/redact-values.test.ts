@@ -85,7 +85,7 @@ describe('readServiceConfig', () => {
 
     expect(shownOf(text)).toBe(
       [
-        'promscaler.yaml:3:21: error: prometheus.default.timeoutSeconds is "5m", must be a whole number of seconds: write 300 [wrong-type]',
+        'promscaler.yaml:3:21: error: prometheus.default.timeoutSeconds is "5m", must be an integer number of seconds: write 300 [wrong-type]',
         '   3 |     timeoutSeconds: 5m',
         '     |                     ^',
         'promscaler.yaml:4:15: error: log.level is "***", must be one of debug, info, warn, error; did you mean "warn"? [wrong-value]',

@@ -347,7 +347,7 @@ describe('what to do about the state of a scaler', () => {
       'annotation promscaler.dev/pause of deployment shop/web has no effect: did you mean promscaler.dev/paused? To pause: promscaler pause shop/web',
     );
     const unknown = ignored(
-      'annotations promscaler.dev/team, promscaler.dev/tier of Scaler shop/web have no effect: promscaler does not know this annotation',
+      'annotations promscaler.dev/team, promscaler.dev/tier of Scaler shop/web have no effect: unknown annotation',
     );
 
     expect(await remediesFor('calm', ofTarget)).toEqual([

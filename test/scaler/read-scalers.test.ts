@@ -33,7 +33,7 @@ describe('readScalers', () => {
       {
         code: 'wrong-type',
         severity: 'error',
-        message: 'spec.minReplicas is "x", must be a whole number',
+        message: 'spec.minReplicas is "x", must be an integer',
         file: 'two.yaml',
         place: { line: 7, column: 16 },
         path: 'spec.minReplicas',

@@ -7,14 +7,14 @@ export type Path = readonly (string | number)[];
 /** A problem before its file, line and column are known. `LocatedDocument.locate` adds them. */
 export interface Finding {
   readonly code: ProblemCode;
-  /** Names the field, its value and the rule. */
+  /** Contains the field, its value and the rule. */
   readonly message: string;
   readonly path: Path;
   /** Whether the caret points at the key or at the value. A missing field is reported at its parent. */
   readonly at: 'key' | 'value';
   /** Where the caret points in the string at `path`, in UTF-16 code units; null: at the start of the value. */
   readonly offset: number | null;
-  /** The missing field that a misspelled one most likely is. It is not reported as missing, too. */
+  /** The missing field that a misspelled field most likely means. The missing field is then not reported, too. */
   readonly meant?: Path;
 }
 
@@ -26,7 +26,7 @@ export function brokenIn(findings: readonly Finding[]): IsBroken {
   return (path) => broken.some((other) => path.every((step, index) => other[index] === step));
 }
 
-/** Limits the problems of a document. A file of 1 MiB can have hundreds of thousands. */
+/** Limits the problems of a document. A file of 1 MiB can have hundreds of thousands of problems. */
 export const MAX_FINDINGS = 100;
 
 /** Returns the first `MAX_FINDINGS`, followed by `TOO_MANY` if there are more. */
@@ -56,8 +56,8 @@ export function formatPath(path: Path): string {
 }
 
 /**
- * An action of a Go template, such as `{{ .Values.max }}`. Double braces of YAML and PromQL do not match, because their
- * contents differ.
+ * An action of a Go template, such as `{{ .Values.max }}`. Does not match double braces of YAML and PromQL, because
+ * their contents differ.
  */
 const TEMPLATE =
   /\{\{-?\s*(?:[.$(]|(?:if|else|end|with|range|define|block|template|include|tpl|toYaml|required|default|quote|lookup|printf|int)\b)[^{}]*\}\}/;
@@ -85,7 +85,7 @@ export function formatValue(value: unknown): string {
 const LONGEST_MESSAGE = 1000;
 const LONGEST_PATH = 500;
 
-/** Returns a problem without line and column. It is about a whole file, or about a value that is in no file. */
+/** Returns a problem without line and column, for a whole file or for a value that is in no file. */
 export function unplacedProblem(
   { code, message, path = [] }: Pick<Finding, 'code' | 'message'> & Partial<Pick<Finding, 'path'>>,
   file: string | null = null,
@@ -108,10 +108,7 @@ function cutOff(text: string, longest: number): string {
 export interface LocatedDocument {
   /** The document as plain JSON; undefined: it could not be read. */
   readonly value: unknown;
-  /**
-   * Problems found while parsing. `value` may be set nevertheless: a document with duplicate keys has problems and a
-   * value.
-   */
+  /** Problems found while parsing. A document with problems, such as duplicate keys, may also have a value. */
   readonly problems: readonly Problem[];
   /** Adds the file to a finding and, if the document is YAML, the line and column. */
   readonly locate: (finding: Finding) => Problem;
@@ -135,8 +132,8 @@ export function locateAll(
 const LONGEST_CAUSE = 200;
 
 /**
- * Returns the message for a document that triggers a bug of promscaler. The document is rejected like an invalid one,
- * so that the service can still read all other documents.
+ * Returns the message for a document that triggers a bug of promscaler. Such a document is rejected like an invalid
+ * document, so that the service can still read all other documents.
  */
 export function internalErrorMessage(cause: unknown): string {
   const text = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);

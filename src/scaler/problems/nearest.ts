@@ -13,8 +13,8 @@ const LONGEST_WORD = 100;
 const SLIP = 0.5;
 
 /**
- * Returns the candidate that a misspelled word most likely means; null: none is near enough. Up to a third of the
- * letters may differ, and in a word of four to eight letters always two, which allows a transposition.
+ * Returns the candidate that a misspelled word most likely means; null: no candidate is near enough. A third of the
+ * letters may differ. In a word of four to eight letters, two letters may always differ, which allows a transposition.
  */
 export function nearest(word: string, candidates: readonly string[]): string | null {
   if (word.length > LONGEST_WORD) return null;

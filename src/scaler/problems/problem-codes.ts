@@ -1,6 +1,6 @@
 /**
- * How a problem affects its document. `shape`: the document cannot be interpreted. `rule`: it is rejected as a
- * configuration, but accepted in a snapshot for replay. `warning`: it is accepted.
+ * How a problem affects its document. `shape`: the document cannot be interpreted. `rule`: the document is rejected as
+ * a configuration, but accepted in a snapshot for replay. `warning`: the document is accepted.
  */
 type ProblemClass = 'shape' | 'rule' | 'warning';
 

@@ -6,7 +6,7 @@ export interface Position {
   readonly column: number;
 }
 
-/** A problem of a document or of the service config. An error rejects it, a warning does not. */
+/** A problem of a document or of the service config. An error rejects the document or config; a warning does not. */
 export interface Problem {
   /** A `ProblemCode`, for tests and scripts. */
   readonly code: string;
@@ -22,7 +22,7 @@ export interface Problem {
   readonly scaler?: string;
 }
 
-/** API path of Scaler objects. It is also the prefix of the file name of such an object in a problem. */
+/** API path of Scaler objects. In a problem, the file name of a Scaler object starts with this path. */
 export const OBJECTS_PATH = 'scalers.promscaler.dev';
 
 export function isOfObject({ file }: Pick<Problem, 'file'>): boolean {

@@ -25,9 +25,9 @@ interface ParsedScaler {
 }
 
 /**
- * Parses a plain value into which `defaults` of the service config have already been merged. A document that only
- * violates rules across fields (max below min, a tolerance above 1) results in a scaler and an error: it is rejected as
- * a configuration, but accepted in a snapshot for replay. Problems have no file and no position.
+ * Parses a plain value into which `defaults` of the service config have already been merged. A document that violates
+ * only rules across fields (max below min, a tolerance above 1) results in a scaler and an error: the document is
+ * rejected as a configuration, but accepted in a snapshot for replay. Problems have no file and no position.
  */
 export function parseScaler(value: unknown): ParsedScaler {
   const { findings, document } = checkValue(value);
@@ -85,7 +85,7 @@ export function checkValue(value: unknown, service?: ServiceFacts): CheckedDocum
   return { findings, document: hasShape ? checked.value : null };
 }
 
-/** `import` writes this in place of a value that only a user knows. */
+/** `import` writes this string in place of a value that only a user knows. */
 export const PLACEHOLDER = 'FILL IN';
 
 function findPlaceholders(value: unknown, path: Path): readonly Finding[] {
@@ -137,8 +137,8 @@ export function isOtherKind(value: unknown): boolean {
 const API_GROUP = API_VERSION.slice(0, API_VERSION.indexOf('/') + 1);
 
 /**
- * If a document of another kind has one of these fields in its `spec`, it is checked as a Scaler. Any other document is
- * not checked, because every field would be reported as unknown.
+ * A document of another kind with one of these fields in its `spec` is checked as a Scaler. Any other document of
+ * another kind is not checked, because every field would be reported as unknown.
  */
 const SCALER_FIELDS = ['scaleTargetRef', 'maxReplicas', 'metrics'];
 
@@ -188,7 +188,7 @@ const SYSTEM_FIELDS: readonly Path[] = [
   ['status'],
 ];
 
-/** Removes system fields. Returns one warning that lists them, located at the first one. */
+/** Removes system fields. Returns one warning that lists them, with the position of the first one. */
 function removeSystemFields(value: unknown): {
   readonly value: unknown;
   readonly findings: readonly Finding[];

@@ -2,7 +2,7 @@ import { MAX_DEPTH, isPlainObject } from '../plain-json.js';
 import { type Finding, type Path, finding } from '../problems/finding.js';
 
 /**
- * Returns a copy without members that are null, because null means unset, as in Kubernetes. Nulls in lists stay.
+ * Returns a copy without fields that are null, because null means unset, as in Kubernetes. Keeps nulls in lists.
  * Reports keys named `__proto__`, and nesting of more than 64 levels.
  */
 export function readPlain(value: unknown): {

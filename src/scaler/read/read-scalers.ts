@@ -19,7 +19,7 @@ import { groupBy } from '../../units/maps.js';
 
 export interface ReadOptions {
   /**
-   * `defaults` of the service config. They are merged into each `spec` key by key, and values of the document take
+   * `defaults` of the service config. They are merged into each `spec` key by key; values of the document take
    * precedence.
    */
   readonly defaults?: Readonly<Record<string, unknown>>;
@@ -55,8 +55,8 @@ export function* eachOfText(text: string, file: string, options: ReadOptions = {
 }
 
 /**
- * Omits documents of other kinds if there is a Scaler among them, as in the output of `helm template`. A file without a
- * Scaler was probably passed by mistake, so each of its documents is a problem.
+ * Omits documents of other kinds if there is a Scaler among them, as in the output of `helm template`. If there is no
+ * Scaler, the file was probably passed by mistake, so each of its documents is a problem.
  */
 export function* withoutOtherKinds(documents: Iterable<LocatedDocument>): Generator<LocatedDocument> {
   const others: LocatedDocument[] = [];
@@ -109,8 +109,8 @@ function checkAndBuild(document: LocatedDocument, file: string, options: ReadOpt
 }
 
 /**
- * Returns whether a problem is redundant: a warning about a YAML version, if an error at the same position already says
- * that the value has the wrong type.
+ * Returns whether a problem is redundant: it is a warning about a YAML version, and an error at the same position
+ * already says that the value has the wrong type.
  */
 function isSaidBy(errors: readonly Problem[], { code, place }: Problem): boolean {
   const isThere = (error: Problem): boolean =>
@@ -119,7 +119,7 @@ function isSaidBy(errors: readonly Problem[], { code, place }: Problem): boolean
 }
 
 /**
- * Returns the document with `defaults` of the service config merged into its `spec`. A value without a `spec` stays
+ * Returns the document with `defaults` of the service config merged into its `spec`. A value without a `spec` is
  * unchanged.
  */
 export function withDefaults(value: unknown, defaults: ReadOptions['defaults']): unknown {
@@ -128,7 +128,7 @@ export function withDefaults(value: unknown, defaults: ReadOptions['defaults']):
 }
 
 /**
- * Returns `NAMESPACE/NAME`; null for other kinds: a Deployment in the same file often has the name of its scaler, but
+ * Returns `NAMESPACE/NAME`. Null for other kinds: a Deployment in the same file often has the name of its scaler, but
  * is not a duplicate.
  */
 function keyOf(value: unknown): string | null {
@@ -140,8 +140,8 @@ function keyOf(value: unknown): string | null {
 }
 
 /**
- * Rejects all documents with the same namespace and name, because any of them may be the mistake. Only the first one
- * gets the problem, which names the others.
+ * Rejects all documents with the same namespace and name, because any of them may be the mistake. Only the first
+ * document gets the problem, which names the other ones.
  */
 export function refuseDuplicates(documents: readonly ReadDocument[]): readonly ReadDocument[] {
   const byKey = groupBy(documents, ({ key }) => key);

@@ -32,7 +32,10 @@ export const TARGET_TYPES = Object.keys(MEMBER_OF_TARGET) as readonly TargetType
 
 export type QueriedMember = Exclude<MetricMember, 'resource' | 'containerResource'>;
 
-/** Returns the first type field of a metric with a query, and its value; null: the metric has none. */
+/**
+ * Returns the first type field with a query (pods, object, external) of a metric, and its value; null: the metric has
+ * none.
+ */
 export function queriedBody(
   metric: Loose<MetricInput> | undefined,
 ): { readonly member: QueriedMember; readonly body: Loose<NonNullable<MetricInput['object']>> } | null {
@@ -43,7 +46,7 @@ export function queriedBody(
   return null;
 }
 
-/** Returns the type field that is set; null: there is none, or several. */
+/** Returns the type field that is set; null: no type field is set, or several are. */
 export function memberOf(metric: Loose<MetricInput>): MetricMember | null {
   const present = MEMBERS.filter((member) => metric[member] !== undefined);
   const [only] = present;
@@ -60,7 +63,7 @@ export function targetOf(metric: Loose<MetricInput>): Loose<MetricTargetInput> {
   return (metric.pods ?? metric.object ?? metric.external)?.target ?? {};
 }
 
-/** Returns the target type whose value field is set; null: none is set, or several are. */
+/** Returns the target type whose value field is set; null: no value field is set, or several are. */
 export function targetTypeOf(target: Loose<MetricTargetInput>): TargetType | null {
   const present = TARGET_TYPES.filter((type) => target[MEMBER_OF_TARGET[type]] !== undefined);
   const [only] = present;

@@ -15,7 +15,7 @@ import type {
 
 type Queried = NonNullable<MetricInput['external']>;
 
-/** Returns `metric.name`, otherwise the first metric name in the query; null: there is neither. */
+/** Returns `metric.name`, or the first metric name in the query if it is unset; null: there is neither. */
 export function queriedName(body: Loose<Queried>): string | null {
   return body.metric?.name ?? (body.query === undefined ? null : (metricNames(body.query)[0] ?? null));
 }
@@ -37,7 +37,7 @@ export function identityOf(metric: Loose<MetricInput>): string | null {
 
 /**
  * Returns the metric of a document without metrics: CPU at 80 % of the requests, as in the HPA. Each document gets a
- * new object, because caches have the metric object as a key (`prometheus/samples.ts`).
+ * new object, because the object is a key of caches (`prometheus/samples.ts`).
  */
 export function defaultMetric(): MetricSpec {
   return {
@@ -123,7 +123,7 @@ function resolveQueried(body: Queried): {
 } {
   const { query, source = BUILT_IN.source, maxSampleAgeSeconds } = body;
   if (query === undefined) throw new Error('a metric without a query passed its checks');
-  // Only a snapshot may have a query without a metric name: as a document it would be rejected.
+  // Only a snapshot may have a query without a metric name: a document with such a query is rejected.
   const name = queriedName(body) ?? 'unnamed';
   const resolved = { name, identity: name, query, source, selector: resolveSelector(body.metric?.selector) };
   return maxSampleAgeSeconds === undefined ? resolved : { ...resolved, maxSampleAgeSeconds };
@@ -143,7 +143,7 @@ function resolveSelector(selector: LabelSelectorInput | undefined): LabelSelecto
 
 /**
  * Returns a reference with defaults. `extensions/v1beta1`, the former API version of Deployment and ReplicaSet, is
- * replaced.
+ * replaced with the current version.
  */
 export function resolveReference(reference: {
   readonly apiVersion?: string | undefined;

@@ -92,7 +92,7 @@ function resolveForecast({ forecast }: SpecInput, metrics: readonly MetricSpec[]
   };
 }
 
-/** Returns whether the values of a metric add up to the load of the workload, whatever the number of replicas. */
+/** Returns whether the values of a metric add up to the load of the workload, independent of the number of replicas. */
 function hasTotalLoad(metric: MetricSpec): boolean {
   return metric.target.type !== 'Value' && (!isOfResource(metric) || metric.name === 'cpu');
 }

@@ -25,8 +25,8 @@ export function checkActivation(spec: Loose<SpecInput>, isBroken: IsBroken): rea
 }
 
 /**
- * Reports a workload that may be scaled to 0 and that no metric starts again: all metrics that could activate it come
- * from its own pods.
+ * Reports a workload that may be scaled to 0 and that no metric starts again, because all metrics that could activate
+ * it come from its own pods.
  */
 export function checkWakeUp(spec: Loose<SpecInput>, zero: string): readonly Finding[] {
   const { metrics = [], scaleTargetRef } = spec;
@@ -43,8 +43,8 @@ export function checkWakeUp(spec: Loose<SpecInput>, zero: string): readonly Find
 }
 
 /**
- * Returns what starts a workload again that was scaled to 0 and that no metric starts: the end of the schedule that
- * allows 0, another schedule, or nothing (`isNever`).
+ * Returns what starts a workload that was scaled to 0 if no metric does: the end of the schedule that allows 0, another
+ * schedule, or nothing (`isNever`).
  */
 export function whatStarts({
   minReplicas = BUILT_IN.minReplicas,

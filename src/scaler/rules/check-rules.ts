@@ -113,8 +113,8 @@ function checkTolerances(spec: LooseSpec): readonly Finding[] {
 }
 
 /**
- * Reports a limit that allows no scale-up. CHPA limits a scale-up to `max(minimum, trunc(factor x replicas))`, so with
- * factor 1 only the minimum allows one.
+ * Reports a limit that allows no scale-up. CHPA limits a scale-up to `max(minimum, trunc(factor x replicas))`, so if
+ * the factor is 1, only the minimum allows a scale-up.
  */
 function checkScaleUpLimit(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   if (['scaleUpLimitMinimum', 'minReplicas'].some((field) => isBroken(['spec', field]))) return [];
@@ -158,8 +158,8 @@ function stabilizationSeconds(spec: LooseSpec, isBroken: IsBroken): number | nul
 
 /**
  * Warns if the range of a rate is longer than the stabilization window. A rate follows a change of the load only after
- * its range, so all values within a shorter window may be too low. Without stabilization, `unconfirmed-scale-down` is
- * reported instead.
+ * its range, so all values within a shorter window may be too low. If there is no stabilization,
+ * `unconfirmed-scale-down` is reported instead.
  */
 function checkRanges(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const window = stabilizationSeconds(spec, isBroken);
@@ -204,7 +204,7 @@ function checkMetrics(
   return findings;
 }
 
-/** Returns type and identity of a metric, which must be unique in a document; null: unknown. */
+/** Returns type and identity of a metric, which together must be unique in a document; null: unknown. */
 function metricKey(metric: Loose<MetricInput>): string | null {
   const member = MEMBERS.find((candidate) => metric[candidate] !== undefined);
   const identity = identityOf(metric);
@@ -259,8 +259,8 @@ function checkCeiling(
 }
 
 /**
- * Reports a target whose controller does not read the annotation: only the ReplicaSet controller does, which
- * Deployments use.
+ * Reports a target whose controller does not read the annotation. Only the ReplicaSet controller reads it; Deployments
+ * use ReplicaSets.
  */
 function checkDeletionCostTarget({ scaleTargetRef }: Loose<SpecInput>): readonly Finding[] {
   const { apiVersion, kind } = resolveReference({ ...scaleTargetRef, name: scaleTargetRef?.name ?? '' });

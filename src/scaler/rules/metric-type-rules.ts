@@ -23,8 +23,8 @@ interface Queried {
 }
 
 /**
- * Warns if the count that a metric proposes does not follow the need for pods. There is no warning if it is unknown
- * what a query measures.
+ * Warns if the count that a metric proposes does not follow the need for pods. If it is unknown what a query measures,
+ * there is no warning.
  */
 export function checkMetricTypes(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const metrics = (spec.metrics ?? []).flatMap((metric, index) => queriedOf(metric, index, isBroken));
@@ -62,7 +62,7 @@ function queriedOf(
   ];
 }
 
-/** Reports only the first problem of a target, because each of them alone explains the wrong count. */
+/** Reports only the first problem of a target, because each problem alone explains the wrong count. */
 function checkTarget(metric: Queried, spec: LooseSpec): readonly Finding[] {
   return (
     [checkGauge, checkReach, checkAverage, checkTotal]
@@ -81,7 +81,7 @@ const checkGauge: Check = ({ path, query }) => {
   return [{ ...finding('rate-of-gauge', queryPath, message), offset: gauge.from }];
 };
 
-/** Reports a target that is never exceeded by more than the tolerance, even by the largest possible value. */
+/** Reports a target that even the largest possible value does not exceed by more than the tolerance. */
 const checkReach: Check = ({ measure, amount, path, target, written }, spec) => {
   const { kind, most, metric } = measure;
   if (kind !== 'ratio' || most === null || amount * (1 + toleranceUp(spec)) < most) return null;
@@ -95,7 +95,7 @@ const checkReach: Check = ({ measure, amount, path, target, written }, spec) => 
 };
 
 /**
- * Reports `averageValue` for a value that does not grow with the number of busy pods: the replicas are that value
+ * Reports `averageValue` for a value that does not grow with the number of busy pods: the replicas are the value
  * divided by the target.
  */
 const checkAverage: Check = ({ member, target, measure, path, written, amount }, spec) => {
@@ -113,8 +113,8 @@ const checkAverage: Check = ({ member, target, measure, path, written, amount },
 };
 
 /**
- * Reports `value` for a total: the ready pods are multiplied by value/target, so the value must fall when pods are
- * added.
+ * Reports `value` for a total. The ready pods are multiplied by value/target, so the value must fall when pods are
+ * added, but a total does not fall.
  */
 const checkTotal: Check = ({ member, target, measure, path, written }, { maxReplicas }) => {
   const { kind, form, most } = measure;
@@ -199,7 +199,7 @@ function checkRange({ path, query }: Queried, { podStart }: LooseSpec): readonly
 export const LONGEST_SCALE_UP_SECONDS = 900;
 
 /**
- * Reports a policy of one pod per period if a scale-up would be slow. The author of such a policy probably wants to
+ * Reports a policy of one pod per period if it makes a scale-up slow. The author of such a policy probably wants to
  * wait until each pod has started.
  */
 function checkSpeed({
@@ -246,7 +246,7 @@ function quantityText(value: number): string {
   return Number.isInteger(value) ? String(value) : `${Math.round(value * 1000)}m`;
 }
 
-/** Checks that only cpu metrics have `saturation`. If one has, the document must have a pod start time. */
+/** Checks that only cpu metrics have `saturation`, and that a document with `saturation` has a pod start time. */
 export function checkSaturation(
   { metrics = [], podStart }: Loose<SpecInput>,
   isBroken: IsBroken,

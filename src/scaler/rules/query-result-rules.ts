@@ -19,7 +19,7 @@ interface LocatedQuery {
 
 type Body = Loose<NonNullable<MetricInput['object']>>;
 
-/** Checks the types and labels of the result, and how missing data is treated, by means of the syntax tree. */
+/** Checks the types and labels of the result, and the treatment of missing data, in the syntax tree. */
 export function checkQueryResult(
   placed: LocatedQuery,
   body: Body,
@@ -43,7 +43,7 @@ export function checkQueryResult(
   ];
 }
 
-/** Reports wrong types. The server would reject such a query. */
+/** Reports wrong types, because the server would reject such a query. */
 export function checkTypes(placed: LocatedQuery): readonly Finding[] {
   const { query, path, isMetricsql } = placed;
   const facts = analyzeQuery(query);
@@ -67,7 +67,7 @@ export function checkTypes(placed: LocatedQuery): readonly Finding[] {
 
 /**
  * Warns if a constant replaces missing data, because a failed scrape then looks like no load. `isTotal`: whether the
- * metric can have `onMissing` and `guard`, which the advice names.
+ * metric can have `onMissing` and `guard`; the advice then names them.
  */
 export function checkFiller(
   { query, path }: Pick<LocatedQuery, 'query' | 'path'>,
@@ -135,7 +135,10 @@ function checkSelectorLabels(
   return [...labelFindings, ...expressionFindings];
 }
 
-/** Warns if the whole query is a comparison: while it is false, there are no series, and the replica count is held. */
+/**
+ * Warns if the whole query is a comparison: while the comparison is false, there are no series, and the replica count
+ * is held.
+ */
 function checkFilter(
   { query, path }: LocatedQuery,
   { expressions }: QueryFacts,
@@ -168,7 +171,8 @@ function keepsValues(
 }
 
 /**
- * Reports an operator whose sides never have equal labels: one side has no labels, and the other is aggregated by some.
+ * Reports an operator whose sides never have equal labels: one side has no labels, and the other side is aggregated by
+ * labels.
  */
 function checkMatching(
   { path, isMetricsql, query }: LocatedQuery,

@@ -68,7 +68,7 @@ function checkQuery(
     ...options
   }: QueryOptions & {
     readonly isBroken: (path: Path) => boolean;
-    /** The type of the metric; null: unknown, because none or several are set. */
+    /** The type of the metric; null: unknown, because no type is set, or several are. */
     readonly member: QueriedMember | null;
     readonly namespace: string | undefined;
   },
@@ -85,7 +85,7 @@ function checkQuery(
     ...checkVariables(body.query, queryPath, options.hasObject),
   ];
   const hasSyntax = findings.every(({ code }) => code !== 'query-syntax' && code !== 'query-limit');
-  // If the query is rejected, there are no warnings about its result.
+  // A rejected query gets no warnings about its result.
   if (findings.every(({ code }) => code === 'query-unknown') && member !== null)
     findings.push(
       ...checkQueryResult({ query: body.query, path: queryPath, isMetricsql: options.isMetricsql }, body, {
@@ -100,7 +100,7 @@ function checkQuery(
   return findings;
 }
 
-/** Checks the query of a backlog. Missing data must be an error there: it would look like an empty backlog. */
+/** Checks the query of a backlog. Missing data must be an error: as 0, it would look like an empty backlog. */
 function checkBacklog(body: LooseBody, path: Path, options: QueryOptions): readonly Finding[] {
   const query = body.backlog?.query;
   if (query === undefined) return [];
@@ -133,7 +133,7 @@ function checkCapacity({ capacity }: LooseBody, path: Path, options: QueryOption
   return [...queries, { ...problem, at: 'key' }];
 }
 
-/** Reports a backlog or capacity without `averageValue`, which alone defines the load of one pod. */
+/** Reports a backlog or capacity without `averageValue`, because only `averageValue` defines the load of one pod. */
 function checkPerPod(body: LooseBody, path: Path): readonly Finding[] {
   const { averageValue, value } = body.target ?? {};
   if (averageValue !== undefined || value === undefined) return [];
@@ -146,8 +146,8 @@ function checkPerPod(body: LooseBody, path: Path): readonly Finding[] {
 }
 
 /**
- * Checks a guard or freshness query. `or vector(0)` is allowed there, because 0 means "false" for a guard and "very
- * old" for a timestamp.
+ * Checks a guard or freshness query. `or vector(0)` is allowed in such a query, because 0 means "false" for a guard and
+ * "very old" for a timestamp.
  */
 export function checkSideQuery(
   query: string | undefined,

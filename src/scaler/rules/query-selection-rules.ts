@@ -26,7 +26,7 @@ export function checkSelection(query: Selecting): readonly Finding[] {
 
 /**
  * Reports a query for pods that selects no namespace and no pods. A series is assigned to the pod with the same name,
- * and pods of StatefulSets in two namespaces often have equal names.
+ * and StatefulSets in two namespaces often have pods with equal names.
  */
 function checkPodSelection(
   { path, isOfPods }: Selecting,
@@ -73,13 +73,13 @@ function isName(value: string): boolean {
 const KEEPS_COUNTER =
   /^(?:(?:avg|max|min|last|sum|quantile|first|median)_over_time|clamp(?:_max|_min)?|abs|ceil|floor|round|label_join|label_replace|scalar|vector|sort(?:_desc)?|keep_last_value)$/;
 
-/** Names of counters, including those of histograms with a unit, and those of Triton, which have no suffix. */
+/** Names of counters, including histograms with a unit, and counters of Triton, which have no suffix. */
 const COUNTER =
   /[^:]_total$|[^:]_(?:seconds|milliseconds|bytes)_(?:sum|count)$|[^:]_bucket$|^nv_inference_(?:request_(?:success|failure)|count|exec_count|\w+_duration_us)$/;
 
 /**
- * Reports a counter without `rate`. Its value increases until the process restarts, so it reaches any target and never
- * scales down.
+ * Reports a counter without `rate`. A counter increases until the process restarts, so it reaches any target and never
+ * causes a scale-down.
  */
 export function checkCounters({
   path,
@@ -102,7 +102,7 @@ export function checkCounters({
   return findings;
 }
 
-/** Returns the operands whose increase makes the result increase, too. */
+/** Returns the operands that make the result increase when they increase. */
 function valueOperands(expression: Expression, expressions: readonly Expression[]): readonly number[] {
   const { operands } = expression;
   switch (expression.form) {
@@ -127,8 +127,8 @@ function valueOperands(expression: Expression, expressions: readonly Expression[
 }
 
 /**
- * Returns the operands of a binary operator whose increase makes the result increase. A difference or quotient of
- * counters has none, because it may be a queue length or an average.
+ * Returns the operands of a binary operator that make the result increase when they increase. A difference or quotient
+ * of counters has none, because it may be a queue length or an average.
  */
 function binaryOperands(
   { operator, isBool, operands }: ExpressionOf<'binary'>,

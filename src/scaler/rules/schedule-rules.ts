@@ -17,7 +17,9 @@ import type { ScheduleInput } from '../schema/schedule-schema.js';
 
 const DAY_MS = 86_400_000;
 
-/** Limits the schedules, and the exceptions and dates of each, that are checked. The schema rejects longer lists. */
+/**
+ * Limits how many schedules are checked, and how many exceptions and dates of each. The schema rejects longer lists.
+ */
 const MAX_ENTRIES = 400;
 
 export function findPastDates(document: unknown, now: Instant): readonly Finding[] {
@@ -66,8 +68,8 @@ function isOver(path: Path, text: string): Finding {
 }
 
 /**
- * Number of wrong expressions after which no further schedules are checked: detecting that an expression never fires
- * takes 5 to 40 ms.
+ * Number of wrong expressions after which no further schedules are checked, because it takes 5 to 40 ms to detect that
+ * an expression never fires.
  */
 const MAX_WRONG_CRONS = 3;
 
@@ -148,8 +150,8 @@ export function checkCron(expression: string | undefined, timeZone: string, path
 }
 
 /**
- * Warns if start and end are equal, because such a schedule is always active: with `0 0 * * 1-5` for both, also on
- * weekends. Exceptions interrupt it, so with exceptions there is no warning.
+ * Warns if start and end are equal, because such a schedule is always active: if both are `0 0 * * 1-5`, also on
+ * weekends. Exceptions interrupt the schedule, so a schedule with exceptions causes no warning.
  */
 function checkGap(
   { start, end, exceptions = [] }: LooseSchedule,

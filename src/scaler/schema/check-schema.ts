@@ -24,12 +24,12 @@ interface CheckOptions {
   readonly show?: (value: unknown, path: Path) => string;
   /** Hints about fields that belong to other kinds of documents, by path. */
   readonly hints?: ReadonlyMap<string, string>;
-  /** The same as `value`, but with the members that are null. Default: `value`. */
+  /** The same value, but including the fields that are null. Default: `value`. */
   readonly withNulls?: unknown;
 }
 
 /**
- * Checks a plain value against a schema. `readable` is the value without the wrong parts. Rules across fields must be
+ * Checks a plain value against a schema. `readable` is the value without the invalid parts. Rules across fields must be
  * checked on `readable`: Zod skips the refinements of an object with type errors.
  */
 export function checkSchema<T>(
@@ -67,8 +67,8 @@ export function checkSchema<T>(
 }
 
 /**
- * Returns whether an issue is about the bounds of safe integers, which Zod reports in addition to the bounds of the
- * field.
+ * Returns whether an issue is about the bounds of safe integers. Zod reports such an issue in addition to the bounds of
+ * the field.
  */
 function isOfIntegers(issue: z.core.$ZodIssue): boolean {
   return Math.abs(boundOf(issue) ?? 0) === Number.MAX_SAFE_INTEGER;
@@ -123,8 +123,8 @@ function emptyParent(schema: z.core.$ZodType | undefined, value: unknown, key: s
 }
 
 /**
- * If more objects than this have the field, as with `name`, there is no hint: a list of them would not show where the
- * field belongs.
+ * If more than this number of objects have the field, as with `name`, there is no hint, because a long list would not
+ * show where the field belongs.
  */
 const MOST_PARENTS = 3;
 
@@ -178,7 +178,8 @@ interface ShownValue {
 }
 
 function withTemplate(found: Finding, { value, show }: ShownValue): Finding {
-  // Only for a value that `show` does not redact: the message about a template quotes the value, which may be a secret.
+  // Applies only to a value that `show` does not redact: the message about a template quotes the value, which may be a
+  // secret.
   const template =
     typeof value === 'string' && show(value, found.path) === formatValue(value) ? findTemplate(value) : null;
   return template === null ? found : { ...found, message: `${formatPath(found.path)}: ${template.message}` };
@@ -194,8 +195,8 @@ function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show 
   switch (issue.code) {
     case 'invalid_type': {
       const expected = field instanceof z.ZodNumberFormat ? 'int' : issue.expected;
-      const unit = expected === 'int' && isOfSeconds(path) ? ' of seconds' : '';
-      // Only for a value that `show` does not redact: a hint quotes the value, which may be a secret.
+      const unit = expected === 'int' && isOfSeconds(path) ? ' number of seconds' : '';
+      // Applies only to a value that `show` does not redact: a hint quotes the value, which may be a secret.
       const hint = show(value, path) === formatValue(value) ? typeHint(value, path, { expected, field }) : '';
       const rule = `${TYPE_NAMES[expected] ?? expected}${unit}${hint}`;
       return finding('wrong-type', path, `${shown}, must be ${rule}`);
@@ -241,7 +242,7 @@ function issueFinding(issue: z.core.$ZodIssue, path: Path, { value, field, show 
 
 const NAMESPACE_HINT = '; if kubectl apply -n sets it, use promscaler validate -n';
 
-/** Returns a hint if the value is "true" or "false" in quotes, and the field allows it without them. */
+/** Returns a hint if the value is "true" or "false" in quotes, and the field allows the boolean. */
 function quotedHint(value: unknown, allowed: readonly unknown[]): string {
   const isQuoted = allowed.some((word) => typeof word === 'boolean' && String(word) === value);
   return isQuoted ? ': remove the quotes' : '';
@@ -268,7 +269,7 @@ function customCode(issue: z.core.$ZodIssueCustom): ProblemCode {
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {
-  int: 'a whole number',
+  int: 'an integer',
   number: 'a number',
   string: 'a string (in quotes if it looks like another type)',
   boolean: 'true or false',
@@ -277,7 +278,7 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   array: 'a list',
 };
 
-/** Returns the field names of the schema at `path`; empty: the schema there accepts any name. */
+/** Returns the field names of the schema at `path`; empty: any field name is allowed. */
 function knownKeys(schema: z.core.$ZodType, path: Path): readonly string[] {
   const found = schemaAt(schema, path);
   return found instanceof z.ZodObject && isPlainObject(found.shape) ? Object.keys(found.shape) : [];

@@ -51,7 +51,7 @@ const downscaleConfirmation = z.strictObject({
   }),
 });
 
-/** All fields are optional, because `{}` means unset. rules/check-rules.ts reports missing ones. */
+/** All fields are optional, because `{}` means unset. rules/check-rules.ts reports missing fields. */
 const fallback = z.strictObject({
   afterSeconds: seconds(0, 86_400).optional().meta({
     description: 'Seconds without a value of a metric after which the fallback is used. Required.',
@@ -110,7 +110,7 @@ const forecast = z.strictObject({
     .regex(/^([3-9]|[12]\d|3[0-5])d$/, 'must be a number of days from 3d to 35d')
     .optional()
     .meta({
-      description: 'Time before now from which the loads of earlier days are read, 3d to 35d.',
+      description: 'How far back the loads of earlier days are read, 3d to 35d.',
       default: BUILT_IN.forecastLookback,
     }),
   quantile: z.number().min(0.01).max(1).optional().meta({
@@ -266,7 +266,7 @@ const defaultableFields = {
     description: 'Whether decisions are only exported and explained, and the replicas are never patched.',
     default: BUILT_IN.dryRun,
   }),
-  // `type` is for editors: Zod omits it for literals of two types.
+  // `type` is for editors: Zod omits it for a union of literals of two types.
   paused: z
     .literal([true, false, 'scale-up', 'scale-down'])
     .meta({ type: ['boolean', 'string'] })
@@ -339,7 +339,7 @@ export type DocumentInput = z.infer<typeof documentSchema>;
 export type SpecInput = DocumentInput['spec'];
 export type MetricInput = z.infer<typeof metric>;
 
-/** `T` in which any member may be missing: what could be read of an invalid document. */
+/** `T` in which any member may be missing: what could be read from an invalid document. */
 export type Loose<T> = T extends readonly (infer Item)[]
   ? readonly (Loose<Item> | undefined)[]
   : T extends object

@@ -6,8 +6,8 @@ const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /**
- * Limits of lists, larger than any document needs. Each metric costs a query per period; entries of the other lists
- * cost time in each decision or for each series.
+ * Limits of lists. They are larger than any document needs. Each metric costs a query per period; entries of the other
+ * lists cost time in each decision or for each series.
  */
 export const MAX_METRICS = 100;
 export const MAX_POLICIES = 100;
@@ -60,7 +60,7 @@ function quantityOf(least: bigint, error: string): z.ZodType<string | number, st
     .refine((value) => (parseQuantity(value) ?? -1n) >= least, { error });
 }
 
-/** A quantity above 0. The smallest one is 1 milli-unit, because `parseQuantity` returns milli-units. */
+/** A quantity above 0. The smallest quantity is 1 milli-unit, because `parseQuantity` returns milli-units. */
 export const positiveQuantity = quantityOf(1n, NOT_POSITIVE);
 
 const NEGATIVE = 'must be a quantity of at least 0, such as 0, 50, "500m" or "1Gi"';

@@ -10,7 +10,7 @@ const PERCENT_FIELD = /percent|utilization/i;
 const NUMBER = /^[+-]?(\d+(\.\d+)?|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
- * Returns how to fix a string where a number is required, as the end of a message: `: remove the quotes`, `: write 300`
+ * Returns how to fix a value where a number is required, as the end of a message: `: remove the quotes`, `: write 300`
  * for `5m` in a field of seconds, `: write 60` for `60%` or 0.6 in a field of percent. Empty: there is no suggestion.
  */
 export function numberHint(value: unknown, path: Path, field: z.core.$ZodType | undefined): string {
@@ -31,9 +31,8 @@ function shareHint(value: number, path: Path, field: z.core.$ZodType): string {
 }
 
 /**
- * Returns what an object must look like where another value was given, as the end of a message: `: write podStart: {
- * seconds: 60 }` for `60s`, or the required fields: ` with query, drainSeconds`. If no field is required, names the
- * first ones.
+ * Returns how to fix a value where an object is required, as the end of a message: `: write podStart: { seconds: 60 }`
+ * for `60s`, or the required fields: ` with query, drainSeconds`. If no field is required, the first fields are named.
  */
 export function objectHint(value: unknown, path: Path, field: z.core.$ZodType | undefined): string {
   if (!(field instanceof z.ZodObject)) return '';
@@ -90,8 +89,7 @@ export function unwrap(schema: z.core.$ZodType | undefined): z.core.$ZodType | u
 }
 
 /**
- * Returns `step`, the way to fix the value, if the field accepts the number; otherwise the bound that the number
- * violates.
+ * Returns `step`, which fixes the value, if the field accepts the number; otherwise the bound that the number violates.
  */
 function fittingHint(meant: number, field: z.core.$ZodType, step: string, fact?: string): string {
   const result = z.safeParse(field, meant);
@@ -121,7 +119,8 @@ const SECONDS_OF: Readonly<Record<string, number>> = { w: 604_800, d: 86_400, h:
 const UNITS = /^(?:weeks?|w|days?|d|hours?|hrs?|h|minutes?|mins?|m|seconds?|secs?|s)$/i;
 
 /**
- * Returns the seconds of a duration as in Go, Prometheus or prose: `5m`, `1h30m`, `90 s`, `2 days`; null: it is none.
+ * Returns the seconds of a duration as in Go, Prometheus or prose: `5m`, `1h30m`, `90 s`, `2 days`; null: the text is
+ * not a duration.
  */
 function secondsIn(text: string): number | null {
   const parts = [...text.matchAll(/\s{0,9}(\d{1,15}(?:\.\d{1,9})?)\s{0,9}([a-z]{1,9})/gi)];

@@ -56,7 +56,7 @@ interface Source {
 }
 
 /**
- * Parses YAML 1.2 and returns its documents except empty ones. Reports with a position: syntax errors, duplicate keys,
+ * Parses YAML 1.2 and returns all documents that are not empty. Reports with a position: syntax errors, duplicate keys,
  * keys that are not strings, aliases, unknown tags, more than 1 MiB, and documents with more than 64 levels or 20,000
  * tokens. (Even a small file of aliases can expand to gigabytes.) `file` is the file name in problems.
  */
@@ -149,7 +149,7 @@ const YAML_CODES: Readonly<Record<string, ProblemCode>> = {
   BAD_ALIAS: 'yaml-alias',
 };
 
-/** Returns only the first problem of each code, because later ones usually follow from it. */
+/** Returns only the first problem of each code, because later problems with the same code usually follow from it. */
 function syntaxProblems(document: Document, source: Source): readonly Problem[] {
   const problems: Problem[] = [];
   const all: readonly YAMLError[] = [...document.errors, ...document.warnings];
@@ -191,8 +191,8 @@ function indentedKey(
 }
 
 /**
- * If a line with a problem contains a template, returns only one problem, about the template. All others would be
- * misleading, because YAML reads the braces of a template as an object.
+ * If a line with a problem contains a template, returns only one problem, about the template. All other problems would
+ * be misleading, because YAML reads the braces of a template as an object.
  */
 function asTemplate(problems: readonly Problem[], source: Source): readonly Problem[] {
   for (const { place, sourceLine } of problems) {
@@ -205,7 +205,7 @@ function asTemplate(problems: readonly Problem[], source: Source): readonly Prob
   return problems;
 }
 
-/** Hints for common mistakes with queries, by the message of the parser. An example precedes each one. */
+/** Hints for common mistakes with queries, by the message of the parser. Each hint is preceded by an example. */
 const YAML_HINTS: readonly (readonly [RegExp, string])[] = [
   // { query: rate(x[5m]) }
   [/flow-(?:seq|map)-(?:start|end)/, '; put a query inside { } in quotes'],
@@ -255,7 +255,7 @@ const BOOLEAN_WORD = /^(?:y|yes|n|no|on|off)$/i;
 
 /** Warns about words with another meaning in YAML 1.1, which kubectl and Helm read: `010` is 8, and `on` is true. */
 function versionProblems(document: Document, source: Source): readonly Problem[] {
-  // For speed: most documents contain no such word, so they need not be visited.
+  // For speed: most documents contain no such word and need no visit.
   if (!/(?<![\w.])(?:0[0-7]|(?:y|yes|n|no|on|off)(?!\w))/i.test(source.text)) return [];
   const problems: Problem[] = [];
   visit(document, {
@@ -312,7 +312,7 @@ function asWritten(document: Document, { path, message }: Finding): string {
   });
 }
 
-/** Returns where a finding is in the file: at its path, otherwise at the last key of the path that exists. */
+/** Returns the position of a finding in the file: its path, or the last key of the path that exists. */
 function findOffset(document: Document, source: Source, { path, at, offset }: Finding): number {
   let node: unknown = document.contents;
   let last = startOf(node) ?? 0;
@@ -345,7 +345,7 @@ function stepInto(
 }
 
 /**
- * Returns where a node starts in the file. Null: the node is missing, or its value is empty and so has no characters.
+ * Returns where a node starts in the file. Null: the node is missing, or has no characters because its value is empty.
  */
 function startOf(node: unknown): number | null {
   if (!isNode(node) || node.range === null || node.range === undefined) return null;
@@ -354,8 +354,8 @@ function startOf(node: unknown): number | null {
 }
 
 /**
- * Yields the parsed documents of YAML when they are requested. Malicious YAML can have an error per character, so two
- * things save time: only the first syntax error of a document is kept, and errors have no stack.
+ * Yields the parsed documents of YAML when they are requested. Malicious YAML can have an error per character. To save
+ * time, only the first syntax error of a document is kept, and errors have no stack.
  */
 export function* composeDocuments(text: string, lines: LineCounter): Generator<Document> {
   const parser = new Parser(lines.addNewLine);

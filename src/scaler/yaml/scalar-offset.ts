@@ -1,8 +1,8 @@
 import type { Scalar } from 'yaml';
 
 /**
- * Converts an offset in the value of a YAML scalar to an offset in the file. Value and file are compared side by side,
- * without whitespace: apart from whitespace, the file differs only in escapes (a backslash and what follows, or a
+ * Converts an offset in the value of a YAML scalar to an offset in the file. Compares value and file without
+ * whitespace: apart from whitespace, the file differs only in escapes (a backslash and the characters after it, or a
  * doubled quote).
  */
 export function offsetInText(text: string, scalar: Scalar, offset: number): number {
@@ -51,7 +51,7 @@ function skipBlanks(walk: Walk): number {
 
 const ESCAPE_LENGTHS: Readonly<Record<string, number>> = { x: 4, u: 6, U: 10 };
 
-/** Returns how many characters of the file stand for one character of the value. */
+/** Returns how many characters of the file represent one character of the value. */
 function sourceLength({ text, style }: Walk, from: number, character: string): number {
   if (style === 'QUOTE_SINGLE') return character === "'" ? 2 : 1;
   if (style !== 'QUOTE_DOUBLE' || text.charAt(from) !== '\\') return 1;

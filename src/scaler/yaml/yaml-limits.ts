@@ -24,9 +24,9 @@ const BLOCK_SCALAR_HEADER = /^[|>][-+0-9]*$/;
 const BLANK = /^\s*$/;
 
 /**
- * Returns the first limit that a document exceeds; null: none. Only splits the YAML into tokens: parsing a document of
- * several thousand levels would overflow the stack. The depth is the number of indentation levels plus the number of
- * open brackets. A list that is not indented below its key is one level deeper.
+ * Returns the first limit that a document exceeds; null: none. Only splits the YAML into tokens, because parsing a
+ * document of several thousand levels would overflow the stack. The depth is the number of indentation levels plus the
+ * number of open brackets. A list that is not indented below its key is one level deeper.
  */
 export function findYamlLimit(text: string, mostTokens: number = MAX_TOKENS): YamlLimit | null {
   if (isWithinLimits(text, mostTokens)) return null;
@@ -73,9 +73,9 @@ const BLOCK_INDICATOR = /[-?](?![A-Za-z0-9])/g;
 const INDENTATION = /^[^\S\n]*/gm;
 
 /**
- * Returns whether a string is so short and flat that it cannot exceed a limit. This is for speed: most documents are
- * that short, and splitting a document into tokens takes a sixth of its reading time. Each token has a character,
- * except an empty scalar. Each level needs a bracket, `-`, `?`, or its own indentation.
+ * Returns whether a string is so short and flat that it cannot exceed a limit. Used for speed: most documents are that
+ * short, and splitting a document into tokens takes a sixth of its reading time. Each token except an empty scalar has
+ * a character. Each level needs a bracket, `-`, `?`, or its own indentation.
  */
 function isWithinLimits(text: string, mostTokens: number): boolean {
   if (2 * text.length >= mostTokens) return false;

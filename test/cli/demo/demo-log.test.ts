@@ -166,8 +166,8 @@ describe('the log of documents', () => {
 
     expect(lines()).toEqual([
       'shop/web: document changed',
-      'web.yaml: document rejected, the last valid version remains in effect: line 4: spec.maxReplicas is "five", must be a whole number',
-      'web.yaml: document rejected, the last valid version remains in effect: line 4: spec.maxReplicas is "six", must be a whole number',
+      'web.yaml: document rejected, the last valid version remains in effect: line 4: spec.maxReplicas is "five", must be an integer',
+      'web.yaml: document rejected, the last valid version remains in effect: line 4: spec.maxReplicas is "six", must be an integer',
       'web.yaml: document is valid again',
       'shop/api: document added',
       'shop/web: document deleted: the replicas stay as they are',

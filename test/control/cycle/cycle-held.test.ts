@@ -137,7 +137,7 @@ describe('a scaler that must not act', () => {
         'promscaler.dev/paused-reason',
         'the annotation promscaler.dev/paused is missing',
       ],
-      [{ team: 'a' }, 'promscaler.dev/team', 'promscaler does not know this annotation'],
+      [{ team: 'a' }, 'promscaler.dev/team', 'unknown annotation'],
     ] as const)('of the workload is named: %j', async (annotations, key, advice) => {
       const fixture = new Fixture();
       fixture.annotate(annotations);

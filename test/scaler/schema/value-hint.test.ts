@@ -59,7 +59,7 @@ describe('a string where a number is needed', () => {
   it.each(FIELDS.filter(({ name }) => /seconds$/i.test(name)))(
     '$of: $name as a duration: the hint has the seconds',
     ({ schema, path }) => {
-      expect(messageAt(schema, path, '60s')).toMatch(/must be a whole number of seconds: write 60$/);
+      expect(messageAt(schema, path, '60s')).toMatch(/must be an integer number of seconds: write 60$/);
     },
   );
 
@@ -91,16 +91,16 @@ describe('a string where a number is needed', () => {
   });
 
   it.each([
-    [['spec', 'minReplicas'], '5m', 'must be a whole number'],
-    [['spec', 'minReplicas'], ' 3 ', 'must be a whole number: remove the quotes'],
-    [['spec', 'minReplicas'], '2.5', 'must be a whole number'],
-    [['spec', 'maxReplicas'], '0', 'must be a whole number that is at least 1: remove the quotes'],
+    [['spec', 'minReplicas'], '5m', 'must be an integer'],
+    [['spec', 'minReplicas'], ' 3 ', 'must be an integer: remove the quotes'],
+    [['spec', 'minReplicas'], '2.5', 'must be an integer'],
+    [['spec', 'maxReplicas'], '0', 'must be an integer that is at least 1: remove the quotes'],
     [['spec', 'scaleUpLimitFactor'], '1.5', 'must be a number: remove the quotes'],
-    [['spec', 'maxScaleDownPercentPerWindow'], '25%', 'must be a whole number: write 25'],
+    [['spec', 'maxScaleDownPercentPerWindow'], '25%', 'must be an integer: write 25'],
     [
       ['spec', 'metrics', 0, 'resource', 'target', 'averageUtilization'],
       '60 %',
-      'must be a whole number: write 60',
+      'must be an integer: write 60',
     ],
   ])('%j as %j: %s', (path, text, rule) => {
     const message = messageAt(documentSchema, path, text);
