@@ -12,8 +12,8 @@ import type { WorkerAnswer, WorkerRequest } from './reading-worker.js';
 const DEADLINE_MS = 60_000;
 
 /**
- * Heap limit of the worker: reading 1 MiB takes up to 300 MiB. The container has more memory, so the process survives
- * a worker that exceeds the limit.
+ * Heap limit of the worker: reading 1 MiB takes up to 300 MiB. The memory limit of the container is higher, so the
+ * process survives a worker that exceeds its heap limit.
  */
 const MEMORY_MIB = 384;
 
@@ -25,9 +25,9 @@ interface BackgroundReaderOptions {
 }
 
 /**
- * Creates a reader that reads small sources in this thread and large ones in a worker. So no document delays rounds,
- * probes or the renewal of the Lease. The worker starts with the first large source (50 ms) and stops with `close`. If
- * it exceeds its time or memory, it is terminated, and the source it was reading gets a problem.
+ * Creates a reader that reads small sources in this thread and large sources in a worker. Therefore no document delays
+ * rounds, probes or the renewal of the Lease. The worker starts with the first large source (50 ms) and stops with
+ * `close`. If it exceeds its time or memory, it is terminated, and the source that it was reading gets a problem.
  */
 export function createBackgroundReader(options: BackgroundReaderOptions): DocumentReader {
   const here = readerOfThisThread(options.clock);

@@ -46,7 +46,7 @@ export function resolveResourceQueries(
   flavor: Flavor,
 ): Pick<SourceConfig, 'resourceQueries' | 'onceQueries'> {
   const { cpu = RESOURCE_QUERIES.cpu, memory = RESOURCE_QUERIES.memory } = written;
-  // A query in the config that equals the default, apart from spaces, is treated like an unset one.
+  // A query in the config that equals the default, apart from spaces, is treated like an unset query.
   const isDefault = (query: string, other: string): boolean => withoutSpaces(query) === withoutSpaces(other);
   const isDefaultCpu = isDefault(cpu, RESOURCE_QUERIES.cpu);
   const isVictoriaMetrics = flavor === 'victoriametrics';

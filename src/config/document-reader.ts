@@ -35,10 +35,10 @@ export interface DocumentReader {
 
 /**
  * Creates a reader that reads in the calling thread. It yields to other work between documents, but not while it reads
- * one. So it is for sources up to `MAX_SMALL_LENGTH`, and for commands that have no other work.
+ * one. It is therefore only for sources up to `MAX_SMALL_LENGTH`, and for commands that have no other work.
  */
 export function readerOfThisThread(clock: Clock): DocumentReader {
-  // Shared by all sources, because thousands of small sources would block as long as a large one.
+  // All sources share it, because thousands of small sources would block as long as a large one.
   const yieldIfDue = periodicYield(clock);
   return {
     read: async (source, options) => {

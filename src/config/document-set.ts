@@ -38,10 +38,10 @@ export interface NextSet {
 }
 
 /**
- * Returns the scalers in effect after a reload. An invalid document is replaced by its last valid version. So are the
- * documents of a file that cannot be read, and all documents of a path that cannot be read or exceeds the limits. A
- * scaler is removed only if its document is missing from a readable path. With `mayBeAbsent`, an empty or absent path
- * without documents in effect is no problem. Source: reliability.md C3-C6, decisions 10 and 14.
+ * Returns the scalers in effect after a reload. The last valid version replaces an invalid document, each document of a
+ * file that cannot be read, and each document of a path that cannot be read. If the limits are exceeded, nothing
+ * changes. A scaler is removed only if its document is missing from a readable path. With `mayBeAbsent`, an empty or
+ * absent path without documents in effect causes no problem. Source: reliability.md C3-C6, decisions 10 and 14.
  */
 export function nextSet(
   paths: readonly ReadPath[],
@@ -80,8 +80,8 @@ export function nextSet(
 }
 
 /**
- * Returns whether a path has no documents and no unreadable file, and no document of it is in effect. With Scaler
- * objects in the cluster, such a path is no problem.
+ * Returns whether a path has no documents and no unreadable file, and none of its documents is in effect. If there are
+ * Scaler objects in the cluster, such a path causes no problem.
  */
 function isIgnorable(read: ReadPath, set: DocumentSet): boolean {
   const { path, error, isAbsent } = read.contents;
@@ -112,7 +112,7 @@ function keptFiles(
   last: DocumentSet,
 ): { readonly files: ReadonlySet<string>; readonly paths: ReadonlySet<string> } {
   const unreadable = paths.flatMap(({ contents }) => contents.files.filter(({ text }) => text === null));
-  // The files of a directory that cannot be read are unreadable, too.
+  // If a directory cannot be read, none of its files can be read.
   const within = Array.from(last.values(), ({ file }) => file).filter((file) =>
     unreadable.some(({ name }) => file.startsWith(`${name}/`)),
   );

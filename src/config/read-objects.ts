@@ -33,9 +33,9 @@ export function objectFile({ namespace, name }: ScalerName): string {
 }
 
 /**
- * Checks objects by the same rules as files. Of their metadata, only the namespace, the name and the annotations for
- * promscaler are used. An object is not read again if its `spec` and annotations are those in `before`. Yields to other
- * work every 20 ms.
+ * Checks objects by the same rules as files. Only the namespace, the name and the annotations for promscaler are used
+ * from the metadata. An object is not read again if `before` has the same `spec` and annotations. Yields to other work
+ * every 20 ms.
  */
 export async function readObjects(
   objects: Iterable<DocumentObject>,
@@ -66,7 +66,7 @@ async function readObject(
 ): Promise<ReadObject> {
   const file = objectFile(object);
   const { namespace, name, specText, annotationsText } = object;
-  // Only these members are sent, because the stored object has others that a worker cannot receive.
+  // Sends only these fields, because the stored object has others that a worker cannot receive.
   const sent = { namespace, name, specText, ...(annotationsText === undefined ? {} : { annotationsText }) };
   const [first] = await reader.read({ file, content: { object: sent } }, read);
   const document = first ?? failedDocument(key, file, 'no document was read');
@@ -76,12 +76,11 @@ async function readObject(
 
 export interface ObjectVerdict {
   /**
-   * The `spec` that was checked, as JSON. If the object now has a different `spec`, the new one has not been checked
-   * yet.
+   * The `spec` that was checked, as JSON. If the object has a different `spec` now, that `spec` was not checked yet.
    */
   readonly specText: string;
   readonly problems: readonly Problem[];
-  /** The scaler in effect, made from this version or the last valid one; null: none. */
+  /** The scaler in effect, made from this version or the last valid version; null: none. */
   readonly scaler: Scaler | null;
 }
 
@@ -100,8 +99,8 @@ export interface AddedObjects {
 /**
  * Adds the objects of the cluster to the documents of the files. A file takes precedence over an object with the same
  * name, even while the file is invalid. If an object is invalid, its last valid version stays in effect; if it is
- * deleted, it is removed. If the limits are exceeded, objects that are already in effect take precedence over new ones:
- * a user who creates many objects cannot stop the scalers of others.
+ * deleted, its scaler is removed. If the limits are exceeded, objects that are already in effect take precedence over
+ * new objects: a user who creates many objects cannot stop the scalers of others.
  */
 export function addObjects(
   files: NextSet,
@@ -141,7 +140,7 @@ function nextActive(
 
 /**
  * Returns the unreadable file that takes precedence over the object, because its last readable version has a document
- * with the same name. Null: there is none. A path that is empty or absent blocks no object.
+ * with the same name; null: there is none. An empty or absent path does not take precedence over an object.
  */
 function brokenFileOf({ set, keptFiles }: NextSet, key: string): string | null {
   const active = set.get(key);

@@ -15,7 +15,7 @@ interface ReadFile {
   /** Null: the file could not be read because of `error`. */
   readonly text: string | null;
   readonly error: string | null;
-  /** Whether the file is mounted by `subPath`, in which case the kubelet never updates it. */
+  /** Whether the file is mounted by `subPath`. The kubelet never updates such a file. */
   readonly isOwnMount: boolean;
 }
 
@@ -36,11 +36,10 @@ const PATH_DEADLINE_MS = 60_000;
 
 /**
  * Reads a file, or the `*.yaml` and `*.yml` files in a directory and its subdirectories. Names that begin with a dot
- * are skipped.
- * A mounted ConfigMap is read through its resolved `..data`, so that all files are of one version; if that link changes
- * meanwhile, all files are read again. An entry that cannot be read gets its own error (it is not a regular file,
- * a broken link or too long).
- * `clock` measures the time limits; null: there are none. Never throws. Source: reliability.md C1, C2.
+ * are skipped. A mounted ConfigMap is read through its resolved `..data`, so that all files are of one version. If that
+ * link changes during the read, all files are read again. An entry that cannot be read gets its own error (it is not a
+ * regular file, is a broken link or is too long). `clock` measures the time limits; null: there are none. Never throws.
+ * Source: reliability.md C1, C2.
  */
 export async function readPathContents(path: string, clock: Clock | null): Promise<PathContents> {
   let error = '';
@@ -90,8 +89,8 @@ export async function directoryToWatch(path: string): Promise<string> {
 async function readPath(path: string, clock: Clock | null): Promise<readonly ReadFile[]> {
   const { files, directories } = await listPath(path, 'reading');
   const contents = await mapAtOnce(files, ENTRIES_AT_ONCE, (file) => readOne(file, clock));
-  // The kubelet replaces `..data` and then deletes the old files one by one. A directory that is read meanwhile seems
-  // to have fewer documents or none, so it is read again.
+  // The kubelet replaces `..data` and then deletes the old files one by one. A directory that was read during that time
+  // seems to have fewer documents or none, so it is read again.
   for (const { directory, real } of directories)
     if ((await resolveData(directory)) !== real)
       throw new SwappedError(`${directory} changed while it was read`);
@@ -128,17 +127,14 @@ async function readOne(
   }
 }
 
-/**
- * Returns whether a file is mounted separately (`subPath`), which means that it is on another device than its
- * directory.
- */
+/** Returns whether a file is mounted separately (`subPath`): it is then on another device than its directory. */
 export function isMountPoint(file: { readonly dev: number }, directory: { readonly dev: number }): boolean {
   return file.dev !== directory.dev;
 }
 
 /**
- * Returns why a path could not be read. Names the path in the error if it is a different one, such as a broken link in
- * the directory.
+ * Returns why a path could not be read. If the error is about another path, such as a broken link in the directory, the
+ * text names it.
  */
 function whyPathFailed(error: unknown, path: string): string {
   const place = placeOf(error) ?? path;
@@ -154,9 +150,14 @@ function placeOf(error: unknown): string | null {
  * Detects possible changes of files by their metadata: reading 10,000 files every 10 s would take a fifth of a core.
  */
 export interface ChangeDetector {
-  /** Remembers the metadata. Must be called before the files are read, so that a change meanwhile is not missed. */
+  /**
+   * Remembers the metadata. Must be called before the files are read, so that a change during the read is not missed.
+   */
   readonly note: () => Promise<void>;
-  /** Returns true if files may have changed since the last `note`: their metadata differs, or is too recent to show it. */
+  /**
+   * Returns true if files may have changed since the last `note`: their metadata differs, or is too recent to prove
+   * that they have not changed.
+   */
   readonly mayHaveChanged: () => Promise<boolean>;
 }
 
@@ -167,8 +168,8 @@ export interface ChangeDetector {
 const CONTENTS_INTERVAL_MS = 600_000;
 
 /**
- * Minimum age of a timestamp for a file that counts as unchanged. A younger file may change again without a new
- * timestamp, because file systems have a resolution of up to 2 s (FAT).
+ * Minimum age of a timestamp that proves that a file is unchanged. A file with a younger timestamp may change again
+ * without a new timestamp, because file systems have a resolution of up to 2 s (FAT).
  */
 const RESOLUTION_MS = 3000;
 
@@ -185,14 +186,16 @@ export function createChangeDetector(
   paths: readonly string[],
   { clock, deadlines }: { readonly clock: Clock; readonly deadlines: Clock | null },
 ): ChangeDetector {
-  /** The metadata at the last `note`; null: it could not be read, or was too recent to prove that nothing changes. */
+  /**
+   * The metadata at the last `note`; null: it could not be read, or was too recent to prove that a file is unchanged.
+   */
   let noted: Noted | null = null;
 
   const sign = async (): Promise<Awaited<ReturnType<typeof signPaths>>> => {
     try {
       return await withinDeadline(deadlines, signPaths(paths));
     } catch {
-      // Null counts as a change: the files are then read, which reports the same error.
+      // Null means a change: the files are then read, which reports the same error.
       return null;
     }
   };
@@ -213,8 +216,8 @@ export function createChangeDetector(
 }
 
 /**
- * Returns a hash of the metadata. A mounted ConfigMap contributes only the directory of its current version. Throws if
- * something cannot be listed.
+ * Returns a hash of the metadata. The hash of a mounted ConfigMap includes only the directory of its current version.
+ * Throws if something cannot be listed.
  */
 async function signPaths(
   paths: readonly string[],

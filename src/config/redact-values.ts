@@ -44,7 +44,7 @@ export function redactFinding(found: Finding, texts: readonly string[]): Finding
   let clean = isHeader
     ? `${formatPath(path)} must be a string of one line (its value is not shown)`
     : message;
-  // Replaces longer paths first: they contain the shorter ones, and would not be found after those were replaced.
+  // Replaces longer paths first: they contain the shorter paths, and would not be found after those were replaced.
   for (let length = path.length; length > 0; length -= 1) {
     const part = path.slice(0, length);
     clean = clean.replaceAll(formatPath(part), formatPath(redactPath(part)));
@@ -58,7 +58,9 @@ export function redactFinding(found: Finding, texts: readonly string[]): Finding
   return { ...found, message: clean };
 }
 
-/** Returns the strings of a config that may be secrets, longest first, because a string may contain a shorter one. */
+/**
+ * Returns the strings of a config that may be secrets, longest first, because a string may contain a shorter string.
+ */
 export function possibleSecrets(value: unknown): readonly string[] {
   const found = new Set<string>();
   const collect = (item: unknown): void => {

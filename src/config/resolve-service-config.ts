@@ -67,7 +67,7 @@ export interface ServiceConfig {
     readonly host: string | null;
     /** The port; 0: any free one. */
     readonly port: number;
-    /** Host names that are accepted in addition to those in the cluster. */
+    /** Host names that are accepted in addition to the names in the cluster. */
     readonly allowedHosts: readonly string[];
     readonly dashboard: boolean;
     /** Null: the dashboard groups by no label. */
@@ -83,7 +83,7 @@ export interface ServiceConfig {
   /** Null: true in a cluster, and false elsewhere. */
   readonly state: { readonly enabled: boolean | null };
   readonly leaderElection: LeaderElectionConfig;
-  /** Whether the replicas share the scalers. Otherwise one leader decides all of them. */
+  /** Whether the replicas share the scalers. Otherwise one leader decides all scalers. */
   readonly sharding: { readonly enabled: boolean };
   /** The receivers of notifications by name. */
   readonly notifications: Readonly<Record<string, ReceiverConfig>>;
@@ -206,8 +206,8 @@ function resolveSource(name: string, input: Source, resolvePath: ResolvePath): S
 }
 
 /**
- * Returns the window of resource metrics. If it is unset, four configured scrape intervals (or the default) apply until
- * the scrape interval has been measured.
+ * Returns the window of resource metrics. If no window is set, it is four configured (or default) scrape intervals
+ * until the scrape interval has been measured.
  */
 function resolveWindow({
   resourceWindowSeconds,

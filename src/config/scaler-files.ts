@@ -48,7 +48,7 @@ export interface LoadedScalers {
 /** What is in effect in place of a rejected document. `unknown`: the document has no readable name. */
 export type RejectionEffect = 'last-valid' | 'none' | 'file' | 'unknown';
 
-/** Returns a function that returns, for a problem of a rejected document, what is in effect instead. */
+/** Returns a function from a problem of a rejected document to what is in effect instead. */
 export function rejectionEffects({ scalers, verdicts }: LoadedScalers): (error: Problem) => RejectionEffect {
   const present = new Set(scalers.map(scalerKey));
   return (error) => {
@@ -138,7 +138,7 @@ export function createScalerFiles(options: ScalerFilesOptions): ScalerFiles {
     try {
       return await loadAll();
     } catch (cause) {
-      // No document caused the failure, so all scalers stay in effect.
+      // No document has caused the failure, so all scalers stay in effect.
       const problems = [unplacedProblem({ code: 'internal-error', message: internalErrorMessage(cause) })];
       reportedProblems = null;
       const isComplete = objects?.isComplete() ?? true;
@@ -193,8 +193,8 @@ const MOST_CHANGES = 50;
 const LONGEST_TEXT = 20_000;
 
 /**
- * Returns the text of a document in its file: the lines between the `---` separators around it. Null: it is unknown, or
- * has more than `LONGEST_TEXT` characters.
+ * Returns the text of a document in its file: the lines between the `---` separators around it. Null: the text is
+ * unknown, or has more than `LONGEST_TEXT` characters.
  */
 function textOf(parsed: ParsedFile | undefined, key: string): string | null {
   const line = parsed?.documents.find((document) => document.key === key)?.place?.line;
@@ -218,7 +218,7 @@ interface ParsedFile {
   readonly documents: readonly ReadDocument[];
 }
 
-/** Reads all paths. A file that is in two of them is returned only with the first one. */
+/** Reads all paths. A file that is in two paths is returned only with the first one. */
 async function readAll(paths: readonly string[], clock: Clock | null): Promise<readonly PathContents[]> {
   const seen = new Set<string>();
   const allContents = await Promise.all(Array.from(new Set(paths), (path) => readPathContents(path, clock)));

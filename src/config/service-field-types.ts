@@ -41,7 +41,7 @@ export const address = z
   .string()
   .refine((text) => isIP(text) !== 0, { error: 'must be an IP address, such as 127.0.0.1 or ::' });
 
-/** The host in a Host header, without the port. `*` may stand for the first label. */
+/** The host in a Host header, without the port. `*` may replace the first label. */
 export const hostName = z
   .string()
   .max(253)

@@ -18,7 +18,7 @@ const RESOURCE_VARIABLES: readonly string[] = ['namespaces', 'window'];
 
 const AUTHENTICATION_FIELDS = ['bearerTokenFile', 'basicAuth', 'oauth2', 'sigv4', 'azure', 'google'] as const;
 
-/** Checks the rules that involve several fields, as far as the values of these fields could be read. */
+/** Checks the rules that involve several fields, as far as these fields could be read. */
 export function checkServiceRules(config: Loose<ServiceInput>, isBroken: IsBroken): readonly Finding[] {
   const sources = Object.entries(config.prometheus ?? {});
   const findings = sources.flatMap(([name, source]) =>
@@ -101,7 +101,7 @@ function checkQueries(source: Loose<SourceInput>, path: Path): readonly Finding[
     const isMetricsql = source.flavor === 'victoriametrics';
     const placed = { query, path: place, isMetricsql };
     const refused = [...checkPromql(query, place, { isMetricsql }), ...findings, ...checkTypes(placed)];
-    // If a query is rejected, there are no warnings about it.
+    // A rejected query gets no warnings.
     if (refused.some(({ code }) => code !== 'query-unknown')) return refused;
     return [
       ...refused,
@@ -261,7 +261,7 @@ function checkReceiver(receiver: Loose<ReceiverInput>, path: Path, isBroken: IsB
   const findings: Finding[] = [];
   const report = (message: string): void =>
     void findings.push({ ...finding('wrong-settings', path, `${formatPath(path)} ${message}`), at: 'key' });
-  // An invalid `url` or `urlFile` is already reported. Here it would look like an unset one.
+  // An invalid `url` or `urlFile` is already reported. This rule must not treat it as unset.
   const isKnown = !isBroken([...path, 'url']) && !isBroken([...path, 'urlFile']);
   if (isKnown && (url === undefined) === (urlFile === undefined)) report('must have either url or urlFile');
   if (format === 'slack' && url !== undefined)

@@ -6,7 +6,7 @@ import { directoryToWatch } from './read-path-contents.js';
 /** Interval at which files are compared even without an event of the file system. Source: reliability.md C1. */
 const POLL_MS = 10_000;
 
-/** Delay from an event to the comparison of files: an editor or the kubelet makes several changes in a row. */
+/** Delay from an event to the comparison of files, because an editor or the kubelet makes several changes in a row. */
 const SETTLE_MS = 200;
 
 interface WatchOptions {
@@ -33,7 +33,7 @@ export async function watchFiles(options: WatchOptions): Promise<void> {
 async function watchUntilAborted(options: WatchOptions): Promise<void> {
   const { paths, clock, signal, hasChanged, onChange, onFault } = options;
   const alarm = createAlarm(clock);
-  /** `isDone`: an event has settled since the last comparison, so that the next one does not wait. */
+  /** `isDone`: an event has settled since the last comparison, so the next comparison does not wait. */
   const settling: { isDone: boolean; cancel: (() => void) | null } = { isDone: false, cancel: null };
   const onEvent = (): void => {
     settling.cancel ??= clock.after(SETTLE_MS, () => {
@@ -64,7 +64,8 @@ async function watchUntilAborted(options: WatchOptions): Promise<void> {
 }
 
 /**
- * Watches a directory. Returns null if it cannot be watched: its files are then only compared every 10 s (`POLL_MS`).
+ * Watches a directory. Returns null if the directory cannot be watched: its files are then only compared every 10 s
+ * (`POLL_MS`).
  */
 function watchDirectory(directory: string, onEvent: () => void): FSWatcher | null {
   try {

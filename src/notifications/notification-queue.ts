@@ -14,7 +14,7 @@ interface NotificationQueue {
   readonly take: (nowMs: number, limit: number) => readonly Notification[];
   /**
    * Forgets that `notifications` were sent, because their request failed. Failures that are sent again every 5 minutes
-   * stay remembered.
+   * are not forgotten.
    */
   readonly markLost: (notifications: readonly Notification[]) => void;
   /** Returns how many failures will be sent again every 5 minutes. */
@@ -41,8 +41,8 @@ interface Waiting {
 }
 
 /**
- * Creates a queue. `isLasting` returns whether a failure still continues, as far as this process knows. Null: failures
- * are sent only once.
+ * Creates a queue. `isLasting` returns whether a failure continues, as far as this process knows. Null: failures are
+ * sent only once.
  */
 export function createNotificationQueue(
   isLasting: ((failure: Failure) => boolean) | null = null,
@@ -71,8 +71,8 @@ export function createNotificationQueue(
     for (const [key, { lasting, atMs }] of [...lastSent]) {
       if (taken.length === limit || atMs + REFRESH_MS > nowMs) break;
       if (lasting === null || isLasting === null) continue;
-      // If the failure does not continue, the event of its end was lost, or another replica now decides the scaler. The
-      // failure is not sent again, so that its alert expires.
+      // The failure has ended, but this queue has no event of its end: the event was lost, or another replica now
+      // decides the scaler. Not resent, so that the alert expires.
       if (isLasting(lasting)) taken.push(lasting);
       else lastSent.delete(key);
     }
@@ -105,7 +105,8 @@ export function createNotificationQueue(
       const due = [...waiting].filter(([, { dueMs }]) => dueMs <= nowMs).slice(0, limit);
       const first = due.map(([key, { notification }]) => {
         waiting.delete(key);
-        // Remembered before the request ends, so that a recovery in the meantime is queued and not dropped.
+        // The failure is remembered before the request ends, so that a recovery during the request is queued and not
+        // dropped.
         if (notification.event === 'failure') remember(notification, nowMs);
         return notification;
       });
@@ -133,7 +134,10 @@ interface LastSent {
   readonly lasting: Failure | null;
 }
 
-/** Returns the key of a notification. Only failures replace each other; the key of any other is its unique ID. */
+/**
+ * Returns the key of a notification. A failure has the key of its scaler and subject, because it replaces an earlier
+ * failure. Any other key is a unique ID.
+ */
 function keyOf(notification: Notification): string {
   if (notification.event !== 'failure') return notification.id;
   return `${notification.namespace}/${notification.name} ${notification.subject}`;

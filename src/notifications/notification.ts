@@ -39,8 +39,8 @@ export type Notification = Rescale | Failure | Recommended;
 const MAX_TEXT_LENGTH = 1024;
 
 /**
- * Returns the notification for an event of the service; null: there is none, for example for a reload or a held change.
- * There is also none for a failed change, because the condition AbleToScale reports it, and reports its end, too.
+ * Returns the notification for an event of the service. Null: there is none, for example for a reload or a held change.
+ * A failed change has none either, because the condition AbleToScale reports its start and its end.
  */
 export function notificationOf({ id, event }: NumberedEvent): Notification | null {
   if (event.type === 'reload') return null;

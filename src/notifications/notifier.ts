@@ -10,14 +10,14 @@ import { addSeconds, type Instant } from '../units/time.js';
 import { createNotificationQueue } from './notification-queue.js';
 
 interface Notifier {
-  /** Sends notifications until `signal` is aborted, and then for at most 2 s more. Never rejects. */
+  /** Sends notifications until `signal` is aborted, and then for at most 2 s. Never rejects. */
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Creates a notifier for the events in `feed`. Only a replica that decides a scaler has its events, so only the leader,
- * or with sharding the owner of the scaler, notifies. Decisions never wait for requests: the feed only adds events to a
- * queue in memory.
+ * Creates a notifier for the events in `feed`. Only the replica that decides a scaler has its events, so only the
+ * leader, or with sharding the owner of the scaler, sends notifications. Decisions never wait for requests: the feed
+ * only adds events to a queue in memory.
  */
 export function createNotifier(options: {
   readonly receivers: readonly ReceiverConfig[];
@@ -85,8 +85,8 @@ const FIRST_DELAY_MS = 1000;
 const MAX_RETRY_AFTER_SECONDS = 60;
 const LAST_REQUEST_MS = 2000;
 /**
- * How long an alert lasts in Alertmanager unless it is sent again. A lasting failure is sent every 300 s, so two of
- * these attempts may fail.
+ * How long an alert lasts in Alertmanager unless it is sent again. A failure that continues is sent every 300 s, so two
+ * of these attempts may fail.
  */
 const ALERT_SECONDS = 900;
 const MAX_ALERT_SECONDS = 24 * 3600;
@@ -98,7 +98,7 @@ export function createDelivery(
     readonly clock: Clock;
     readonly log: Log;
     readonly counters: DeliveryCounters;
-    /** Returns whether a failure still continues, as far as this process knows. */
+    /** Returns whether a failure continues, as far as this process knows. */
     readonly isLasting: (failure: Failure) => boolean;
   },
 ): Delivery {
@@ -107,8 +107,8 @@ export function createDelivery(
   const intervalMs = 60_000 / config.maxPerMinute;
   const queue = createNotificationQueue(format === 'alertmanager' ? ports.isLasting : null);
   /**
-   * Returns the end time of alerts that are not sent again. Until then, `maxPerMinute` allows every failure to be sent
-   * twice more.
+   * Returns the end time of alerts that are not sent again. Until then, `maxPerMinute` allows each failure to be sent
+   * two more times.
    */
   const alertsUntil = (): Instant => {
     const refreshMs = Math.ceil(queue.lasting() / MAX_PER_REQUEST) * intervalMs;
@@ -167,7 +167,7 @@ export function createDelivery(
     const waitMs = Math.max(dueMs ?? Infinity, nextRequestMs) - nowMs;
     if (waitMs > 0) {
       wake = new AbortController();
-      // If nothing waits, only `add` or the end of the service ends this sleep.
+      // If nothing waits, the sleep lasts until `add` or the end of the service.
       await sleep(clock, Math.min(waitMs, LONGEST_TIMER_MS), wake.signal);
       return;
     }

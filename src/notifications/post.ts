@@ -32,7 +32,7 @@ export interface Receiver {
   /** Sends a JSON body. Never throws. */
   readonly post: (body: string, options: RequestLimits) => Promise<PostResult>;
   /**
-   * Sends a GET request to check whether the receiver is reachable. Unless the receiver is an Alertmanager, a 4xx other
+   * Sends a GET request to check whether the receiver is reachable. For receivers other than Alertmanager, a 4xx other
    * than 408 and 429 is a success. Never throws.
    */
   readonly probe: (options: RequestLimits) => Promise<PostResult>;
@@ -47,9 +47,9 @@ const ALERTS_PATH = '/api/v2/alerts';
 const STATUS_PATH = '/api/v2/status';
 
 /**
- * Creates the client of a receiver. Only http and https are allowed. It ignores variables such as HTTPS_PROXY. It
- * follows no redirects, because a redirect would send the token to another server. Secret files are read again when
- * they change. The body of a response is not read.
+ * Creates the client of a receiver. It allows only http and https, and ignores variables such as HTTPS_PROXY. It
+ * follows no redirects, because a redirect would send the token to another server. It reads secret files again when
+ * they change, and does not read the body of a response.
  */
 export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
   const httpAgent = new HttpAgent({ keepAlive: false });
@@ -77,7 +77,7 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
       signal,
       agents: { httpAgent, httpsAgent: await httpsAgent() },
     });
-    // The body is not read. Without a listener, an error of the body would end the process.
+    // The body is not read. If there were no listener, an error of the body would end the process.
     response.on('error', () => undefined);
     response.destroy();
     return judge(response.statusCode ?? 0, response.headers['retry-after']);
@@ -103,8 +103,7 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
     post: (body, limits) => send({ method: 'POST', path: ALERTS_PATH, body }, limits),
     probe: async (limits) => {
       const result = await send({ method: 'GET', path: STATUS_PATH, body: null }, limits);
-      // A webhook may accept only POST, so it may reject this GET. Alertmanager has a status page and must not reject
-      // it.
+      // A webhook that accepts only POST may reject this GET. Alertmanager has a status page and must not reject it.
       const isExpected =
         result.kind === 'failed' && result.why === 'rejected' && config.format !== 'alertmanager';
       return isExpected ? { kind: 'sent' } : result;
@@ -112,7 +111,7 @@ export function createReceiver(config: ReceiverConfig, clock: Clock): Receiver {
   };
 }
 
-/** Returns whether a string is a URL in one line with http or https. */
+/** Returns whether a string is a URL on one line with http or https. */
 function isHttpUrl(text: string): boolean {
   return /^https?:\/\/\S+$/i.test(text) && URL.canParse(text);
 }
@@ -169,7 +168,7 @@ function jsonEvent(notification: Notification): unknown {
 /**
  * Escapes text for chats. Otherwise a message could mention a channel, or contain a link with another text:
  * `<!channel>` and `<URL|TEXT>` in Slack; `@all`, `@here` and `[TEXT](URL)` in Mattermost and Rocket.Chat. `@` becomes
- * a fullwidth sign, because Slack would show the escape of Mattermost and Rocket.Chat.
+ * a fullwidth sign, because the escape for Mattermost and Rocket.Chat would be visible in Slack.
  */
 function slackText(text: string): string {
   return text
@@ -185,8 +184,8 @@ const RESCALE_SECONDS = 300;
 const RECOMMENDATION_SECONDS = 86_400;
 
 /**
- * Returns the alert for a notification. The start and the end of an alert have the same labels, by which Alertmanager
- * identifies it. Source: postableAlert of the API v2 of Alertmanager.
+ * Returns the alert for a notification. The start and the end of an alert have the same labels, because Alertmanager
+ * identifies an alert by its labels. Source: postableAlert of the API v2 of Alertmanager.
  */
 function alert(notification: Notification, until: Instant): unknown {
   const { at, namespace, name } = notification;
@@ -213,8 +212,8 @@ function alert(notification: Notification, until: Instant): unknown {
   return {
     labels: { alertname: 'PromscalerFailure', severity: 'warning', ...labels, subject },
     annotations,
-    // At the end, `startsAt` is omitted: Alertmanager keeps the start that it knows. Without `endsAt`, its
-    // `resolve_timeout` would apply.
+    // At the end of an alert, `startsAt` is omitted: Alertmanager keeps the start that it knows. If `endsAt` were
+    // omitted, its `resolve_timeout` would apply.
     ...(failing ? { startsAt } : {}),
     endsAt: failing ? formatInstant(latest(until, addSeconds(at, 1))) : startsAt,
   };

@@ -29,7 +29,7 @@ export interface WorkerAnswer {
   readonly answer: RangeAnswer;
 }
 
-// Lowers the priority of this thread. Only on Linux: elsewhere, it would be the priority of the whole process.
+// Lowers the priority of this thread. On systems other than Linux, this would lower the priority of the whole process.
 if (platform() === 'linux') setPriority(constants.priority.PRIORITY_LOW);
 
 const { scaler, range, now, sources, turns } = workerData as BackTestData;
@@ -55,7 +55,7 @@ function fetchingOf(source: SourceConfig): Fetching {
     cache: null,
     progress: { add: () => undefined, done: () => undefined },
     now: () => now,
-    // Never aborted: to stop a back-test, the service terminates the thread.
+    // Never aborted: the service stops a back-test by terminating the thread.
     signal: new AbortController().signal,
   };
 }

@@ -27,8 +27,8 @@ export interface BackTestParts {
 }
 
 /**
- * Limits the memory of the worker, which takes 60 to 100 MiB for 7 days. The container has more memory, so only the
- * worker fails if it needs too much.
+ * Limits the memory of the worker, which takes 60 to 100 MiB for 7 days. The memory limit of the container is higher,
+ * so only the worker fails if it needs too much.
  */
 const MEMORY_MIB = 256;
 const LONGEST_MS = 2 * 3_600_000;
@@ -36,7 +36,10 @@ const MOST_QUERIES = 1000;
 /** Limits the number of values in all answers together. */
 const MOST_POINTS = 2_000_000;
 
-/** Back-tests a document in a worker thread, which is terminated at its end or at a limit. Never throws. */
+/**
+ * Back-tests a document in a worker thread. The thread is terminated at the end of the back-test, or when it exceeds a
+ * limit. Never throws.
+ */
 export async function runBackTest(
   scaler: Scaler,
   range: Range,
@@ -53,7 +56,7 @@ export async function runBackTest(
     turns,
   };
   const worker = new Worker(entry ?? new URL('./back-test-worker.js', import.meta.url), {
-    // No environment variables: they may contain secrets, and the worker needs none.
+    // The worker gets no environment variables: they may contain secrets, and it needs none.
     env: {},
     workerData: data,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MIB },

@@ -21,7 +21,7 @@ export interface RecommendationPorts {
   readonly isFailing: (source: string) => boolean;
   /** Stores a recommendation. Returns false if the recommendation is obsolete, because the document has changed. */
   readonly keep: (scaler: Scaler, recommendation: Recommendation) => boolean;
-  /** Called with a recommended change, unless it is the one that was last published. */
+  /** Called with a recommended change that differs from the last published change. */
   readonly publish: (scaler: Scaler, message: string) => void;
   /** Records an Event about a published change. Rejects if the target cannot be read. */
   readonly sendEvent: (scaler: Scaler, message: string, signal: AbortSignal) => Promise<void>;
@@ -63,13 +63,10 @@ export function createRecommendations(ports: RecommendationPorts): Recommendatio
   let entries = new Map<string, Entry>();
   let restUntilMs = -Infinity;
   let running: { readonly scaler: Scaler; readonly stop: AbortController } | null = null;
-  /** The last back-test. The next one waits for it, because a stopped back-test may take a while to end. */
+  /** The last back-test. The next back-test waits for it, because a stopped back-test may take a while to end. */
   let last: Promise<unknown> = Promise.resolve();
 
-  /**
-   * Returns the next document to back-test: of those that are due, the one with the oldest back-test; null: none is
-   * due.
-   */
+  /** Returns the document to back-test next: the due document with the oldest back-test; null: none is due. */
   const next = (now: Instant): { readonly entry: Entry; readonly night: Instant } | null => {
     const night = nights.atOrBefore(now);
     if (night === null || now >= night + spreadMs || clock.monotonicMs() < restUntilMs) return null;

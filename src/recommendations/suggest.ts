@@ -15,15 +15,12 @@ export type Suggestion = Omit<Recommendation, 'at' | 'stepSeconds'>;
 
 /** Limits the rounds of a run, because the search simulates half of the history some hundred times. */
 const MOST_ROUNDS = 100_000;
-/** Limits the metrics, because the history of each takes about 4 MB of memory. */
+/** Limits the metrics, because the history of each metric takes about 4 MB of memory. */
 const MOST_METRICS = 10;
 /** Minimum length of the history: settings are searched on one half, and confirmed and scored on the other. */
 const LEAST_HISTORY_SECONDS = 2 * 86_400;
 
-/**
- * Returns the result of a back-test like that of `backtest --recommend`. Throws `BacktestError` if the document cannot
- * be back-tested.
- */
+/** Returns the same result as `backtest --recommend`. Throws `BacktestError` if the document cannot be back-tested. */
 export async function suggest(
   scaler: Scaler,
   {

@@ -1,8 +1,8 @@
 import { type Clock, sleep } from '../units/clock.js';
 
 /**
- * Memory that the service shares with a worker thread to limit its CPU time. One element requests a pause of the worker. The
- * worker sets the other while it is idle: it pauses or waits for an answer.
+ * Memory that the service shares with a worker thread to limit its CPU time. The service sets one element to request a
+ * pause of the worker. The worker sets the other element while it is idle, because it pauses or waits for an answer.
  */
 export type Turns = Int32Array<SharedArrayBuffer>;
 
@@ -30,8 +30,8 @@ export function beginWait(turns: Turns): void {
 const TURN_MS = 50;
 
 /**
- * Limits the worker to a share of a core, in percent, until `signal` is aborted. The worker only pauses between two
- * steps, so a long step makes the following pause longer, too.
+ * Limits the worker to a share of a core, in percent, until `signal` is aborted. The worker pauses only between two
+ * steps. A long step is therefore followed by a long pause.
  */
 export async function limitShare(
   turns: Turns,

@@ -32,13 +32,12 @@ interface CustomResources {
   readonly pollStatuses: (signal: AbortSignal) => Promise<void>;
   /** Returns the object whose document is in effect for NAMESPACE/NAME; null: that document is in a file. */
   readonly eventObject: (key: string) => EventObject | null;
-  /** Returns the generation of a scaler's object that is in effect, and the newest one; null: unknown. */
+  /** Returns the generation of a scaler's object that is in effect, and its newest generation; null: unknown. */
   readonly generationsOf: (scaler: Scaler) => Generations;
   /** Returns the value of a label of the Scaler object; null: there is no such label or object. */
   readonly labelOf: (scaler: Scaler, label: string) => string | null;
   /**
-   * Returns a sentence for each reason why the service is not ready; empty: it is ready. A missing CRD is no such
-   * reason.
+   * Returns a sentence for each reason why the service is not ready; empty: it is ready. A missing CRD is not a reason.
    */
   readonly waitingFor: () => readonly string[];
 }
@@ -112,7 +111,7 @@ interface EventParts {
   readonly clock: Clock;
 }
 
-/** Returns the function that sends an Event about a scaler: one for its target, and one for its Scaler object. */
+/** Returns the function that sends the Events of a scaler: one for its target, and one for its Scaler object. */
 export function createEventSender({
   cluster,
   resources,
@@ -122,7 +121,7 @@ export function createEventSender({
   const { ledger, sentEvents } = records;
   return (target, event, scaler) => {
     const onWritten = (): void => {
-      // A scaler that was removed has no record. Its Events were removed with it, so no new one is added.
+      // A scaler that was removed has no record. Its Events were removed with it, so no new Event is added.
       if (ledger.get(scaler) !== null) sentEvents.add(scaler, { ...event, at: clock.now() });
     };
     if (target !== null) cluster.recordEvent(target, event, onWritten);

@@ -14,7 +14,7 @@ import { createSemaphore } from '../units/semaphore.js';
 import { addSeconds, formatInstant, type Instant, instantFromMs, secondsBetween } from '../units/time.js';
 
 interface LongHistoryOptions {
-  /** The data source that is read; null: the service has no data source `default`. */
+  /** The data source from which histories are read; null: the service has no data source `default`. */
   readonly source: SourceConfig | null;
   /** Creates the client. It is called once, for the first request. */
   readonly createClient: (source: SourceConfig) => RangeClient;
@@ -41,7 +41,7 @@ interface CachedAnswer {
 }
 
 /**
- * Creates the reader of histories. It reads them one after the other and over connections of its own, so that a round
+ * Creates the reader of histories. It reads them one after the other and over its own connections, so that a round
  * never waits for a chart. Equal requests share an answer for 30 s, and a failure for 5 s.
  */
 export function openLongHistory(options: LongHistoryOptions): LongHistory {
@@ -55,8 +55,8 @@ export function openLongHistory(options: LongHistoryOptions): LongHistory {
     waiting += 1;
     try {
       return await withDeadline(clock, { ms: DEADLINE_MS }, async (signal) => {
-        // Waiting needs no deadline: each earlier request ends at its own deadline, which is before that of this
-        // request.
+        // The wait needs no deadline: each earlier request ends at its own deadline, which is before the deadline of
+        // this request.
         const release = await reads.acquire();
         try {
           return signal.aborted ? LATE : await ask(client(), { scaler, range, signal, onQuery, clock });
@@ -111,7 +111,7 @@ interface Question {
   readonly clock: Clock;
 }
 
-/** Limits the metrics in a query: a response with 1,000 points for each of them is parsed in about 10 ms. */
+/** Limits the metrics in a query: a response with 1,000 points for each metric is parsed in about 10 ms. */
 const METRICS_PER_QUERY = 20;
 
 /** Returns the metrics of each query; null: one query for all. */
@@ -161,8 +161,8 @@ function failureOf({ message }: Failure, signal: AbortSignal): LongAnswer {
 }
 
 /**
- * Returns the error if series are from several clusters, because series of another cluster belong to another workload
- * with the same name.
+ * Returns the error if series are from several clusters, because another cluster may have another workload with the
+ * same name.
  */
 function severalClusters(scaler: Scaler, clusters: readonly string[]): LongAnswer {
   const names = clusters.slice(0, MOST_NAMED).join(', ');
@@ -194,7 +194,7 @@ function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-/** PromQL for the columns of a scaler. If the series have a label `cluster`, the results have it, too. */
+/** PromQL queries for the columns of a scaler. If the series have a label `cluster`, the results have it, too. */
 interface HistoryQueries {
   /** Query that returns one series for each column; its label `column` names it. */
   readonly counts: string;
@@ -277,7 +277,8 @@ export async function buildPoints(
 }
 
 /**
- * Returns a function that builds a column: for each step, the largest value among the series for which `isOf` is true.
+ * Returns a function that builds a column. A column contains, for each step, the largest value of the series for which
+ * `isOf` is true.
  */
 function createColumns(
   range: LongRange,
@@ -311,8 +312,8 @@ function hasNumber({ counts, values }: Point): boolean {
 const POINTS = 100;
 
 /**
- * Returns a query for counts after a range that has no points. The range ends at a multiple of the step. So if a series
- * is younger than a step, all its samples may be after the end of the range.
+ * Returns a query for counts after a range that has no points. The range ends at a multiple of the step, so all samples
+ * of a series younger than a step may be after the end of the range.
  */
 function youngQuery(scaler: Scaler, { end, stepSeconds }: LongRange, now: Instant): RangeQuery {
   const fine = Math.ceil(stepSeconds / POINTS);

@@ -67,16 +67,20 @@ interface OpenHttp {
   readonly close: () => Promise<void>;
 }
 
-/** The default address outside of a cluster: other hosts on the network must not see which workloads are scaled. */
+/**
+ * The default address outside of a cluster, because other hosts on the network must not see which workloads are scaled.
+ */
 const LOOPBACK = '127.0.0.1';
 
-/** After this time an event stream is closed, so that the permissions of its client are checked again. */
+/** An event stream is closed after this time, so that the permissions of its client are checked again. */
 const STREAM_MS = 300_000;
 
 /** The directory to which the build writes the dashboard. The path is the same from `src` and from `dist`. */
 const SITE_DIRECTORY = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 
-/** Groups scalers by a label of their documents. For a document in a cluster, it is a label of the Scaler object. */
+/**
+ * Groups scalers by a label of their documents. The label of a document in a cluster is a label of the Scaler object.
+ */
 function groupingBy(label: string | null, labelOf: HttpParts['labelOf']): ScalerPageParts['grouping'] {
   if (label === null) return undefined;
   const written = (scaler: Scaler): unknown => valueAt(scaler.document, ['metadata', 'labels', label]);
@@ -203,7 +207,7 @@ export function openAccess(
   const onError = (error: unknown): void => {
     if (clock.monotonicMs() - loggedMs < LOG_PERIOD_MS) return;
     loggedMs = clock.monotonicMs();
-    log.warn('failed to check a client of the API; its request is refused', { error: errorMessage(error) });
+    log.warn('failed to review API client; request rejected', { error: errorMessage(error) });
   };
   return createReviewAccess({ reviews: createUserReviews(transport), clock, namespaces, onError });
 }

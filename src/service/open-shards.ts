@@ -30,12 +30,13 @@ interface ShardParts {
   /** Returns the state store. It is called only after all parts exist. */
   readonly state: () => Pick<StateStore, 'reloadBucket' | 'flushBucket'>;
   readonly onServed: () => void;
-  /** Returns the URL at which other replicas reach the HTTP server of this process; null: it has none. */
+  /** Returns the URL at which other replicas reach the HTTP server of this process; null: there is no server. */
   readonly address: () => string | null;
 }
 
 /**
- * Returns which scalers this process decides: with sharding those in its buckets, otherwise all while it is the leader.
+ * Returns which scalers this process decides: with sharding, the scalers in its buckets; otherwise all while it is the
+ * leader.
  */
 export function openShards(options: ShardOptions, parts: ShardParts): Shards {
   const { config, clock, log, namespace, instance } = options;
@@ -59,7 +60,7 @@ export function openShards(options: ShardOptions, parts: ShardParts): Shards {
     loadState: (bucket) => state().reloadBucket(bucket),
     flushState: (bucket) => state().flushBucket(bucket),
     onServed: () => {
-      // As without sharding, exactly one replica reports itself as the leader: the owner of bucket 0.
+      // As without sharding, exactly one replica reports that it is the leader: the owner of bucket 0.
       metrics.setLeader(shards.serves(0));
       parts.onServed();
     },
@@ -104,7 +105,7 @@ function undivided(election: Election, addressOf: (identity: string) => string |
   };
 }
 
-/** Returns the other replicas, to which the HTTP server of this one forwards requests. */
+/** Returns the other replicas. The HTTP server of this replica forwards requests to them. */
 export function fleetOf(
   shards: Shards,
   { keys, address }: Pick<Fleet, 'keys'> & Pick<ShardParts, 'address'>,
@@ -118,8 +119,8 @@ export function fleetOf(
     others().find(({ buckets }) => buckets.includes(bucketOfKey(key))) ?? null;
   return {
     identity: shards.identity,
-    // Without sharding, even a standby serves all buckets. So it owns a scaler only if it leads, or if no leader is
-    // known.
+    // Without sharding, even a standby serves all buckets. It therefore owns a scaler only if it leads, or if no leader
+    // is known.
     isOwn: (key) => shards.serves(bucketOfKey(key)) && (shards.isLeading() || ownerOf(key) === null),
     ownerOf,
     peers: others,
@@ -146,8 +147,8 @@ interface AddressedLease {
 }
 
 /**
- * Lets the leader write the URL of its HTTP server into its Lease, where standbys read it. The identity is written,
- * too, so that the URL of a previous leader is not mistaken for that of the current one.
+ * Adds the URL of the leader's HTTP server to its Lease, where standbys read it. The identity is added, too, so that
+ * the URL of a previous leader is not mistaken for the URL of the current leader.
  */
 export function withLeaderAddress(
   client: LeaseClient,

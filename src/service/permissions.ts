@@ -27,7 +27,7 @@ export interface Permission {
   /** The names of objects. Unset: all objects. */
   readonly names?: readonly string[];
   readonly grantedBy: ChartValue;
-  /** False: without the permission, only `use` does not work. */
+  /** False: if the permission is missing, only `use` does not work. */
   readonly isRequired: boolean;
   readonly use: string;
   readonly without: string;
@@ -45,7 +45,7 @@ const REVIEW = {
 
 /**
  * All permissions of the service. `doctor` checks them, the documentation lists them, and a test compares them with the
- * rules that the chart renders. For targets outside of `apps`, the service uses only `/scale`.
+ * rules of the chart. For targets outside of `apps`, the service uses only `/scale`.
  */
 export const PERMISSIONS: readonly Permission[] = [
   {

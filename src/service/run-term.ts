@@ -15,8 +15,8 @@ export interface TermPorts {
 }
 
 /**
- * How long the end of a term waits for the state to be written. If it takes longer, the next leader still finds each
- * change of replicas: it was stored before its PATCH.
+ * How long the end of a term waits for the state to be written. If the write takes longer, the next leader still finds
+ * each change of replicas, because a change is stored before its PATCH.
  */
 const FLUSH_MS = 3000;
 

@@ -37,7 +37,7 @@ import { bucketOfKey, openShards } from './open-shards.js';
 import type { OwnObjects } from './own-objects.js';
 import { runTerm } from './run-term.js';
 
-/** The service with all its parts, which only this file knows. Before `run`, it only listens. */
+/** The service with all its parts. Only this file knows all parts. Before `run`, the service only listens. */
 export interface Service {
   readonly setScalers: (
     scalers: readonly Scaler[],
@@ -68,7 +68,9 @@ export interface ServiceOptions extends OwnObjects {
   readonly dryRun: boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** The store of Scaler objects, which the service fills. Default: null, so that documents are only in files. */
+  /**
+   * The store of Scaler objects, which the service fills. Default: null, which means that documents are only in files.
+   */
   readonly scalerStore?: ScalerStore | null;
   /** Default: a client over HTTP. */
   readonly createClient?: MetricSourceOptions['createClient'];
@@ -82,23 +84,22 @@ export interface ServiceOptions extends OwnObjects {
   /** The IP address of the pod, for other replicas. Default: 127.0.0.1 with sharding, otherwise none. */
   readonly podIp?: string | undefined;
   /** Whether to listen. Default: true; simulations, which have no sockets, set false. */
-  readonly serves?: boolean;
+  readonly listens?: boolean;
   readonly onCycle?: ((output: CycleOutput) => void) | undefined;
 }
 
 /**
- * Creates the service and starts to listen. Throws `ListenError` if it cannot.
- * Parts are created before those that need them. Where two parts need each other, the earlier one gets a function that
- * is called only after `createService`, such as `() => state`.
- * The result of a query goes to metrics, health and outages (`onQuery`). The result of a cycle goes to `reporting`: the
- * recorder (ledger, feed, metrics, log, record of decisions) and Events. `/metrics`, the HTTP API and the status of
- * Scaler objects read the ledger.
+ * Creates the service and starts to listen. Throws `ListenError` if it cannot listen. Each part is created before the
+ * parts that need it. If two parts need each other, the earlier part gets a function that is called only after
+ * `createService`, such as `() => state`. The result of a query goes to metrics, health and outages (`onQuery`). The
+ * result of a cycle goes to `reporting`: the recorder (ledger, feed, metrics, log, record of decisions) and Events.
+ * `/metrics`, the HTTP API and the status of Scaler objects read the ledger.
  */
 export async function createService(options: ServiceOptions): Promise<Service> {
   const { config, version, clock, log, dryRun } = options;
-  const serves = options.serves ?? true;
+  const listens = options.listens ?? true;
   const records = createRecords(clock, {
-    hasReaders: serves,
+    hasReaders: listens,
     earlierTimes: (key) => {
       const [namespace = '', name = ''] = key.split('/');
       return earlierTimes(options.scalerStore?.get(namespace, name)?.status ?? null);
@@ -106,7 +107,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
   });
   const { ledger, feed } = records;
   const sources = new Map(Object.entries(config.prometheus));
-  const metrics = createMetrics(createRegistry({ process: serves }), {
+  const metrics = createMetrics(createRegistry({ process: listens }), {
     ledger,
     invalid: () => ownInvalid(),
     detail: config.metrics.detail,
@@ -244,7 +245,7 @@ export async function createService(options: ServiceOptions): Promise<Service> {
     counters: { count: metrics.countNotifications },
   });
   let documentProblems: readonly Problem[] = [];
-  const http = serves
+  const http = listens
     ? await openHttp(options, {
         records,
         metrics,

@@ -25,7 +25,7 @@ const FORECAST_COLUMNS = ['load', 'low', 'expected', 'high'] as const;
 
 /**
  * The points of one scaler, oldest first. The `values` of a point are the value and the target of each metric, in the
- * order of `metrics`, and then the `FORECAST_COLUMNS` if there is a forecast.
+ * order of `metrics`. If there is a forecast, the `FORECAST_COLUMNS` follow.
  */
 export interface ScalerPoints {
   readonly scaler: Scaler;
@@ -57,14 +57,14 @@ export interface RecentRange {
 interface PointRange {
   /** The time of the first point; null: all points are returned. */
   readonly since: Instant | null;
-  /** Maximum number of points, of which the newest are returned. */
+  /** Maximum number of points. The newest points are returned. */
   readonly limit: number;
   /** The step of the points; null: as stored. */
   readonly stepSeconds: number | null;
 }
 
 interface PointLimits {
-  /** Memory for all scalers, which they share equally, but with at least 60 points each. Default: 4 MiB. */
+  /** Memory for all scalers. They share it equally, but each has at least 60 points. Default: 4 MiB. */
   readonly totalBytes?: number;
   /** Number of points per scaler with one point per cycle. Default: 480, which is two hours at 15 s. */
   readonly fine?: number;
@@ -86,7 +86,7 @@ interface Series {
   targets: readonly number[];
   /** The current step of five minutes; null: there is no point yet. */
   bucket: Bucket | null;
-  /** The expected loads by time: first the newest one that is not in the future, then those of the future. */
+  /** The expected loads by time: first the newest load that is not in the future, then the loads of the future. */
   expected: readonly (ExpectedLoad & { readonly at: Instant })[];
 }
 
@@ -104,7 +104,7 @@ interface NextPoint {
 export function createChartPoints(limits: PointLimits = {}): ChartPoints {
   const { totalBytes = 4 * 1024 * 1024, fine = 480, coarse = 288 } = limits;
   const all = new Map<string, Series>();
-  /** One object for all cycles, because rings and buckets keep copies. */
+  /** All cycles share one object, because rings and buckets keep copies. */
   const next: NextPoint = { at: instantFromMs(0), counts: [], values: [] };
   /** The sizes of rings for the current number of scalers, by the number of values in a point. */
   let sizesByValues: (RingSizes | undefined)[] = [];
@@ -142,7 +142,7 @@ export function createChartPoints(limits: PointLimits = {}): ChartPoints {
   };
 }
 
-/** Returns the series of a scaler; if the metrics of its document have changed, a new series with only the counts. */
+/** Returns the series of a scaler: a new one with only the counts if the metrics of its document have changed. */
 function continueSeries(before: Series | null, scaler: Scaler): Series {
   if (before?.scaler === scaler) return before;
   const { metrics, forecast } = scaler.spec;
@@ -201,7 +201,7 @@ function fillPoint(next: NextPoint, record: CycleRecord, series: Series): Point 
   return next;
 }
 
-/** Sets the values of the forecast, after those of the metrics, in the order of `FORECAST_COLUMNS`. */
+/** Sets the values of the forecast, after the values of the metrics, in the order of `FORECAST_COLUMNS`. */
 function fillForecast(
   values: (number | null)[],
   { at, decision, snapshot, scaler }: CycleRecord,
@@ -229,7 +229,7 @@ function fillForecast(
   series.expected = next === null ? kept : [...kept, { ...next, at: time }];
 }
 
-/** Sets the counts in the order of `COUNT_COLUMNS`. There is no loop over the columns, because it is much slower. */
+/** Sets the counts in the order of `COUNT_COLUMNS`. A loop over the columns would be much slower. */
 function fillCounts(counts: (number | null)[], record: CycleRecord): void {
   const { decision, snapshot } = record;
   counts[0] = decision === null ? null : decision.currentReplicas;
@@ -240,7 +240,7 @@ function fillCounts(counts: (number | null)[], record: CycleRecord): void {
   counts[5] = snapshot === null ? null : countReady(snapshot.pods);
 }
 
-/** Adds a point. Of consecutive equal points, only the first and the last are kept: the chart is the same. */
+/** Adds a point. Only the first and the last of consecutive equal points are kept: the chart is the same. */
 function addFine({ fine, scaler }: Series, point: Point, capacity: number): void {
   const newest = fine.size() - 1;
   const last = fine.timeOf(newest);
@@ -250,7 +250,7 @@ function addFine({ fine, scaler }: Series, point: Point, capacity: number): void
   else fine.push(point, capacity);
 }
 
-/** Must be called before `addFine`: the newest point of `fine` must be the last one of the step that ends. */
+/** Must be called before `addFine`: the newest point of `fine` must be the last point of the step that ends. */
 function addCoarse(series: Series, point: Point, capacity: number): void {
   const { bucket, coarse, fine } = series;
   if (bucket === null) {
@@ -310,7 +310,7 @@ function recentCounts(
     const step = Math.floor((ring.timeOf(index) ?? 0) / stepMs) - first;
     const count = ring.countOf(index, 0);
     if (step >= steps) break;
-    // Fills the steps between two equal points: of a run of equal points, only the first and the last are stored.
+    // Fills the steps between two equal points: `addFine` stores no others.
     if (known !== null && known.count === count)
       for (let between = Math.max(0, known.step + 1); between < step; between += 1) counts[between] = count;
     if (step >= 0) counts[step] = count;
@@ -319,7 +319,7 @@ function recentCounts(
   return counts;
 }
 
-/** Yields the points in order of time, starting with the last one before `fromMs`. */
+/** Yields the points in order of time, starting with the last point before `fromMs`. */
 function* newest(
   rings: readonly PointRing[],
   fromMs: number,
@@ -378,7 +378,7 @@ class Bucket {
     }
   }
 
-  /** Returns a point with the time and counts of the last one, and the mean of each value; null: no value was known. */
+  /** Returns a point with the given time and counts, and the mean of each value; null: no value was known. */
   point({ at, counts }: Omit<Point, 'values'>): Point {
     const known = this.#known;
     const values = this.#sums.map((sum, index) => (known[index] === 0 ? null : sum / (known[index] ?? 1)));

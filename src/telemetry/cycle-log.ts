@@ -21,9 +21,10 @@ interface CycleLogPorts {
 }
 
 /**
- * Logs what a cycle has changed: one line per change of replicas, per metric that begins or stops failing, and per
- * condition that degrades or recovers, except `ScalingActive` because of such a metric. If nothing has changed, nothing
- * is logged at info or above. Failures and recoveries that an outage of a shared system explains are not logged either.
+ * Logs what a cycle has changed: one line for each change of replicas, each metric that begins or stops failing, and
+ * each condition that degrades or recovers. `ScalingActive` gets no line if the cause is such a metric. If nothing has
+ * changed, nothing is logged at info or above. Failures and recoveries that an outage of a shared system explains are
+ * not logged either.
  */
 export function logCycle(ports: CycleLogPorts, before: LedgerEntry | null, after: LedgerEntry): void {
   const { log } = ports;
@@ -80,7 +81,7 @@ function logMetrics(ports: CycleLogPorts, before: LedgerEntry | null, after: Led
       recovered: 'metric has a value again',
     });
   }
-  // If the document no longer has a metric, or its query has changed, the metric no longer fails.
+  // A metric that the document no longer has, or whose query has changed, no longer fails.
   for (const [metric, error] of before?.metricErrors ?? [])
     if (error !== null && !after.metricErrors.has(metric)) ports.outages.takeAttributed(scaler, metric);
 }
@@ -120,8 +121,7 @@ function logFailure(
     return;
   }
   const wasAttributed = outages.isAttributed(scaler, subject);
-  // If a failure remains after an outage, it belongs to the scaler and is logged, although it has not begun in this
-  // cycle.
+  // A failure that remains after an outage belongs to the scaler. It is logged although it has not begun in this cycle.
   if (!change.isChanged && !(wasAttributed && systems.length === 0)) return;
   if (wasAttributed) outages.takeAttributed(scaler, subject);
   const all = failed.error === undefined ? facts : { ...facts, error: failed.error };
@@ -167,7 +167,10 @@ function logCondition(
   });
 }
 
-/** Returns whether `metric has no value` is logged for the failure of a condition. Not if its target was never read. */
+/**
+ * Returns whether the log already has `metric has no value` for the failure of a condition. False if the target was
+ * never read.
+ */
 function isOfLoggedMetric({ metricErrors }: LedgerEntry, { reason }: TimedCondition): boolean {
   return isMetricFailure(reason) && [...metricErrors.values()].some((error) => error !== null);
 }
@@ -176,7 +179,7 @@ function isOfLoggedMetric({ metricErrors }: LedgerEntry, { reason }: TimedCondit
 function systemsOf(record: CycleRecord, { type, reason }: TimedCondition): readonly string[] {
   if (type === 'AbleToScale') return API_FAILURES.has(reason) ? [API_SERVER] : [];
   if (type !== 'ScalingActive' || !isMetricFailure(reason)) return [];
-  // The target could not be read either. The record has no answers, so any data source of the scaler may be the cause.
+  // The target could not be read either, so the record has no answers. Any data source of the scaler may be the cause.
   return [...new Set(record.scaler.spec.metrics.map(({ source }) => dataSourceId(source)))];
 }
 

@@ -8,7 +8,7 @@ import type { Snapshot } from '../decision/snapshot/snapshot.js';
 import type { Scaler } from '../scaler/spec.js';
 import { type Instant, instantOrNull } from '../units/time.js';
 
-/** The record of one cycle of a scaler. Metrics, log, events and API are made only from it. */
+/** The record of one cycle of a scaler. It is the only source of metrics, log, events and API. */
 export interface CycleRecord {
   readonly scaler: Scaler;
   /** When the round of the cycle began. */
@@ -22,28 +22,31 @@ export interface CycleRecord {
    * the first cycle after a pause. Absent: the reason of the decision applies.
    */
   readonly reason?: string | undefined;
-  /** The conditions of the decision and of the control loop. If a type is missing, its last condition still holds. */
+  /**
+   * The conditions of the decision and of the control loop. If a type is missing, the condition of the previous record
+   * remains.
+   */
   readonly conditions: readonly Condition[];
   /** The pause by the document or by annotations of the target; null: there is none. */
   readonly pause: Pause | null;
   /** Whether the document or the command line requests a dry run. */
   readonly dryRun: boolean;
-  /** Absent: no other client has recently overwritten the replicas set by promscaler again and again. */
+  /** Absent: no other client has recently overwritten the replicas set by promscaler several times. */
   readonly conflictingWriter?: ConflictingWriter | undefined;
   /**
    * Another autoscaler of the target. It conflicts with this scaler; in a dry run, the decision is compared with it.
    * Absent: there is none.
    */
   readonly otherScaler?: OtherAutoscaler | undefined;
-  /** Says that nothing scales the target of a dry run, and why. Absent: an autoscaler does, or that is unknown. */
+  /** That nothing scales the target of a dry run, and why; absent: an autoscaler does, or that is unknown. */
   readonly noAutoscaler?: string | undefined;
   /** Why the target could not be read. Absent: it was read. */
   readonly targetFailure?: TargetFailure | undefined;
   /**
-   * The comparison with an HPA. Absent: the cycle was no dry run, or no HPA with desired replicas scales the target.
+   * The comparison with an HPA. Absent: the cycle was not a dry run, or no HPA with desired replicas scales the target.
    */
   readonly shadow?: Shadow | undefined;
-  /** When any process last scaled the target; null: unknown. Absent: as after the previous cycle. */
+  /** When any process last scaled the target; null: unknown. Absent: unchanged since the previous cycle. */
   readonly lastScales?: Readonly<Record<Direction, Instant | null>> | undefined;
   readonly seconds: PhaseSeconds;
 }
@@ -100,17 +103,19 @@ export function reasonOf({ reason, decision }: CycleRecord): string | null {
   return reason ?? decision?.reason ?? null;
 }
 
-/** Returns the fixed count of a pause, otherwise that of the decision; null: there is no decision. */
+/** Returns the fixed count of a pause, otherwise the desired count of the decision; null: there is no decision. */
 export function desiredReplicasOf({ pause, decision }: CycleRecord): number | null {
   return decision === null ? null : (pause?.replicas ?? decision.desiredReplicas);
 }
 
-/** Returns the limits of the decision. Empty in a pause with a fixed count, which replaces the decision. */
+/**
+ * Returns the limits of the decision. Empty in a pause with a fixed count, because that count replaces the decision.
+ */
 export function limitsOf({ pause, decision }: CycleRecord): Decision['limits'] {
   return decision === null || (pause?.replicas ?? null) !== null ? [] : decision.limits;
 }
 
-/** Returns the bounds in effect. Without a decision, the document and its schedules determine them. */
+/** Returns the bounds in effect. If there is no decision, the document and its schedules determine them. */
 export function boundsOf({
   decision,
   scaler,
@@ -151,7 +156,7 @@ export interface Agreement {
   readonly rounds: number;
   /** In how many of the compared cycles promscaler and the HPA wanted the same replicas. */
   readonly same: number;
-  /** The largest difference; of several equal differences, the last one. Null: there was none. */
+  /** The largest difference, or the last of several equal differences; null: there was none. */
   readonly largest: LargestDifference | null;
 }
 
@@ -164,8 +169,8 @@ interface LargestDifference {
 }
 
 /**
- * Adds a cycle to the comparison, which starts again if the spec changes or another HPA is compared. A cycle without a
- * comparison changes nothing.
+ * Adds a cycle to the comparison. The comparison starts again if the spec changes or another HPA is compared. A cycle
+ * without a comparison changes nothing.
  */
 export function agreementAfter(
   before: { readonly scaler: Scaler; readonly agreement: Agreement | null } | null,

@@ -24,7 +24,7 @@ export type ServiceEvent =
       readonly message: string;
     })
   | (ScalerEvent & {
-      /** A nightly back-test recommends another change than the previous one. */
+      /** A nightly back-test recommends a different change than the previous back-test. */
       readonly type: 'recommendation';
       readonly message: string;
     })
@@ -39,16 +39,18 @@ export interface EventFeed {
   readonly publish: (event: ServiceEvent) => void;
   /** Calls `listener` with each new event. Returns a function that unsubscribes. `listener` must not throw. */
   readonly subscribe: (listener: (event: NumberedEvent) => void) => () => void;
-  /** Returns the events after this ID; null: the ID is unknown, or of a dropped event, or of another process. */
+  /**
+   * Returns the events after this ID. Null: the ID is unknown, its event was dropped, or it comes from another process.
+   */
   readonly since: (id: string) => readonly NumberedEvent[] | null;
-  /** Returns the ID of the newest event. If there is none, returns an ID that precedes the first one. */
+  /** Returns the ID of the newest event, or an ID that precedes the first event if there is none. */
   readonly lastId: () => string;
 }
 
 /** Maximum number of events that are kept for clients that reconnect. */
 const MAX_EVENTS = 500;
 
-/** Creates a feed. `run` is a part of each ID, and unique to this process. */
+/** Creates a feed. `run` is a part of each ID, and is unique to this process. */
 export function createEventFeed(run: string, maxEvents = MAX_EVENTS): EventFeed {
   const listeners = new Set<(event: NumberedEvent) => void>();
   const last: NumberedEvent[] = [];

@@ -79,7 +79,7 @@ function writerFailures(before: LedgerEntry | null, { record }: LedgerEntry): re
   return [{ subject: 'ConflictingWriter', failing: now !== undefined, message }];
 }
 
-/** Returns the end of failures whose metric is no longer in the document, or has another query now. */
+/** Returns the end of failures whose metric the document no longer has, or has with another query. */
 function endedMetrics(before: LedgerEntry | null, { metricErrors }: LedgerEntry): readonly FailureEvent[] {
   if (before === null || before.metricErrors === metricErrors) return [];
   return [...before.metricErrors].flatMap(([subject, error]) =>

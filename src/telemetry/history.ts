@@ -4,7 +4,7 @@ import type { ScalerState } from '../decision/state.js';
 import type { Instant } from '../units/time.js';
 import { type CycleRecord, type Outcome, rescaleDirection } from './cycle-record.js';
 
-/** One or more consecutive cycles with the same result. The values are those of the last one. */
+/** One or more consecutive cycles with the same result. The values are those of the last cycle. */
 export interface HistoryEntry {
   readonly firstAt: Instant;
   readonly lastAt: Instant;
@@ -14,11 +14,11 @@ export interface HistoryEntry {
   readonly decision: PastDecision | null;
   readonly outcome: Outcome;
   readonly conditions: readonly Condition[];
-  /** The state after the last cycle, without that of a rejected version of the document. */
+  /** The state after the last cycle. It does not include a rejected version of the document. */
   readonly state: ScalerState;
 }
 
-/** What consecutive cycles with the same result share. */
+/** The facts that consecutive cycles with the same result share. */
 export interface Run {
   readonly firstAt: Instant;
   /** The entries of earlier runs, newest first. */
@@ -40,7 +40,8 @@ export interface LastOfRun {
 type Cycle = Pick<LastOfRun, 'record' | 'state'>;
 
 /**
- * Returns the run of the last cycle if this one has the same result, otherwise a new run. `maxEntries` is at least 1.
+ * Returns the run of the last cycle if the new cycle has the same result, otherwise a new run. `maxEntries` is at least
+ * 1.
  */
 export function runAfter(last: LastOfRun | null, cycle: Cycle, maxEntries: number): Run {
   const firstAt = cycle.record.at;
@@ -89,8 +90,8 @@ function withoutState(decision: Decision): PastDecision {
 }
 
 /**
- * Returns whether a cycle has the same result. A change of replicas never counts as the same result, so that it is an
- * entry of its own. The values of metrics are not compared, only whether they fail.
+ * Returns whether a cycle has the same result. A change of replicas is never the same result, so that it has its own
+ * entry. The values of metrics are not compared, only whether they fail.
  */
 function isSameResult({ record: a, state: before }: Cycle, { record: b, state }: Cycle): boolean {
   return (

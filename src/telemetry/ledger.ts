@@ -34,7 +34,7 @@ export interface LedgerEntry {
    * only while it is true.
    */
   readonly conditions: readonly TimedCondition[];
-  /** The state, for that version of the document that the cycle used. */
+  /** The state for the version of the document that the cycle used. */
   readonly state: ScalerState;
   /**
    * The state that outputs show: `Rejected` while the newest version of the document is rejected and no other state
@@ -44,7 +44,7 @@ export interface LedgerEntry {
   /** When `shownState` last began, in this process or in an earlier process that has stored the time. */
   readonly stateSince: Instant;
   /**
-   * Why each metric has no value, by `TYPE/IDENTITY`; null: it has one. A cycle without queries keeps the previous
+   * Why each metric has no value, by `TYPE/IDENTITY`; null: it has a value. A cycle without queries keeps the previous
    * results.
    */
   readonly metricErrors: ReadonlyMap<string, Failure | null>;
@@ -63,8 +63,8 @@ export interface LedgerEntry {
 }
 
 /**
- * Returns whether a cycle has nothing for the event feed or for Kubernetes Events, as most cycles have: no change, and
- * no new condition, error or writer. Lists are compared by identity, because the ledger keeps a list until its content
+ * Returns whether a cycle has nothing for the event feed and Kubernetes Events: no change, and no new condition, error
+ * or writer. That is the usual case. Lists are compared by identity, because the ledger keeps a list until its content
  * changes.
  */
 export function isQuiet(before: LedgerEntry | null, after: LedgerEntry): boolean {
@@ -87,17 +87,20 @@ export interface EarlierTimes {
 }
 
 /**
- * The last decisions of each scaler. The newest one is a complete record; older ones have neither snapshot nor state.
+ * The last decisions of each scaler. The newest decision is a complete record; older decisions have neither snapshot
+ * nor state.
  */
 export interface Ledger {
-  /** Adds a record. Returns the entry before it (null: it is the first) and after it. */
+  /** Adds a record. Returns the entry before it (null: there is none) and after it. */
   readonly add: (record: CycleRecord) => {
     readonly before: LedgerEntry | null;
     readonly after: LedgerEntry;
   };
-  /** Sets the rejected newest versions of documents by `NAMESPACE/NAME`, which were found at `at`. */
+  /**
+   * Sets the documents whose newest version is rejected, by `NAMESPACE/NAME`. `at` is when the rejections were found.
+   */
   readonly setRejections: (rejections: ReadonlyMap<string, RejectedVersion>, at: Instant) => void;
-  /** Returns since when the newest version of a document has been rejected; null: it is not. */
+  /** Returns since when the newest version of a document has been rejected; null: it is not rejected. */
   readonly rejectedSince: (key: string) => Instant | null;
   /** Keeps a recommendation until the document changes. Returns false if the document has already changed. */
   readonly keepRecommendation: (scaler: Scaler, recommendation: Recommendation) => boolean;
@@ -115,7 +118,7 @@ interface LedgerOptions {
    * scaler, and when its document is first rejected. Default: none are known.
    */
   readonly earlierTimes?: (key: string) => EarlierTimes | null;
-  /** Maximum number of entries of all scalers, which they share equally, but with at least 5 each. Default: 50,000. */
+  /** Maximum number of entries of all scalers. They share it equally, but each may have at least 5. Default: 50,000. */
   readonly total?: number;
 }
 
@@ -168,7 +171,7 @@ function rejectedBefore(earlier: EarlierTimes | null): Instant | null {
   return earlier?.state === 'Invalid' || earlier?.state === 'Rejected' ? earlier.stateSince : null;
 }
 
-/** Returns the state that outputs show: that of the last cycle, unless a rejection takes precedence. */
+/** Returns the state that outputs show: the state of the last cycle, unless a rejection takes precedence. */
 function stateWith(
   { record, conditions, state }: Pick<LedgerEntry, 'record' | 'conditions' | 'state'>,
   rejection: RejectedVersion | null,
@@ -242,8 +245,8 @@ class Entry implements LedgerEntry, LastOfRun {
 }
 
 /**
- * Returns the conditions of a first record that have the same status as an earlier process stored, with the stored
- * times.
+ * Returns the conditions of a first record whose status equals the status that an earlier process stored. They have the
+ * stored times.
  */
 function earlierConditions(
   { conditions, at }: CycleRecord,
@@ -272,13 +275,13 @@ function lastRescaleOf(before: LedgerEntry | null, record: CycleRecord): LedgerE
   const known = before?.lastRescale ?? { up: null, down: null };
   const direction = rescaleDirection(record.outcome);
   const next = record.lastScales ?? (direction === null ? known : { ...known, [direction]: record.at });
-  // The object stays the same if nothing has changed, because readers compare it by identity.
+  // The object is unchanged if nothing has changed, because readers compare it by identity.
   return next.up === known.up && next.down === known.down ? known : next;
 }
 
 /**
- * Returns why each metric has no value. If the cycle has queried no metric, the last results stay, as long as the spec
- * is the same. Results are in the order of the document.
+ * Returns why each metric has no value. If the cycle has queried no metric, the last results are kept as long as the
+ * spec is the same. Results are in the order of the document.
  */
 function metricErrorsAfter(
   before: Entry | null,
@@ -313,8 +316,8 @@ function haveSameErrors(a: LedgerEntry['metricErrors'], b: LedgerEntry['metricEr
 const NO_ERRORS: LedgerEntry['metricErrors'] = new Map();
 
 /**
- * Sets the conditions about metrics and limits to `NotEvaluated`, unless the record has them: the new spec may have
- * other metrics and limits.
+ * Sets the conditions about metrics and limits to `NotEvaluated` unless the record has them, because the new spec may
+ * have other metrics and limits.
  */
 function withoutOutdated(
   before: readonly TimedCondition[],
@@ -328,8 +331,8 @@ function withoutOutdated(
 }
 
 /**
- * Adds the conditions of a record. As in Kubernetes, the transition time changes with the status, not with reason or
- * message. Returns `known` itself if nothing has changed, which saves memory and garbage collection.
+ * Adds the conditions of a record. As in Kubernetes, the transition time changes with the status, not with the reason
+ * or message. If nothing has changed, returns `known` itself, which saves memory and garbage collection.
  */
 function mergeConditions(known: readonly TimedCondition[], record: CycleRecord): readonly TimedCondition[] {
   const before = withoutEnded(known, record);

@@ -39,7 +39,7 @@ export function createLog(options: LogOptions): Log {
 
 const RESERVED: ReadonlySet<string> = new Set(['time', 'level', 'message']);
 
-/** Renames facts with the name of a standard field, because duplicate keys in JSON are ambiguous. */
+/** Renames facts that have the name of a standard field, because duplicate keys in JSON are ambiguous. */
 function withoutReserved(facts: Facts): Facts {
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]) => [RESERVED.has(name) ? `${name}_` : name, value]),
@@ -52,7 +52,7 @@ function asText(line: string): string {
   return `${String(time)} ${String(level).toUpperCase().padEnd(5)} ${String(message)}${fields.join('')}\n`;
 }
 
-/** Returns a value in quotes unless it is a single word. Without quotes, it could imitate another field or line. */
+/** Returns a value in quotes unless it is a single word. A value without quotes could imitate another field or line. */
 function asWord(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return /^[^\s"=\p{Cc}]+$/u.test(text) ? text : JSON.stringify(text);
@@ -104,7 +104,7 @@ function safeText(text: string): string {
   return clean.length > MAX_TEXT ? `${clean.slice(0, MAX_TEXT)}...` : clean;
 }
 
-/** Returns only the messages of an error: other fields may contain requests with headers. */
+/** Returns only the messages of an error, because other fields may contain requests with headers. */
 function errorText(error: Error): string {
   const texts = [error.message];
   let cause = error.cause;

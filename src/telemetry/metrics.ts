@@ -8,8 +8,8 @@ import { type InvalidScaler, writeScalerMetrics } from './scaler-series.js';
 
 export interface Metrics {
   /**
-   * Returns the page in the text format, in parts: first the series of scalers, then the registry. Rejects when
-   * `signal` is aborted.
+   * Returns the page in the text format, in parts: first the series of scalers, then the metrics of the registry.
+   * Rejects when `signal` is aborted.
    */
   readonly render: (signal?: AbortSignal) => Promise<readonly Buffer[]>;
   readonly contentType: string;
@@ -19,8 +19,8 @@ export interface Metrics {
   readonly countMissedRounds: (rounds: number) => void;
   readonly observeQuery: (query: QueryReport) => void;
   /**
-   * Adds to the counters of series in responses of a source. `known`: their labels were parsed in an earlier response;
-   * `read`: they were parsed in this one.
+   * Adds to the counters of series in responses of a source. `known`: the labels of these series were parsed in an
+   * earlier response; `read`: they were parsed in this response.
    */
   readonly countSeries: (source: string, series: { readonly known: number; readonly read: number }) => void;
   readonly countOverLimitQuery: (source: string, namespace: string) => void;
@@ -51,7 +51,7 @@ interface MetricsOptions {
   /** Which series of scalers are exposed. Default: full. */
   readonly detail?: MetricsDetail;
   readonly version: string;
-  /** The clock by which a long page yields to the event loop while it is written. */
+  /** While a long page is written, this clock determines when to yield to the event loop. */
   readonly clock: Clock;
   /** The names of data sources, whose counters start at zero. */
   readonly sources: readonly string[];
@@ -72,19 +72,19 @@ export function createRegistry(options: { readonly process: boolean }): Registry
 }
 
 /**
- * Interval at which the lag of the event loop is sampled. Samples take 0.1 % of a CPU at 100 ms, because each wakes the
- * process; at the default of 10 ms, they take 1 %.
+ * Interval at which the lag of the event loop is sampled. Samples take 0.1 % of a CPU at 100 ms, because each sample
+ * wakes the process; at the default of 10 ms, they take 1 %.
  */
 const LAG_RESOLUTION_MS = 100;
 
-/** Gauges of prom-client with the suffix `_total`, which promtool rejects. They are removed. */
+/** Gauges of prom-client with the suffix `_total`, which promtool rejects. promscaler removes them. */
 const MISNAMED_GAUGES = [
   'nodejs_active_resources_total',
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
 ] as const;
 
-/** Registers the metrics of the service in `registry`. Those of scalers are not in the registry. */
+/** Registers the metrics of the service in `registry`. Metrics of scalers are not in the registry. */
 export function createMetrics(registry: Registry, options: MetricsOptions): Metrics {
   const service = createServiceMetrics(registry);
   startAtZero(service, options);
@@ -129,8 +129,8 @@ export function createMetrics(registry: Registry, options: MetricsOptions): Metr
 }
 
 /**
- * Minimum size of a part of the page. 10,000 scalers have 16 MB: joining or sending them at once would block the event
- * loop.
+ * Minimum size of a part of the page. The page of 10,000 scalers has 16 MB: joining or sending all parts at once would
+ * block the event loop.
  */
 const PART_BYTES = 256 * 1024;
 

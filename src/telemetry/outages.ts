@@ -17,15 +17,15 @@ interface SharedSystem {
 export interface EndedRequest {
   readonly verb: string;
   readonly resource: string;
-  /** The HTTP status or, without a response, the kind of failure, such as `timeout`. */
+  /** The HTTP status. If there is no response, the kind of failure, such as `timeout`. */
   readonly code: string;
 }
 
 /**
  * Attributes failures of scalers to the systems on which they depend. An outage of a system is logged once when it
- * begins and once when it ends, instead of twice for each scaler: the first failed request or the first failure of a
- * scaler (`attribute`) opens a window of 2 s. If no request is answered until its end, the system has
- * failed: one line names it, and the failures of scalers are attributed to it. Otherwise each scaler has its own line.
+ * begins and once when it ends, instead of twice for each scaler. The first failed request, or the first failure of a
+ * scaler (`attribute`), opens a window of 2 s. If the system answers no request in the window, it has failed: one line
+ * names it, and the failures of scalers are attributed to it. Otherwise each scaler has its own line.
  */
 export interface Outages {
   readonly observeQuery: (query: Omit<QueryReport, 'clockAheadSeconds'>) => void;
@@ -54,7 +54,7 @@ interface ScalerFailure {
   readonly systems: readonly string[];
 }
 
-/** How long a failure waits for the results of other requests. Those of the same round are answered by then. */
+/** How long a failure waits for the results of other requests. Requests of the same round are answered by then. */
 const DECIDED_AFTER_MS = 2000;
 /** If more scalers than this fail at once while the system answers other requests, one log line reports all of them. */
 const MOST_OWN_LINES = 20;
@@ -183,14 +183,14 @@ export function createOutages(
   };
 
   return {
-    // If the server rejects a query, it has answered. A canceled query shows nothing.
+    // A server that rejects a query has answered. A canceled query shows nothing.
     observeQuery: (query) => {
       const { source, failure } = query;
       if (failure?.reason === 'canceled') return;
       const isAway = failure !== null && isServerFailure(failure.reason);
       observe(dataSourceId(source), query, isAway ? failure.message : null);
     },
-    // If the server sends a 4xx, it has answered. Only 429 counts as a failure.
+    // A server that sends a 4xx has answered. Only 429 is a failure.
     observeRequest: (request) => {
       const { verb, resource, code } = request;
       if (code === 'canceled') return;
@@ -234,14 +234,14 @@ export interface ClockWarnings {
 }
 
 /**
- * A larger difference of clocks is logged. The delay of a response is smaller. Above 120 s, samples are partial and
- * prevent scale-down (prometheus/samples.ts).
+ * A larger difference of clocks is logged. The delay of a response is smaller. If the difference exceeds 120 s, samples
+ * are partial and prevent scale-down (prometheus/samples.ts).
  */
 const WARN_SECONDS = 30;
 
 /**
  * Returns warnings that are logged once when the clock of a data source begins to differ, and once when it no longer
- * does.
+ * differs.
  */
 export function createClockWarnings(log: Log): ClockWarnings {
   const differing = new Set<string>();

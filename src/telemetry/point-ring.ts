@@ -16,7 +16,7 @@ const TIME_WORDS = 2;
 const MISSING_COUNT = -1;
 const MIN_CAPACITY = 16;
 
-/** Converts numbers to and from bits: a ring stores all its numbers as bits in a single array. */
+/** Converts numbers to bits and back, because a ring stores all its numbers as bits in a single array. */
 const scratch = new ArrayBuffer(8);
 const words = new Int32Array(scratch);
 const float64 = new Float64Array(scratch);
@@ -37,9 +37,9 @@ function valueOf(bits: number): number | null {
 const NO_ROWS = new Int32Array(0);
 
 /**
- * The newest points of a scaler, as rows of one typed array: 8 bytes for the time, and 4 bytes for each number. With
- * closures and one array per column, each of 20,000 rings would need 2 kB more, and a cycle would read from three times
- * as many places in memory.
+ * The newest points of a scaler, as rows of one typed array: 8 bytes for the time, and 4 bytes for each number. If it
+ * used closures and one array per column, each of 20,000 rings would need 2 kB more, and a cycle would read from three
+ * times as many places in memory.
  */
 export class PointRing {
   readonly #counts: number;
@@ -57,7 +57,7 @@ export class PointRing {
 
   /**
    * Adds a copy of a point, which must have as many counts and values as this ring. If there are more than `capacity`
-   * points, the oldest are dropped.
+   * points, the oldest points are dropped.
    */
   push(point: Point, capacity: number): void {
     const wanted = Math.max(1, Math.floor(capacity));
@@ -82,8 +82,8 @@ export class PointRing {
   }
 
   /**
-   * Returns whether the point at `index` has the same numbers as `point`. Times are not compared. Values come before
-   * counts, because they differ more often.
+   * Returns whether the point at `index` has the same numbers as `point`. Times are not compared. Values are compared
+   * first, because they differ more often.
    */
   isEqual(index: number, point: Point): boolean {
     if (!this.#has(index)) return false;
@@ -154,7 +154,7 @@ export class PointRing {
     return instantFromMs(float64[0] ?? 0);
   }
 
-  /** Copies rows as they are, for speed: the rings of all scalers grow in the same rounds. */
+  /** Copies rows unchanged, for speed: the rings of all scalers grow in the same rounds. */
   #resize(next: number): void {
     const width = this.#width;
     const kept = Math.min(this.#size, next);
@@ -168,7 +168,7 @@ export class PointRing {
   }
 }
 
-/** Rounds to 7 digits, which is what 4 bytes hold. Further digits are noise, as in 0.10000000149011612. */
+/** Rounds to 7 digits, because 4 bytes have no more. Further digits are noise, as in 0.10000000149011612. */
 function rounded(value: number): number {
   return Number(value.toPrecision(7));
 }

@@ -1,7 +1,10 @@
 import type { FieldChange } from '../scaler/field-changes.js';
 import type { Instant } from '../units/time.js';
 
-/** The condition of `backtest --recommend`: under-provisioning (theta_U) must not be higher than with the document. */
+/**
+ * The condition of `backtest --recommend`: the change must not have a higher under-provisioning (theta_U) than the
+ * document.
+ */
 export const RECOMMEND_CONDITION = 'theta_U<=document';
 
 /** The result of the last back-test of a document: a change of its settings, or why there is none. */

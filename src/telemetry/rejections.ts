@@ -21,7 +21,10 @@ export function errorsByScaler<P extends Rejecting>(
   return groupBy(errors, ({ scaler }) => scaler ?? '');
 }
 
-/** Returns the scalers with a rejection that are not `inEffect` (`NAMESPACE/NAME`) with an earlier version. */
+/**
+ * Returns the rejected scalers that have no earlier version in effect. `inEffect`: `NAMESPACE/NAME` of the scalers in
+ * effect.
+ */
 export function invalidScalers(
   rejections: ReadonlyMap<string, RejectedVersion>,
   inEffect: ReadonlySet<string>,

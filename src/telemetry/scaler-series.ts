@@ -17,7 +17,9 @@ type WriteSeries = (labels: string, value: number) => void;
 
 export type ScalerMetricKey = keyof typeof SCALER_METRICS;
 
-/** For each metric, writes the series of a scaler. If a value is missing, there is no series, and never a 0. */
+/**
+ * Functions that write the series of a scaler for each metric. If a value is missing, there is no series, never a 0.
+ */
 export const SCALER_SERIES: Readonly<
   Record<ScalerMetricKey, (status: LedgerEntry, write: WriteSeries) => void>
 > = {
@@ -106,7 +108,8 @@ function writeLastRescale({ lastRescale: { up, down } }: LedgerEntry, write: Wri
 }
 
 /**
- * Writes a series for each metric. Results are in the order of the document. Without results, only targets are written.
+ * Writes a series for each metric. Results are in the order of the document. If there are no results, only targets are
+ * written.
  */
 function writeMetrics(
   { scaler, record }: LedgerEntry,
@@ -141,7 +144,7 @@ export function currentValue(spec: MetricSpec, result: MetricResult | undefined)
     case 'Utilization':
       return result.current.averageUtilization ?? null;
     case 'AverageValue':
-      // At 0 replicas there is no average.
+      // At 0 replicas, there is no average.
       return result.ratio === null ? null : (result.current.averageValue ?? null);
     case 'Value':
       return result.current.value ?? null;
@@ -176,7 +179,7 @@ function writePods(decision: Decision | null, write: WriteSeries): void {
   }
 }
 
-/** A scaler without a valid version of its document, which therefore has no entry in the ledger. */
+/** A scaler that has no entry in the ledger, because no version of its document is valid. */
 export interface InvalidScaler extends ScalerName {
   readonly state: ScalerState;
 }
@@ -185,9 +188,9 @@ export interface InvalidScaler extends ScalerName {
 const SCALERS_AT_ONCE = 250;
 
 /**
- * Yields the series of all scalers in the Prometheus text format, in parts. The ledger is read at each scrape, so that
- * recording a cycle costs nothing, and a removed scaler or an ended limit has no series. prom-client is not used: its
- * set() and remove() would hash each label set, and its registry writes a metric without yielding.
+ * Yields the series of all scalers in the Prometheus text format, in parts. The ledger is read at each scrape.
+ * Therefore recording a cycle costs nothing, and a removed scaler or an ended limit has no series. prom-client is not
+ * used: its set() and remove() would hash each label set, and its registry writes a metric without yielding.
  */
 export function* writeScalerMetrics(
   ledger: Pick<Ledger, 'list'>,

@@ -9,9 +9,12 @@ interface SentEvent {
   readonly count: number;
 }
 
-/** The Kubernetes Events that this process has written about each scaler: about its target or its Scaler object. */
+/**
+ * The Kubernetes Events that this process has written about each scaler. They are about its target or its Scaler
+ * object.
+ */
 export interface SentEvents {
-  /** Adds an Event for `NAMESPACE/NAME`. If an equal one is stored, it is counted instead. */
+  /** Adds an Event for `NAMESPACE/NAME`. If an equal Event is stored, its count is increased instead. */
   readonly add: (key: string, event: Omit<SentEvent, 'count'>) => void;
   /** Returns the Events, newest first. */
   readonly read: (key: string) => readonly SentEvent[];
@@ -22,8 +25,8 @@ interface EventLimits {
   /** Maximum number of Events per scaler. Default: 50. */
   readonly perScaler?: number;
   /**
-   * Maximum number of Events of all scalers, which they share equally, but with at least 3 each. Default: 10,000, which
-   * is about 5 MB.
+   * Maximum number of Events of all scalers. They share it equally, but each may have at least 3. Default: 10,000,
+   * which is about 5 MB.
    */
   readonly total?: number;
 }

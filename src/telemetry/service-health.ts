@@ -27,7 +27,7 @@ export interface ApiServerHealth extends Omit<SourceHealth, 'queries' | 'latency
 }
 
 export interface RoundHealth {
-  /** The last round in which a cycle has ended. Cycles that still run do not count. */
+  /** The last round in which a cycle has ended. Cycles that are still running are not included. */
   readonly last: {
     readonly at: Instant;
     readonly seconds: number;
@@ -41,7 +41,7 @@ export interface RoundHealth {
 export interface ServiceHealth {
   readonly startedAt: Instant;
   readonly observeQuery: (query: Omit<QueryReport, 'clockAheadSeconds'>) => void;
-  /** `message`: why there was no response; by default verb, resource and code. */
+  /** `message`: why there was no response. Default: verb, resource and code. */
   readonly observeKubernetesRequest: (request: EndedRequest & { readonly message?: string }) => void;
   readonly startRound: (round: {
     readonly at: Instant;
@@ -64,7 +64,7 @@ const EXPECTED_CODES: ReadonlySet<string> = new Set(['404', '409', '410']);
 
 const MAX_ROUNDS = 16;
 
-/** Creates the health of the data sources and the API server. `outages` knows since when they have not answered. */
+/** Creates the health of the data sources and the API server. `outages` contains since when they have not answered. */
 export function createServiceHealth(
   clock: Clock,
   sources: readonly string[],
@@ -176,7 +176,7 @@ function createTally(): Tally {
       errors += 1;
       lastError = { at, reason: failure.reason, message: failure.message };
     },
-    // A server that answers only with errors is reached by each request, but answers none of them.
+    // A server that answers every request with an error is reported as unreachable, although requests reach it.
     read: (failingSince) => ({
       isReachable: failingSince === null ? isReachable : false,
       failingSince,

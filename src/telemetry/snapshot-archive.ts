@@ -3,7 +3,7 @@ import { snapshotToJson } from '../decision/result/write-json.js';
 import type { Snapshot } from '../decision/snapshot/snapshot.js';
 import type { Instant } from '../units/time.js';
 
-/** Compressed snapshots of past decisions. Above the limit, the oldest snapshot of all scalers is dropped. */
+/** Compressed snapshots of past decisions. If they exceed a limit, the oldest snapshot of all scalers is dropped. */
 export interface SnapshotArchive {
   /** Stores a snapshot by the `NAMESPACE/NAME` of its scaler and by its `now`. */
   readonly keep: (key: string, snapshot: Snapshot) => void;

@@ -87,7 +87,7 @@ describe('server.auth.tokenReview', () => {
     expect([await seen(access, 'admin'), await seen(access, 'shop')]).toEqual(['unavailable', 'unavailable']);
     expect(warnings).toEqual([
       [
-        'failed to check a client of the API; its request is refused',
+        'failed to review API client; request rejected',
         expect.stringContaining('cannot create resource "tokenreviews" in API group "authentication.k8s.io"'),
       ],
     ]);

@@ -83,7 +83,7 @@ export async function startCountsFixture(size: SimulationSize): Promise<CountsFi
     namespace: 'promscaler',
     electsLeader: true,
     keepsState: true,
-    serves: false,
+    listens: false,
     openTransport: (onRequest) => createTransport({ connection, clock, onRequest }),
     onCycle: ({ record }) => {
       cycles += 1;

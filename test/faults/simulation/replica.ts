@@ -142,7 +142,7 @@ export class Replica {
       namespace: OWN_NAMESPACE,
       electsLeader: simulation.isElected,
       keepsState: true,
-      serves: false,
+      listens: false,
       openTransport: (onRequest) =>
         openTransport({
           ...partsOf(simulation),
