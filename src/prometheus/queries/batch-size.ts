@@ -10,7 +10,7 @@ const MOST_GROWTH = 4;
  * number of workloads.
  */
 const LEAST_EVIDENCE = 1 / 4;
-/** The weight of a round in the estimated cost is multiplied by this in each further round. */
+/** Each further round multiplies the weight of a round in the estimated cost by this factor. */
 const MEMORY = 0.5;
 /** If a query took this many times as long as a larger query, its time is ignored, because it waited in a queue. */
 const WAITED = 1.1;

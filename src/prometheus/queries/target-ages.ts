@@ -11,8 +11,8 @@ const SEEN_SECONDS = 3600;
 const SEEN_STEP_SECONDS = 120;
 
 /**
- * In VictoriaMetrics, queries may return a sample only this many seconds after its scrape. Measured with version 1.145:
- * 1 to 3 s.
+ * In VictoriaMetrics, a new sample can be invisible to queries for this many seconds. Measured with version 1.145: 1 to
+ * 3 s.
  */
 const VISIBLE_SECONDS = 3;
 
