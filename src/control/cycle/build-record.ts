@@ -35,6 +35,7 @@ export function buildRecord(
   const { snapshot, memory, otherScaler, noAutoscaler, pause, isDryRun } = observed;
   const added = [
     ...stoppedByPause(settled),
+    ...outOfBounds(settled),
     withIgnored(heldCondition(settled), scaler, observed),
     targetReachedAfter(settled, now),
     ...uniqueConditions(followUps.duplicates(scaler)),
@@ -151,6 +152,24 @@ function isCalculated({ metrics, action }: Decision): boolean {
 function stoppedByPause({ observed: { pause, target }, decision }: Settled): readonly Condition[] {
   const isStopped = pause?.replicas === 0 && target.specReplicas === 0 && decision.metrics.length === 0;
   return isStopped ? [SCALING_DISABLED] : NO_CONDITIONS;
+}
+
+const OUT_OF_BOUNDS = buildCondition(
+  'ScalingActive',
+  'NotEvaluated',
+  'no metric is evaluated while the replica count is outside of the bounds',
+);
+
+/**
+ * Returns the conditions of a decision that needs no metric, because the count is outside of the bounds, unless the
+ * count was changed: the previous conditions would claim that a metric was evaluated, and that no bound applies. After
+ * a change, the next decision needs metrics again.
+ */
+function outOfBounds({ decision: { metrics, limits }, result }: Settled): readonly Condition[] {
+  const [bound] = limits;
+  if (metrics.length > 0 || bound === undefined || result?.kind === 'patched') return NO_CONDITIONS;
+  const limited = bound.limit === 'max_replicas' ? 'TooManyReplicas' : 'TooFewReplicas';
+  return [buildCondition('ScalingLimited', limited, bound.reason), OUT_OF_BOUNDS];
 }
 
 /**

@@ -83,7 +83,8 @@ it('lets one scale next to another in dry run, and holds both as soon as the dry
   expect(fixture.condition('trial', 'Ready')).toMatchObject({
     status: 'Unknown',
     reason: 'NotEvaluated',
-    message: 'no metric was evaluated yet; 4 replicas are below minReplicas (5)',
+    message:
+      'no metric is evaluated while the replica count is outside of the bounds; 4 replicas are below minReplicas (5)',
   });
   fixture.load = 60;
   await eventually(() => fixture.replicas('web') === 6, 'shop/web to have 6 replicas');

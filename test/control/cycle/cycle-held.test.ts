@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { kubernetesEvents } from '../../../src/control/cycle/kubernetes-events.js';
+import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
 import { stateOf } from '../../../src/decision/state.js';
 import type { PatchScript } from '../fake-cluster.js';
 import { at, Fixture, SECOND_SCALER, heldOf, withAnnotations } from '../fixture.js';
@@ -322,5 +323,53 @@ describe('a change to 8 that an admission webhook turns into 6', () => {
     expect(memory.state).toMatchObject({ lastScaleUp: null, scaleEvents: [] });
     expect((await fixture.nextCycle()).record.outcome.kind).toBe('held');
     expect(fixture.cluster.arrived).toHaveLength(1);
+  });
+});
+
+describe('a count outside of the bounds that a hold keeps', () => {
+  const conditionsOf = ({ conditions }: CycleRecord) =>
+    conditions
+      .filter(({ type }) => type === 'ScalingActive' || type === 'ScalingLimited')
+      .map(({ type, status, reason, message }) => `${type} ${status} ${reason}: ${message}`);
+
+  it.each([
+    [{ dryRun: true, maxReplicas: 4 }, 'TooManyReplicas', '5 replicas are above maxReplicas (4)'],
+    [{ dryRun: true, minReplicas: 6 }, 'TooFewReplicas', '5 replicas are below minReplicas (6)'],
+    [{ paused: true, maxReplicas: 4 }, 'TooManyReplicas', '5 replicas are above maxReplicas (4)'],
+  ])('%j: the conditions claim no metric, and name the bound', async (spec, reason, why) => {
+    const { record } = await new Fixture(spec).cycle();
+
+    expect(conditionsOf(record)).toEqual([
+      `ScalingLimited True ${reason}: ${why}`,
+      'ScalingActive Unknown NotEvaluated: no metric is evaluated while the replica count is outside of the bounds',
+    ]);
+  });
+
+  it('keeps the last conditions if the count moves to the bound at once', async () => {
+    const { record } = await new Fixture({ maxReplicas: 4 }).cycle();
+
+    expect(record.outcome).toMatchObject({ kind: 'patched', from: 5, to: 4 });
+    expect(conditionsOf(record)).toEqual([]);
+  });
+
+  it('names the bound if a pause keeps a count below it', async () => {
+    const fixture = new Fixture({ minReplicas: 6 });
+    fixture.annotate({ 'paused-replicas': '5' });
+
+    const { record } = await fixture.cycle();
+
+    expect(record.decision).toMatchObject({ desiredReplicas: 6 });
+    expect(conditionsOf(record)[0]).toBe(
+      'ScalingLimited True TooFewReplicas: 5 replicas are below minReplicas (6)',
+    );
+  });
+
+  it('does not change the condition of 0 replicas that a person has set', async () => {
+    const fixture = new Fixture({ dryRun: true });
+    fixture.cluster.specReplicas = 0;
+
+    expect(conditionsOf((await fixture.cycle()).record)).toEqual([
+      expect.stringContaining('ScalingActive False ScalingDisabled'),
+    ]);
   });
 });
