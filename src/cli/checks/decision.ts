@@ -41,7 +41,7 @@ export async function checkDecision(facts: ScalerFacts, above: readonly CheckRes
   const notKept = whyNotKept({ isDryRun: facts.isDryRun, hasConflict });
   const pause = readPause(spec, cluster.target.annotations, context.clock.now(), notKept);
   const ignored = spec.fallback === null ? 'all windows' : 'all windows and the fallback';
-  const sentence = `the current decision, which ignores ${ignored}, is: ${decision.reason}${describeHold(facts, { ...record, pause })}`;
+  const sentence = `the current decision, which ignores ${ignored}, is: ${decision.reason}${describeHold(facts, { ...record, pause, decision })}`;
   if (failing?.type === 'ScalingActive' && failing.reason !== SCALING_DISABLED.reason)
     return make.warning(sentence, fixForNoValue(decision, facts, above));
   const far = decision.metrics.find(({ ratio }) => ratio !== null && ratio > SUSPICIOUS_RATIO);
@@ -123,9 +123,15 @@ const SUSPICIOUS_RATIO = 100;
 
 function describeHold(
   { scaler: { spec }, isDryRun }: ScalerFacts,
-  { pause, shadow }: Pick<CycleRecord, 'pause' | 'shadow'>,
+  {
+    pause,
+    shadow,
+    decision: { action },
+  }: Pick<CycleRecord, 'pause' | 'shadow'> & { readonly decision: Decision },
 ): string {
   if (pause !== null) {
+    const isOtherWay = pause.direction !== 'both' && action !== 'none' && pause.direction !== action;
+    if (isOtherWay) return ` (${pauseMessage(pause)}, which does not prevent it)`;
     const subject = pause.direction === 'both' ? 'not' : `${pause.direction} is not`;
     return ` (${subject} applied: ${pauseMessage(pause)})`;
   }

@@ -91,10 +91,12 @@ describe('decision', () => {
     expect(of('decision')[0]?.message).toContain(`(not applied: scaling is paused by annotation; ${kept})`);
   });
 
-  it('warns of a pause by annotation, which may be forgotten, and names the command that ends it', async () => {
+  it.each([
+    ['scale-up', '(scale-up is not applied: scale-up is paused by annotation; release)'],
+    ['scale-down', '(scale-down is paused by annotation; release, which does not prevent it)'],
+  ])('warns of a forgotten pause of %s, says what it prevents, and how to end it', async (paused, hold) => {
     const simulator = await ofWeb();
-    const annotations = { 'promscaler.dev/paused': 'scale-up', 'promscaler.dev/paused-reason': 'release' };
-    await annotate(simulator, annotations);
+    await annotate(simulator, { 'promscaler.dev/paused': paused, 'promscaler.dev/paused-reason': 'release' });
     const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
     const { url } = await prometheus(healthy(pods, 0.8));
 
@@ -107,9 +109,7 @@ describe('decision', () => {
     expect(of('decision')).toMatchObject([
       {
         status: 'warning',
-        message: expect.stringContaining(
-          '2 -> 4 (scale-up is not applied: scale-up is paused by annotation; release)',
-        ),
+        message: expect.stringContaining(`2 -> 4 ${hold}`),
         fix: 'if the pause is no longer needed: promscaler resume shop/web',
       },
     ]);
