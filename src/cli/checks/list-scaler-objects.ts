@@ -5,6 +5,7 @@ import {
   SCALER_PLURAL,
   SCALER_ROOT,
   createScalerStore,
+  type ScalerObject,
   type ScalerStore,
 } from '../../kubernetes/scaler-objects.js';
 import { KubernetesError, orError } from '../../kubernetes/api/types.js';
@@ -12,9 +13,11 @@ import { listAll, resourceScope } from '../../kubernetes/watch/list-pages.js';
 import { withDeadline } from '../../units/clock.js';
 import type { ObjectSource } from '../../config/read-objects.js';
 import { createScalerFiles } from '../../config/scaler-files.js';
+import { asObject } from '../../scaler/plain-json.js';
 import { isOfObject } from '../../scaler/problems/problem.js';
 import type { ReadDocument } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
+import { parseJson } from '../../units/json-bounds.js';
 import { readOptionsOf } from '../input/service-config.js';
 import { CLUSTER_SUBJECT, type DoctorContext } from './context.js';
 import { type CheckResult, resultsOf } from './check-result.js';
@@ -69,7 +72,12 @@ export async function readOtherScalers(
   given: readonly GivenDocument[],
   context: ListContext,
   paths: readonly string[],
-): Promise<{ readonly others: readonly Scaler[]; readonly results: readonly CheckResult[] }> {
+): Promise<{
+  readonly others: readonly Scaler[];
+  /** The keys of the given documents whose objects in the cluster are not in dry run. */
+  readonly live: ReadonlySet<string>;
+  readonly results: readonly CheckResult[];
+}> {
   const { config, clock } = context;
   const list = async (namespaces: readonly string[]) => {
     const failures: KubernetesError[] = [];
@@ -89,7 +97,7 @@ export async function readOtherScalers(
         `Scaler objects on the same targets are not detected: ${message}`,
       ),
     );
-  if (objects === null) return { others: [], results };
+  if (objects === null) return { others: [], live: new Set(), results };
   const byKey = new Map(given.map((document) => [document.scaler.key, document]));
   const applied = config.scalers.customResources ? await withoutFiles(given, paths) : [];
   const all = [
@@ -112,10 +120,16 @@ export async function readOtherScalers(
     if (problem.code !== 'duplicate-document' || document === undefined) return [];
     return [resultOfProblem(isOfObject(problem) ? { ...problem, ...placeOf(document) } : problem)];
   });
+  const live = [...objects.list()].filter((object) => byKey.has(scalerKey(object)) && !isDryRun(object));
   return {
     others: loaded.scalers.filter(({ key }) => !byKey.has(key)),
+    live: new Set(live.map(scalerKey)),
     results: [...duplicates, ...results],
   };
+}
+
+function isDryRun({ specText }: ScalerObject): boolean {
+  return asObject(parseJson(specText))?.['dryRun'] === true;
 }
 
 function placeOf({ file, place }: ReadDocument): Pick<ReadDocument, 'file' | 'place'> {

@@ -5,7 +5,7 @@ import { meansNoHpas } from '../../kubernetes/hpa.js';
 import { readWorkload } from '../../kubernetes/scale.js';
 import { nameTarget, targetKey } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler, orError } from '../../kubernetes/api/types.js';
-import { adoptedFrom, type Origin, type TargetRef } from '../../scaler/spec.js';
+import { adoptedFrom, type Origin, scalerKey, type TargetRef } from '../../scaler/spec.js';
 import { SCALED_OBJECT } from '../reach/source-kinds.js';
 import type { CheckResult, CheckResults, Checked } from './check-result.js';
 import { REQUEST_MS } from './context.js';
@@ -13,7 +13,7 @@ import type { ScalerFacts } from './scaler-facts.js';
 
 /** Checks for another autoscaler with the same target. It blocks all patches, unless the scaler is in dry run. */
 export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<CheckResults> {
-  const { scaler, cluster, sharesTargetWith, isDryRun, make } = facts;
+  const { scaler, cluster, sharesTargetWith, isDryRun, isObjectLive, make } = facts;
   const { namespace, spec } = scaler;
   const { scaleTargetRef: ref } = spec;
   const shared = sharesTargetWith === null ? [] : [otherDocument(sharesTargetWith)];
@@ -57,6 +57,11 @@ export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<Che
   if (all.length > 0) return all;
   const former = isDryRun ? adoptedFrom(scaler) : null;
   if (former === null) return make.ok('');
+  if (isObjectLive)
+    return make.warning(
+      `the document has dryRun: true, but Scaler ${scalerKey(scaler)} in the cluster does not: once the document is applied, nothing scales ${nameTarget(namespace, ref)}`,
+      'remove spec.dryRun from the document',
+    );
   return whyNothing({ ...former, namespace }, await scaledObjectExists(facts, former));
 
   function whyNothing(idle: Omit<OtherScaler, 'target'>, exists: boolean | null = null): CheckResult {

@@ -94,6 +94,8 @@ interface ChecksInput extends DoctorContext {
   readonly reported?: Promise<ReadonlyMap<string, ReportedState>>;
   /** The keys of the Scaler objects whose targets were scaled at a known time; unset: none is known. */
   readonly scaled?: ReadonlySet<string>;
+  /** The keys of the files whose Scaler objects are not in dry run; unset: none is known. */
+  readonly live?: ReadonlySet<string>;
 }
 
 const WHOLE_MS = 55_000;
@@ -235,6 +237,7 @@ async function checkScaler(
     isDryRun: scaler.spec.dryRun || input.isDryRun === true,
     reported: ofTarget(reported?.get(key), scaler),
     wasScaled: input.scaled?.has(key) ?? false,
+    isObjectLive: input.live?.has(key) ?? false,
   };
   const results = await runAll(SCALER_CHECKS, key, scalerFacts);
   return [...results, await checkDecision(scalerFacts, results)];

@@ -64,6 +64,8 @@ export interface ScalerFacts {
   readonly reported: ReportedState | null;
   /** Whether the status of the Scaler object has a time at which its target was scaled. */
   readonly wasScaled: boolean;
+  /** Whether the document is a file, and the Scaler object with the same name is not in dry run. */
+  readonly isObjectLive: boolean;
 }
 
 /** A conflict with another client, or a target that was deleted, with the advice of `explain`. */

@@ -121,11 +121,12 @@ async function checkLive(
   const scalers = documents.map(({ scaler }) => scaler);
   const context = { clock, signal, env, config };
   const paths = input.config?.scalers.paths ?? [];
-  const { others, results: ofOthers } = await readOtherScalers(documents, context, paths);
+  const { others, live, results: ofOthers } = await readOtherScalers(documents, context, paths);
   const results = await runChecks({
     ...context,
     scalers,
     allScalers: [...scalers, ...others],
+    live,
     // These checks are skipped, because they would check the account of the user, not the account of the service.
     includesServiceChecks: false,
     // Without a service config, it is unknown whether a service has these documents.

@@ -3,6 +3,7 @@ import { stringify } from 'yaml';
 import type { ValidationReport } from '../../../src/cli/commands/run-validate.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
+import { send } from '../../simulator/cluster.js';
 import { scalerDefinition } from '../../support/scaler-definition.js';
 import { folderOf, runCli } from '../fake-io.js';
 import { clusterOfWeb, document, healthy, prometheus, serviceConfig } from './fixture.js';
@@ -98,6 +99,43 @@ describe('validate --live', () => {
         'deployment team-b/web does not exist; deployment shop/web exists, but Scaler shop/only-here scales it',
       fix: 'create deployment team-b/web, correct spec.scaleTargetRef, or delete this document',
     });
+  });
+
+  it('says of the file of an import that it would start the dry run of a switched scaler again', async () => {
+    const file: JsonObject = {
+      apiVersion: 'promscaler.dev/v1',
+      kind: 'Scaler',
+      metadata: {
+        namespace: 'shop',
+        name: 'web',
+        annotations: { 'promscaler.dev/adopted-from': 'HorizontalPodAutoscaler/web' },
+      },
+      spec: { scaleTargetRef: { name: 'web' }, maxReplicas: 5, metrics: METRICS, dryRun: true },
+    };
+    const { simulator: switched, pods } = await clusterOfWeb();
+    const { url: own } = await prometheus(healthy(pods));
+    switched.addObject(scalerDefinition());
+    switched.addObject({ ...file, spec: { ...(file['spec'] as JsonObject), dryRun: false } });
+    const cwd = folderOf({
+      'promscaler.yaml': serviceConfig({ prometheus: own, kubernetes: switched.url }),
+      'web.yaml': stringify(file),
+    });
+    const args = ['validate', 'web.yaml', '--config', 'promscaler.yaml', '--live', '-o', 'json'];
+
+    const { exitCode, stdout } = await runCli(args, { cwd });
+    await send(switched, 'DELETE', '/apis/promscaler.dev/v1/namespaces/shop/scalers/web');
+    const alone = await runCli(args, { cwd });
+
+    const { live } = JSON.parse(stdout) as ValidationReport;
+    expect(live?.results.filter(({ check }) => check === 'other-scaler')).toMatchObject([
+      {
+        status: 'warning',
+        message:
+          'the document has dryRun: true, but Scaler shop/web in the cluster does not: once the document is applied, nothing scales deployment shop/web',
+        fix: 'remove spec.dryRun from the document',
+      },
+    ]);
+    expect([exitCode, alone.exitCode]).toEqual([0, 1]);
   });
 
   describe('with the files of the service', () => {
