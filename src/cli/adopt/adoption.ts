@@ -111,7 +111,8 @@ export async function readDryRun({ objects }: AdoptContext, { name }: ScalerObje
 }
 
 /**
- * Returns the workload; null: it does not exist; undefined: reading it failed, or its kind is none of `watchedPlural`.
+ * Returns the workload; null: the workload does not exist; undefined: it cannot be read, or promscaler does not watch
+ * its kind (`watchedPlural`).
  */
 export async function readWorkload(
   { objects }: AdoptContext,

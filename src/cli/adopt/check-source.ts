@@ -45,8 +45,8 @@ export function whatChanged(context: AdoptContext, scaler: ScalerObject, object:
 }
 
 /**
- * Returns the fields of the document whose values in the autoscaler have changed since its import, and that the
- * document does not have yet. Ignores fields that have always differed, such as a query that the import did not know.
+ * Returns the fields of the document whose values in the autoscaler have changed since the import, unless the document
+ * already has the new values. Ignores fields that have always differed, such as a query that the import did not know.
  */
 function changesToCarryOver(
   { source }: AdoptContext,

@@ -230,7 +230,7 @@ function whyDifferent(
   },
 ): string | null {
   const { source } = context;
-  // This check is first, because it needs no compared decision, and a switch with --force does not wait for one.
+  // This check is first, because it needs no compared decision, and a user may switch with --force before a comparison.
   const changed = whatChanged(context, scaler, object);
   if (changed !== null) return changed;
   if (typeof report === 'string') return `no decision has been compared with the HPA yet: ${report}`;

@@ -107,7 +107,8 @@ function doubtOf({ row, isLed }: ServiceView, { after, isForced }: Confirmation)
     return open('the service has made no decision since the switch');
   if (row.dryRun) return open('the scaler is still in dry run; a service with --dry-run scales nothing');
   const held = heldOf(row);
-  // Not final: a service without permission to watch HPAs lists them once a minute, and may still have the deleted HPA.
+  // This hold may end soon: a service without permission to watch HPAs lists them once a minute, and may still have the
+  // deleted HPA.
   if (held?.startsWith('ConflictingScaler') === true) return open(held);
   // If a bound changed the replicas without any metric, the next decision shows whether each metric has a value.
   const lacking = isForced && row.outcome.kind !== 'patched' ? whyLacking(row) : whyNoValue(row);

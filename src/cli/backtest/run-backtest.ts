@@ -154,7 +154,7 @@ async function printComparison(
     baselines: [...input.otherResults, ...baselines(scoring, first)],
     assumptions: input.assumptionLines,
   };
-  // Written before the report: if standard output is closed, writing the report ends the command.
+  // The page is written before the report, because writing the report ends the command if standard output is closed.
   if (html !== null) await writeHtml(html, buildPage(report, tracesOf(all, traces)));
   writeReport(report, format, io);
   const failed = failIf.filter(({ isMetBy }) => isMetBy(first.figures));

@@ -27,7 +27,7 @@ interface Candidate {
 
 const OPEN_TELEMETRY = 'the kubelet stats receiver of OpenTelemetry';
 
-/** Range of the recording rules of kube-prometheus-stack. `sum_irate` uses only the last two samples in it. */
+/** Range of the recording rules of kube-prometheus-stack. `sum_irate` uses only the last two samples in the range. */
 const RULE_WINDOW_SECONDS = 300;
 /** Twice the default interval of the kubelet stats receiver of OpenTelemetry. */
 const GAUGE_WINDOW_SECONDS = 60;

@@ -108,7 +108,7 @@ function roleFix(isClusterWide: boolean, denied: readonly (string | null)[]): st
   return `set the chart values rbac.create: true and namespaces: [..., ${denied.join(', ')}] (a Role in each namespace)`;
 }
 
-/** Returns the distinct kinds of the targets; without any documents, only Deployments. */
+/** Returns the distinct kinds of the targets. If there are no documents, returns only Deployments. */
 async function kindsOf(
   refs: readonly TargetRef[],
   { discovery, signal }: ClusterContext,

@@ -68,8 +68,8 @@ async function checkRange(
 }
 
 /**
- * Warns about a limit of one pod per period that is shorter than the start of a pod: it does not wait for the pod to
- * become ready, but still delays further pods.
+ * Warns about a limit of one pod per period that is shorter than the start of a pod. Such a limit does not wait for the
+ * pod to become ready, but still delays further pods.
  */
 function checkPolicy(
   { spec: { behavior, minReplicas, maxReplicas } }: Scaler,

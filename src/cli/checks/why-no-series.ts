@@ -190,7 +190,9 @@ function fixForMatcher(
 const NOT_SCRAPED =
   'no series belongs to this workload: check Status > Targets of Prometheus for its pods, and the labels of the series';
 
-/** Returns a value as a string literal, with the variable of the document if it has this value. */
+/**
+ * Returns a value as a string literal. If a variable of the document has the same value, returns the variable instead.
+ */
 function valueText(value: string, { scaler }: Querier): string {
   const { namespace, pods } = variablesOf(scaler);
   if (value === pods) return '"$pods"';

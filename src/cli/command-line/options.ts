@@ -3,7 +3,7 @@ import type { ExitCode } from '../output/io.js';
 
 export function outputOption(formats: readonly [string, ...string[]]): Option {
   const option = new Option('-o, --output <format>', 'Output format').default(formats[0]);
-  // Set directly, because `choices()` of commander would also check the value, which is the task of the command.
+  // The values are set directly, because `choices()` of commander would also check the value, which the command does.
   option.argChoices = [...formats];
   return option;
 }

@@ -70,7 +70,7 @@ function addDemo(program: Command, io: CommandIo, result: Result): void {
     });
 }
 
-/** Imported only when it is needed, because the container image does not contain the demo. */
+/** Imports the demo only when it is needed, because the container image does not contain the demo. */
 async function loadDemo(): Promise<typeof Demo> {
   try {
     return await import('../demo/run-demo.js');

@@ -31,11 +31,11 @@ const LEAST_SEMI_SPACE = /^--min-semi-space-size=/;
 
 /**
  * Stops the growth of the semi-spaces (for new objects) if a flag of Node.js sets their initial size, as the image does
- * with 8 MiB. By default, V8 lets them grow to 16 MiB in the first seconds. With a few scalers, this costs 20 MB of RSS
- * and saves little CPU time. Without the flag, the semi-spaces sometimes shrink to 1 MiB and must grow again.
+ * with 8 MiB. By default, V8 lets them grow to 16 MiB in the first seconds. With a few scalers, this growth costs 20 MB
+ * of RSS and saves little CPU time. Without the flag, the semi-spaces sometimes shrink to 1 MiB and must grow again.
  */
 export function keepSemiSpaces(nodeFlags: readonly string[]): void {
-  // Set at run time, because V8 replaces 1 by 2 if this is a flag of the process.
+  // The factor is set at run time, because V8 replaces 1 by 2 if the factor is a flag of the process.
   if (nodeFlags.some((flag) => LEAST_SEMI_SPACE.test(flag)))
     setFlagsFromString('--semi-space-growth-factor=1');
 }

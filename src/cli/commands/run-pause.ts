@@ -184,7 +184,7 @@ const NO_PAUSE: Readonly<Record<string, null>> = Object.fromEntries(
 /** The field manager in `managedFields`, which shows that the user and not the service wrote the annotations. */
 const FIELD_MANAGER = 'promscaler-pause';
 
-/** Connects to the annotations of a target. Sends no request yet. */
+/** Connects to the cluster of the target. Sends no request yet. */
 async function openAnnotations(
   target: PauseTarget,
   options: ResumeOptions,

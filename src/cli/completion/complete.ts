@@ -42,7 +42,7 @@ export function complete(commands: readonly CompletedCommand[], words: readonly 
 
 /**
  * Splits off the last word, with its option and `=`. Bash passes `--output=js` as three words; other shells and kubectl
- * pass it as one.
+ * pass it as one word.
  */
 function splitLast(words: readonly string[]): { before: readonly string[]; begun: string; prefix: string } {
   const last = words.at(-1) ?? '';
@@ -114,7 +114,7 @@ export interface Suggestion {
 
 interface CompletedCommand extends Suggestion {
   readonly options: readonly CompletedOption[];
-  /** The positional arguments in order. If `isVariadic`, the last one may be repeated. */
+  /** The positional arguments in order. If `isVariadic`, the last argument may be repeated. */
   readonly args: readonly Argument[];
   readonly isVariadic: boolean;
 }

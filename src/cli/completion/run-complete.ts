@@ -57,7 +57,7 @@ export async function readSuggestions(completed: Completed, io: CommandIo): Prom
     try {
       found[index] = await read(completed, reachOptions(completed), stoppable);
     } catch {
-      // Ignored, because a shell that completes a line cannot show an error.
+      // Errors are ignored, because a shell that completes a line cannot show an error.
     }
   });
   await endedWithin(

@@ -159,7 +159,7 @@ const BAD_GATEWAY = 502;
  */
 const SCRAPES = RATE_SECONDS / SCRAPE_SECONDS + 1;
 
-/** The window is a little longer than `SCRAPES` take, because a scrape may be late. */
+/** The window is a little longer than the time of `SCRAPES` scrapes, because a scrape may be late. */
 const WINDOW = `{namespace="${DEMO_NAMESPACE}"}[${RATE_SECONDS + 5 * SCRAPE_SECONDS}s]`;
 
 /** Conditions that are true when each pod has `SCRAPES` samples of CPU and requests, and the queue has a sample. */

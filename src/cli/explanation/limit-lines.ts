@@ -87,7 +87,7 @@ function cooldown({ snapshot, decision, now }: Explanation): readonly Restrictio
   return until > snapshot.now ? [['cooldownSeconds', `${untilText(until, now)}: at least 1 replica`]] : [];
 }
 
-/** Returns what prevents a patch, according to the status; without a status, according to the document. */
+/** Returns what prevents a patch, according to the status or, if there is no status, according to the document. */
 function holds({ snapshot, status }: Explanation): readonly Restriction[] {
   const held = activeHold(status?.conditions ?? []);
   if (held !== undefined) return [[held.reason, held.message]];

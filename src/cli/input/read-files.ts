@@ -18,7 +18,7 @@ export interface InputFile {
   readonly text: string;
 }
 
-/** The files that could be read, and a problem for each of the others. */
+/** The files that could be read, and a problem for each other file. */
 export interface InputFiles {
   readonly files: readonly InputFile[];
   readonly problems: readonly Problem[];

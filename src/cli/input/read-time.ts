@@ -15,8 +15,8 @@ const LOCAL_TIME = /^(?:([a-z]{3}) (\d{1,2}),?(?: (\d{4}),?)? )?(\d{1,2}):(\d{2}
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 /**
- * Reads a time of `formatLocal`, with or without seconds. Without a date or a year, returns the last occurrence up to
- * `now`, or the next one after `now`. Null: the text is no local time.
+ * Reads a time of `formatLocal`, with or without seconds. If the text has no date or no year, returns the last such
+ * time up to `now`, or the next such time after `now`. Null: the text is no local time.
  */
 export function readLocalTime(text: string, now: Instant, which: 'last' | 'next'): Instant | null {
   const match = LOCAL_TIME.exec(text);

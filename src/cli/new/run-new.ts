@@ -41,7 +41,7 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
     return writeDocument({ ...request, namespace, name, target, file: options.outputFile ?? null });
   };
   const nameOption = options.name === undefined ? WORKLOAD_NAME : '--name';
-  // Checked before the first request, so that invalid options are reported at once.
+  // The document is checked before the first request, so that invalid options are reported at once.
   const draft = parsed.ref ?? placeholderTarget(parsed.name);
   const warnings = checkText(build(draft), nameOption);
 
@@ -104,7 +104,7 @@ function notChecked(why: string): ClusterCheck {
   return { ref: null, warnings: [failure], failure };
 }
 
-/** Stands for a kind that is not known yet, so that the other options can be checked. */
+/** Returns a target for a kind that is not known yet, so that the other options can be checked. */
 function placeholderTarget(name: string): TargetRef {
   return { apiVersion: 'apps/v1', kind: 'Deployment', name };
 }
@@ -307,7 +307,9 @@ function defaultLines(preset: string | null): readonly string[] {
   ];
 }
 
-/** Used if the preset has no stabilization: without confirmation, a single wrong result would scale down. */
+/**
+ * This line is added if the preset has no stabilization: without confirmation, a single wrong result would scale down.
+ */
 const CONFIRMATION =
   '  # downscaleConfirmation: {} # not a default: scale down only if every decision of 60 s, and at least 3, recommends it';
 

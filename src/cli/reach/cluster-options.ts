@@ -60,7 +60,7 @@ export async function contextNamespace(
     if (access !== null) return access.namespace ?? DEFAULT_NAMESPACE;
     return (await podNamespace(io)) ?? DEFAULT_NAMESPACE;
   } catch (error) {
-    // Ignored here: commands that connect to the cluster report this error.
+    // The error is ignored here, because commands that connect to the cluster report it.
     if (error instanceof ConnectionError) return DEFAULT_NAMESPACE;
     throw error;
   }
@@ -130,7 +130,7 @@ export function pluginRunner({ env, clock }: Pick<CommandIo, 'env' | 'clock'>): 
                 : `ended with ${String(error.code ?? error.signal ?? 'an error')}${lastLine(stderr)}`;
           resolve({ kind: 'failed', why, isMissing });
         });
-        // Ignored: the pipe breaks if the plugin exits without reading its standard input.
+        // The error is ignored, because the pipe breaks if the plugin exits without reading its standard input.
         child.stdin?.on('error', () => undefined);
         child.stdin?.end();
       });

@@ -20,10 +20,7 @@ export interface ReachOptions {
   readonly context?: string;
   /** Connection settings that replace `kubeconfig` and `context`. */
   readonly cluster?: ReturnType<typeof connectionSettings>;
-  /**
-   * File with a bearer token for the service. Unset: the token is the value of PROMSCALER_TOKEN; if that is unset, too,
-   * there is no token.
-   */
+  /** File with a bearer token for the service. Unset: PROMSCALER_TOKEN contains the token, if there is one. */
   readonly tokenFile?: string;
 }
 

@@ -103,7 +103,7 @@ async function createServiceClient(options: ReachOptions, io: CommandIo): Promis
       try {
         return (await anyReplica('showService', {})).dataSources;
       } catch (error) {
-        // Ignored: the list of the scalers reports why the service does not answer.
+        // The error is ignored, because the list of the scalers reports why the service does not answer.
         if (error instanceof KubernetesError || error instanceof AnswerError) return null;
         throw error;
       }

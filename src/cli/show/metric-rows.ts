@@ -57,8 +57,8 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
 }
 
 /**
- * If a measured capacity replaces the target as long as it has a value, returns the path of the capacity; otherwise
- * empty.
+ * If a measured capacity replaces the target while the capacity has a value, returns the path of the capacity;
+ * otherwise empty.
  */
 function replacedTarget(memberPath: Path, metric: MetricSpec): Pick<Row, 'replacedBy' | 'replacedWhen'> {
   const isUsed = autoCapacityOf(metric)?.mode === 'Use' || 'capacityQuery' in metric;

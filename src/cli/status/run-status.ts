@@ -156,7 +156,7 @@ async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandI
     const now = io.clock.now();
     const table = writeTable(
       tableRows(list, watched.selection).map((row) => cellsOf(row, now, io)),
-      // Computed for each table, because the size of the terminal may change.
+      // The style is computed for each table, because the size of the terminal may change.
       tableStyle({ isWide: watched.isWide, namespace: watched.selection.namespace }, io),
     );
     const head = `${watched.client.where}, ${shortTimes(formatInstant(now), now)}, every ${WATCH_PERIOD_MS / 1000} s (Ctrl-C to exit)`;

@@ -41,7 +41,10 @@ export interface Program {
   readonly origins: readonly Origin[];
   /** Arguments with which the program prints its version, which shows that it runs on this machine. */
   readonly probe: readonly string[];
-  /** Maps package managers to commands that install the program. `page`: for machines with none of them. */
+  /**
+   * Maps package managers to commands that install the program. `page`: the web page for machines without these
+   * managers.
+   */
   readonly install: Readonly<Record<string, string>>;
   readonly page: string;
 }

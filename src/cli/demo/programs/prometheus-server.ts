@@ -140,8 +140,8 @@ async function read(clock: Clock, url: string): Promise<string | null> {
 }
 
 /**
- * Returns a free port of 127.0.0.1: `preferred`, or another one if it is in use. The caller must be able to try again,
- * because another program may take the port first.
+ * Returns a free port of 127.0.0.1: `preferred`, or another port if `preferred` is in use. The caller must be able to
+ * try again, because another program may take the port first.
  */
 export async function freePort(preferred = 0): Promise<number> {
   const { port, release } = await reservePort(preferred);
@@ -156,8 +156,8 @@ export interface ReservedPort {
 }
 
 /**
- * Listens on a free port of 127.0.0.1, so that no other program takes it: `preferred`, or another one if it is in use.
- * Connections are closed at once. The process can exit before `release`.
+ * Listens on a free port of 127.0.0.1, so that no other program takes it: `preferred`, or another port if `preferred`
+ * is in use. Connections are closed at once. The process can exit before `release`.
  */
 export async function reservePort(preferred = 0): Promise<ReservedPort> {
   const server = createServer((socket) => socket.destroy()).unref();
