@@ -98,9 +98,7 @@ interface ChartsProps extends ScalerContentProps, ChartState {
   readonly onSelect: (second: number | null) => void;
 }
 
-/**
- * Shows the charts. It is a component of its own, because it renders every few seconds, unlike the rest of the page.
- */
+/** Shows the charts. It is a separate component, because it renders every few seconds, unlike the rest of the page. */
 function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsProps): VNode {
   const { data, oldest, note, range, setRange, zoom, setZoom } = charts;
   const hover = useMemo(() => createCell<number | null>(null), []);

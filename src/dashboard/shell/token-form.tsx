@@ -5,7 +5,7 @@ import './token-form.css';
 
 interface TokenFormProps {
   readonly session: Session;
-  /** Why the last token was rejected; empty: none was entered. */
+  /** Why the last token was rejected; empty: no token was entered. */
   readonly message: string;
 }
 

@@ -80,7 +80,7 @@ export function ForecastStrip({ api, detail, links, hover, onForecast }: Forecas
 const BAND =
   ' The band is the load at each time on earlier days, scaled to the load of today. For past times, it is the forecast that was made early enough to start a pod.';
 
-/** Defined in this file, because all pages load the file with the other requests. */
+/** This check is not in the file with the other requests, because all pages load that file. */
 const isForecastLoads: ApiRequest<ForecastLoads>['check'] = (answer): answer is ForecastLoads =>
   typeof answer === 'object' && answer !== null && 'at' in answer && Array.isArray(answer.at);
 

@@ -120,10 +120,7 @@ interface ReadoutProps {
   readonly selected: number | null;
 }
 
-/**
- * Shows the legend with the values at the pointer; without a pointer, at the selected time; without a selection, the
- * last values.
- */
+/** Shows the legend with the values at the pointer, otherwise at the selected time, otherwise with the last values. */
 function Readout({ data, hover, selected }: ReadoutProps): VNode {
   const second = useCell(hover) ?? selected;
   const read = readerAt(data, second);

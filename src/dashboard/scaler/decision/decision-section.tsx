@@ -9,7 +9,7 @@ import { DecisionView } from './decision-view.jsx';
 import { PastDecision } from './past-decision.jsx';
 import type { DecisionProps } from './past-decision.jsx';
 
-/** Shows the decision at the selected time, or the last one. */
+/** Shows the decision at the selected time, or the last decision. */
 export function DecisionSection(props: DecisionProps): VNode {
   const { moment, detail } = props;
   const { second } = moment;

@@ -58,7 +58,7 @@ export function DocumentSection({ detail }: DocumentSectionProps): VNode {
   );
 }
 
-/** Loaded only when it is needed, because the YAML writer is large. */
+/** This code is loaded only when it is needed, because the YAML writer is large. */
 const loadText = () => import('../what-if/document-text.js');
 
 function Fields({ document }: { readonly document: ScalerDetail['document'] }): VNode {
