@@ -1,8 +1,8 @@
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
 
 /**
- * The values of a series, one for each interval. They are computed when they are read, because a short text can stand
- * for millions of values.
+ * The values of a series, one for each interval. They are computed when they are read, because a short text can
+ * represent millions of values.
  */
 export interface Series {
   readonly length: number;
@@ -44,7 +44,7 @@ export function parseSeries(
       at: (index) => {
         const term = termAt(terms, index);
         if (term === undefined || term.first === null) return null;
-        // Multiplied, because adding the step again and again would accumulate rounding errors.
+        // The step is multiplied, because repeated addition would accumulate rounding errors.
         return Number((term.first + (index - term.end + term.count) * term.step).toPrecision(15));
       },
     },

@@ -125,7 +125,7 @@ function compareQueue(
   ] as const;
   return compared.flatMap(([field, most, actual]) => {
     if (most === null || actual <= most) return [];
-    // Shown as the test file writes it: `maxWait` is a duration.
+    // Values are shown as in the test file: `maxWait` is a duration.
     const shown = (value: number): unknown => (field === 'maxWait' ? `${value}s` : value);
     return [{ field, expected: shown(most), actual: shown(Number(actual.toPrecision(4))) }];
   });

@@ -162,7 +162,7 @@ export function importChpa(
   };
 }
 
-/** Returns the limits that differ from the preset `chpa`. As for the CHPA controller, 0 means unset. */
+/** Returns the limits that differ from the preset `chpa`. As in the CHPA controller, 0 means unset. */
 function readLimits(spec: Fields): PlainObject {
   const { chpa } = PRESETS;
   const tolerance = spec.number('tolerance');

@@ -32,7 +32,9 @@ export interface ImportedObject {
   readonly text: string | null;
   readonly draft: Draft | null;
   readonly remarks: readonly Remark[];
-  /** If KEDA created the HPA, the ScaledObject, such as `ScaledObject shop/web`. */
+  /**
+   * The ScaledObject from which KEDA created the HPA, such as `ScaledObject shop/web`. Unset: KEDA did not create it.
+   */
   readonly madeFrom?: string;
 }
 

@@ -80,7 +80,7 @@ async function withLowerTarget(
 
 /**
  * Returns the document without its forecast, with the target multiplied by `factor`. The target may have fractions of a
- * percent, because whole percents would not reach equal pod-hours. A document from a user may not.
+ * percent, which are invalid in a document, because whole percents would not reach equal pod-hours.
  */
 function atTarget(scaler: Variant['scaler'], factor: number): Variant {
   const { spec } = scaler;

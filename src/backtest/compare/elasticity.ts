@@ -21,7 +21,7 @@ export interface Elasticity {
 export interface ElasticityStep {
   /** The needed pods, at least 1; null: unknown, so the step is not scored. */
   readonly demand: number | null;
-  /** The mean number of ready pods. A pod that becomes ready within the step counts for a part of it. */
+  /** The mean number of ready pods. A pod that becomes ready within the step counts for the rest of the step. */
   readonly supply: number;
   readonly seconds: number;
 }

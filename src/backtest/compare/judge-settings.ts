@@ -49,7 +49,8 @@ export function isCareful({ changed, original }: Comparison, conditions: readonl
 }
 
 /**
- * Returns the share of the pod-hours that a change saves, as a mean over the probes; negative: the change needs more.
+ * Returns the share of the pod-hours that a change saves, as a mean over the probes; negative: the change needs more
+ * pod-hours.
  */
 export function savingOf(comparisons: readonly Comparison[]): number {
   const shares = comparisons.map(

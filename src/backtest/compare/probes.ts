@@ -15,7 +15,7 @@ import type { Run } from '../simulation/run-variant.js';
 
 /** A load on which settings are tried. */
 export interface Probe {
-  /** Returns the figures of each document; null: it cannot run, or the load is unknown. */
+  /** Returns the figures of each document; null: the document cannot run, or the load is unknown. */
   readonly run: (variants: readonly Variant[]) => Promise<readonly (ProbeFigures | null)[]>;
 }
 

@@ -4,13 +4,13 @@ import { formatMilli } from '../../units/quantity.js';
 import type { Assignment } from './sweep.js';
 
 /**
- * Target utilizations that are tried. High values have small steps, because there each percent matters. Low values are
+ * Target utilizations that are tried. High values have small steps, because each percent matters there. Low values are
  * included because usage cannot exceed 100 %: only a low target shows a fast rise early.
  */
 const PERCENT = [50, 60, 70, 75, 80, 82, 84, 86, 88, 90, 92] as const;
 const FACTORS = [0.6, 0.75, 0.85, 0.95, 1, 1.05, 1.1, 1.2, 1.35] as const;
 const LOWEST_PERCENT = 20;
-/** Highest target that is tried. Above it, the usage of a pod does not show how much load waits. */
+/** Highest target that is tried. With a higher target, the usage of a pod would not show how much load waits. */
 const HIGHEST_PERCENT = 95;
 const DOWN_SECONDS = [60, 120, 180, 240, 450] as const;
 const DOWN_FACTORS = [0.5, 0.8, 0.9, 1.1, 1.25] as const;

@@ -234,7 +234,7 @@ function whyNotConfirmed(
   return failed === undefined || isAsGood ? null : `does not meet ${failed.text}`;
 }
 
-/** Returns a sentence about the first condition that the change misses; empty: it meets all. */
+/** Returns a sentence about the first condition that the change misses; empty: the change meets all conditions. */
 function describeMiss(
   { current, changed }: Compared,
   conditions: readonly Threshold[],
@@ -289,7 +289,10 @@ const LEAST_NOTABLE_PERCENT = 1;
 
 const SCORED = 'in the parts of the second half that were used neither to search nor to confirm the change';
 
-/** Returns why a saving is too small to change the document; null: it is large enough, or the change needs more. */
+/**
+ * Returns why a saving is too small to change the document; null: the saving is large enough, or the change needs more
+ * pod-hours.
+ */
 export function whyNotNotable({ percent, lowest, highest }: Saving): string | null {
   if (percent <= 0 || percent >= LEAST_NOTABLE_PERCENT) return null;
   const [saved, least, most] = [percent, lowest, highest].map((value) => value.toFixed(2));

@@ -26,7 +26,8 @@ export interface FoundSettings {
 /** The smallest saving, as a share of the pod-hours, for which a change is worth its risk. */
 const LEAST_SAVING = 0.01;
 /**
- * The smallest saving of a change that only affects the tolerance of scale-downs and has little risk. Less is noise.
+ * The smallest saving of a change that only affects the tolerance of scale-downs and has little risk. A smaller saving
+ * is noise.
  */
 const LEAST_CAREFUL_SAVING = 0.001;
 /** Share of the pod-hours that each changed field must save, because changes of many fields overfit the load. */

@@ -38,7 +38,7 @@ export interface Assumptions {
   readonly pricePerPodHour: number | null;
   /** Null: there is no queue, and load above the capacity is lost. */
   readonly queue: QueueSettings | null;
-  /** The value of `maxReplicasFrom` in each round. Null: the recorded values apply; with a trace, there are none. */
+  /** The value of `maxReplicasFrom` in each round. Null: the recorded values apply. A trace has no recorded values. */
   readonly maxReplicasFrom: number | null;
   /** Maps the identity of a metric to what its query measures, for `parseMeasure`. Other metrics measure the load. */
   readonly measures: ReadonlyMap<string, string>;
@@ -165,7 +165,9 @@ export function resultOf(name: string, run: Run, scoring: Scoring): Result {
     : { name, run: whole, figures, error: null };
 }
 
-/** Returns the first count. At least 1, because without `activation` a document never scales up from 0 replicas. */
+/**
+ * Returns the first count. It is at least 1, because without `activation` a document never scales up from 0 replicas.
+ */
 function firstCount({ spec }: Scaler, { demand }: Scoring): number {
   const needed = demand.pods.find((pods) => !Number.isNaN(pods)) ?? 1;
   return Math.max(1, spec.minReplicas, Math.min(spec.maxReplicas, needed));

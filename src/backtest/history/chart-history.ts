@@ -244,7 +244,7 @@ function windowOf(
 /** A pod that took longer was probably ready before and has restarted. */
 const LONGEST_START_SECONDS = 3600;
 
-/** Returns the median time from the start of a pod until it was ready; null: no pod of the snapshot shows it. */
+/** Returns the median time from the start of a pod until it was ready; null: no pod of the snapshot shows this time. */
 function medianStart({ pods }: Snapshot): number | null {
   const seconds = pods
     .flatMap(({ startTime, ready, readyChangedAt }) =>

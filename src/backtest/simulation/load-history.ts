@@ -47,7 +47,7 @@ export function createServedLoad(
   const maxGapSeconds = Math.max(MAX_GAP_SECONDS, 2 * syncPeriodSeconds);
   const lookbackMinutes = forecast.lookbackDays * DAY_MINUTES;
   const { from } = seasonSeconds(leadSeconds);
-  // The history starts an hour earlier than the first season, which also needs minutes before its time.
+  // The history starts an hour before the first season, because a season also needs the minutes before its time.
   const first = Math.floor(begin / MINUTE_MS) - lookbackMinutes + Math.floor(from / 60) - 60;
   const loads = new Float64Array(Math.floor(end / MINUTE_MS) - first + 1).fill(NaN);
   const minutes = { start: instantFromMs(first * MINUTE_MS), values: loads };

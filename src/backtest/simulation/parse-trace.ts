@@ -200,7 +200,7 @@ function indexesOf(seconds: readonly number[], matches: (length: number) => bool
 /** Returns the length of the step that ends at this row. */
 function length(seconds: readonly number[], index: number): number {
   const seconds0 = seconds[index - 1] ?? 0;
-  // Rounded, because differences of decimals such as 0.3 - 0.1 are inexact.
+  // The length is rounded, because differences of decimals such as 0.3 - 0.1 are inexact.
   return Number(((seconds[index] ?? 0) - seconds0).toPrecision(12));
 }
 

@@ -19,7 +19,7 @@ export interface ReadTrigger {
   readonly item: DraftItem;
 }
 
-/** Returns a value of the metadata as a string. In Kubernetes, all of them are strings; other scalars are converted. */
+/** Returns a value of the metadata as a string. In Kubernetes, all values are strings; other scalars are converted. */
 export function metadataText(metadata: Fields, key: string): string | undefined {
   const value = metadata.raw(key);
   if (typeof value === 'string') return value.trim();

@@ -122,7 +122,10 @@ export type FoundQuery =
 
 export type MetricQueries = (metric: NamedMetric) => FoundQuery;
 
-/** Used without the rules of prometheus-adapter: a metrics API does not report its queries, so no query is known. */
+/**
+ * Used if there are no rules of prometheus-adapter. No query is known, because a metrics API does not report its
+ * queries.
+ */
 export const NO_QUERIES: MetricQueries = ({ name }) => ({ query: null, reason: originOf(name) });
 
 function originOf(name: string): string {
