@@ -23,7 +23,7 @@ export interface FoundSettings {
   readonly isCareful: boolean;
 }
 
-/** The smallest saving, as a share of the pod-hours, for which a change is worth its risk. */
+/** The smallest saving that is worth the risk of a change, as a share of the pod-hours. */
 const LEAST_SAVING = 0.01;
 /**
  * The smallest saving of a change that only affects the tolerance of scale-downs and has little risk. A smaller saving

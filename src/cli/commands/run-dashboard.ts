@@ -100,7 +100,7 @@ interface Forwarder {
 }
 
 /**
- * Matches the paths of promscaler's pages. Other paths are refused: with dots or escapes, a path could leave the
+ * Matches the paths of promscaler's pages. Other paths are rejected: with dots or escapes, a path could leave the
  * service proxy and read the cluster with the permissions of the user.
  */
 const PAGES = /^\/(?:assets\/[\w-]+(?:\.[\w-]+)*|api\/v1(?:\/[\w-]+(?:\.[\w-]+)*)+)?$/;
@@ -113,7 +113,7 @@ const RETURNED = [
 
 /**
  * Listens on 127.0.0.1 and forwards requests for the pages through the service proxy of the API server, with the
- * credentials of the user. Requests with another host name are refused, so that other web pages cannot use the
+ * credentials of the user. Requests with another host name are rejected, so that other web pages cannot use the
  * credentials.
  */
 async function startForwarder(service: ReachedService, port: number): Promise<Forwarder> {

@@ -125,8 +125,8 @@ const DEPTH =
   'with the rate of one pod as averageValue, and move this query to backlog.query.';
 
 /**
- * Settings that may be unset. The query then has no matcher for the setting: without a topic, KEDA adds up all topics
- * of a consumer group.
+ * Settings that may be unset. If a setting is unset, the query has no matcher for it: without a topic, KEDA adds up all
+ * topics of a consumer group.
  */
 const OPTIONAL: ReadonlySet<string> = new Set(['topic', 'vhostName']);
 
