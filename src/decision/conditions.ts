@@ -121,8 +121,8 @@ export function isMetricFailure(reason: string): boolean {
 }
 
 /**
- * Returns the condition of a failed metric. If the target could not be read, there is no decision, and the failure is
- * that of the query (`control/cycle/build-record.ts`).
+ * Returns the condition of a failed metric. If the target could not be read, there is no decision, and `failure` is the
+ * result of the query (`control/cycle/build-record.ts`).
  */
 export function metricFailed(spec: MetricSpec, failure: Failure): Condition {
   const message = `${NOT_CALCULATED}${nameMetric(spec)}: ${describeFailure(failure)}`;

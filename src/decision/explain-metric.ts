@@ -99,8 +99,8 @@ function fallbackText(spec: MetricSpec, result: MetricResult, snapshot: Snapshot
 }
 
 /**
- * Returns a clause with the start of the failure. Empty if the data source answers no query: the failure then contains
- * the start of the outage, about 100 ms after the round in which the first value was missing.
+ * Returns a clause with the start of the failure. Empty during an outage of the data source: the text of the failure
+ * already contains the start of the outage, which is about 100 ms after the round with the first missing value.
  */
 function sinceText(spec: MetricSpec, failure: Failure, { state }: Snapshot): string {
   const since = state.failingSince.get(metricKey(spec));

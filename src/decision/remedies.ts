@@ -207,7 +207,7 @@ function startFromZero(scaler: TroubledScaler): readonly Remedy[] {
   ];
 }
 
-/** No command adds nodes, so the first command shows those that exist. */
+/** No command adds nodes, so the first command lists the existing nodes. */
 function startPods(scaler: TroubledScaler): readonly Remedy[] {
   const { namespace, conditions } = scaler;
   const events = (...selector: readonly string[]) =>

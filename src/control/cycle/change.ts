@@ -265,9 +265,9 @@ async function readAndStoreIntent(
 }
 
 /**
- * Returns whether the API server applies at most one of the unresolved change and this change, because both have the
- * same precondition. Also returns true if no change is unresolved. If false, the unresolved change may have been
- * applied and then reverted by another client: replacing its intent would lose the forbidden window that it started.
+ * Returns true if no change is unresolved, or if the unresolved change has the precondition of this change: the API
+ * server then applies at most one of the two. If false, the unresolved change may have been applied and then reverted
+ * by another client. Replacing its intent would lose the forbidden window that it started.
  */
 function cannotBothApply(pending: Intent | null, resourceVersion: string): boolean {
   return pending === null || pending.resourceVersion === resourceVersion;

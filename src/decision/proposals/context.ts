@@ -13,7 +13,7 @@ export interface ProposalContext {
   readonly podFacts: PodFacts;
   readonly spec: ScalerSpec;
   readonly tolerances: Tolerances;
-  /** The measured or documented time in which pods start; null: it is not known, or the document does not use it. */
+  /** The time in which pods start, as in `podStartSeconds`; null: it is not known, or the document does not use it. */
   readonly podStartSeconds: number | null;
   readonly saturation: Saturation | undefined;
 }
