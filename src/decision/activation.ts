@@ -55,7 +55,7 @@ export function withoutPodMetrics(metrics: readonly JudgedMetric[]): readonly Ju
 
 export interface Activated {
   readonly replicas: number;
-  /** The state of activation, as part of the reason of the decision; null: activation does not apply. */
+  /** The text about activation in the reason of the decision; null: the reason does not mention activation. */
   readonly note: string | null;
   /** Set only while `cooldownSeconds` keeps the last replica. */
   readonly cooldown?: Decision['cooldown'];

@@ -11,7 +11,7 @@ export interface Measured {
   readonly recommended: number;
   /** The metric with the largest proposal. Null: no metric has a proposal, and activation determines the count. */
   readonly winner: JudgedMetric | null;
-  /** The state of activation; null: activation does not apply. */
+  /** The text about activation; null: the reason does not mention activation. */
   readonly note: string | null;
   readonly snapshot: Snapshot;
   /** Set only if a forecast has raised the recommendation. */

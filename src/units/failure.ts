@@ -47,8 +47,8 @@ export interface Failure {
   readonly class: 'failed';
   readonly reason: FailureReason;
   /**
-   * The data source whose query failed. Set only in a sample; unset for an internal error, and if the query was
-   * answered.
+   * The data source whose query failed. Set only in a sample; unset for an internal error, and if the query did
+   * not fail.
    */
   readonly source?: string | undefined;
   /**

@@ -32,7 +32,7 @@ export function isWithinTolerance(ratio: number, tolerances: Tolerances): boolea
 
 /**
  * The sum of numbers from Prometheus in milli-units, each rounded as in `milliFromNumber`. For speed and memory,
- * numbers are added as doubles as long as the sum is exact, and as bigint after that.
+ * numbers are added as doubles. A number that would make that sum inexact is added as bigint.
  */
 export class MilliSum {
   #exact = 0;
