@@ -79,7 +79,7 @@ export const autoscaler = object('HorizontalPodAutoscaler', {
   }),
 });
 
-/** The type of `autoscaling/v1`. It has a field only for CPU utilization; other metrics are in an annotation. */
+/** The type of `autoscaling/v1`, which has a field only for CPU utilization. */
 export const autoscalerV1 = object('HorizontalPodAutoscaler', {
   kind: string,
   apiVersion: string,

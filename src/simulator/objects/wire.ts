@@ -1,5 +1,4 @@
-import { parseJson } from '../../units/json-bounds.js';
-import { type JsonObject, objectAt, stringAt, type Json, isObject, listAt, numberAt } from '../kinds/json.js';
+import { type JsonObject, listAt, numberAt, objectAt, stringAt } from '../kinds/json.js';
 import { knownType } from '../kinds/known.js';
 import { type KubeObject, asKubeObject } from './kube-object.js';
 import { type Resource, apiVersionOf } from './resources.js';
@@ -111,26 +110,20 @@ function eventToCore(object: KubeObject): KubeObject {
 }
 
 /**
- * The annotation for the metrics that have no field in autoscaling/v1. Source: pkg/apis/autoscaling/annotations.go and
- * v1/conversion.go.
+ * Converts an autoscaler to autoscaling/v1, which has a field only for CPU utilization. Unlike the real server, the
+ * simulator keeps no other metrics in an annotation: `kubectl autoscale` is the only client of this version.
  */
-const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
-
-/** Converts an autoscaler to autoscaling/v1: CPU utilization to its field, other metrics to the annotation. */
 function autoscalerToV1(object: KubeObject): KubeObject {
   const { scaleTargetRef, minReplicas, maxReplicas } = objectAt(object, 'spec');
-  const spec = { scaleTargetRef, minReplicas, maxReplicas };
-  const metrics = listAt(object, 'spec', 'metrics');
-  const cpu = metrics.find((metric) => cpuPercent(metric) !== null);
-  const percent = cpuPercent(cpu);
-  const others = metrics.filter((metric) => cpuPercent(metric) === null);
+  const cpu = listAt(object, 'spec', 'metrics').find(
+    (metric) => stringAt(metric, 'resource', 'name') === 'cpu',
+  );
+  const percent = numberAt(cpu, 'resource', 'target', 'averageUtilization') ?? undefined;
   const { observedGeneration, lastScaleTime, currentReplicas, desiredReplicas } = objectAt(object, 'status');
   return {
     ...object,
     apiVersion: 'autoscaling/v1',
-    metadata:
-      others.length === 0 ? object.metadata : annotated(object, JSON.stringify(others.map(metricToV1))),
-    spec: percent === null ? spec : { ...spec, targetCPUUtilizationPercentage: percent },
+    spec: { scaleTargetRef, minReplicas, maxReplicas, targetCPUUtilizationPercentage: percent },
     status: {
       observedGeneration,
       lastScaleTime,
@@ -140,89 +133,17 @@ function autoscalerToV1(object: KubeObject): KubeObject {
   };
 }
 
-/** Converts an autoscaler from autoscaling/v1 to the stored form: first the metrics in the annotation, then CPU. */
 function autoscalerFromV1(object: KubeObject): KubeObject {
   const { targetCPUUtilizationPercentage: percent, ...spec } = objectAt(object, 'spec');
   const target = { type: 'Utilization', averageUtilization: percent };
-  const cpu = percent === undefined ? [] : [{ type: 'Resource', resource: { name: 'cpu', target } }];
-  const kept = readKept(stringAt(object, 'metadata', 'annotations', METRICS_ANNOTATION));
-  const status = { currentMetrics: null, ...objectAt(object, 'status') };
   return {
     ...object,
     apiVersion: 'autoscaling/v2',
-    metadata: kept === null ? object.metadata : annotated(object, undefined),
-    spec: { ...spec, metrics: [...(kept ?? []).map(metricFromV1), ...cpu] },
-    status,
-  };
-}
-
-function cpuPercent(metric: Json | undefined): number | null {
-  const isCpu = stringAt(metric, 'resource', 'name') === 'cpu';
-  return isCpu ? numberAt(metric, 'resource', 'target', 'averageUtilization') : null;
-}
-
-function annotated({ metadata }: KubeObject, text: string | undefined): KubeObject['metadata'] {
-  const all = Object.entries(objectAt(metadata, 'annotations'));
-  const others = Object.fromEntries(all.filter(([key]) => key !== METRICS_ANNOTATION));
-  const annotations = text === undefined ? others : { ...others, [METRICS_ANNOTATION]: text };
-  return { ...metadata, annotations };
-}
-
-/** Returns the metrics in the annotation; null: there is no annotation, or it is invalid and is kept unchanged. */
-function readKept(text: string | null): readonly Json[] | null {
-  const value = parseJson(text ?? 'null');
-  return Array.isArray(value) ? (value as readonly Json[]) : null;
-}
-
-function memberOf(metric: Json): string {
-  const type = stringAt(metric, 'type') ?? '';
-  return type.slice(0, 1).toLowerCase() + type.slice(1);
-}
-
-function metricToV1(metric: Json): Json {
-  const member = memberOf(metric);
-  const { target, metric: named, describedObject, ...rest } = objectAt(metric, member);
-  const value = isObject(target) ? target : {};
-  const written: JsonObject = {
-    ...rest,
-    ...(describedObject === undefined ? {} : { target: describedObject }),
-    ...nameToV1(named, member),
-    targetAverageUtilization: value['averageUtilization'],
-    [member === 'object' ? 'averageValue' : 'targetAverageValue']: value['averageValue'],
-    targetValue: value['value'],
-  };
-  return { type: stringAt(metric, 'type') ?? '', [member]: written };
-}
-
-function nameToV1(metric: Json | undefined, member: string): JsonObject {
-  if (!isObject(metric)) return {};
-  const selector = member === 'external' ? 'metricSelector' : 'selector';
-  return { metricName: metric['name'], [selector]: metric['selector'] };
-}
-
-function metricFromV1(metric: Json): Json {
-  const member = memberOf(metric);
-  const written = objectAt(metric, member);
-  const { target: describedObject, metricName, metricSelector, selector, ...rest } = written;
-  const { targetAverageUtilization, targetAverageValue, averageValue, targetValue, ...own } = rest;
-  const mean = targetAverageValue ?? averageValue;
-  const target = {
-    ...(targetAverageUtilization === undefined
-      ? {}
-      : { type: 'Utilization', averageUtilization: targetAverageUtilization }),
-    ...(mean === undefined ? {} : { type: 'AverageValue', averageValue: mean }),
-    ...(targetValue === undefined || mean !== undefined ? {} : { type: 'Value', value: targetValue }),
-  };
-  const chosen = metricSelector ?? selector;
-  const named = { name: metricName, ...(chosen === undefined ? {} : { selector: chosen }) };
-  return {
-    type: stringAt(metric, 'type') ?? '',
-    [member]: {
-      ...own,
-      ...(describedObject === undefined ? {} : { describedObject }),
-      ...(metricName === undefined ? {} : { metric: named }),
-      target,
+    spec: {
+      ...spec,
+      metrics: percent === undefined ? [] : [{ type: 'Resource', resource: { name: 'cpu', target } }],
     },
+    status: { currentMetrics: null, ...objectAt(object, 'status') },
   };
 }
 

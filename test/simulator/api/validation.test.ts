@@ -192,49 +192,4 @@ describe('an autoscaler', () => {
       status: { currentReplicas: 0, desiredReplicas: 0 },
     });
   });
-
-  it('keeps the metrics other than cpu when it is written in v1', async () => {
-    const { simulator } = await startCluster({ workloads: [WEB] });
-    const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'web' };
-    const selector = { matchLabels: { queue: 'a' } };
-    const describedObject = { kind: 'Service', name: 'web' };
-    const metric = { name: 'rps' };
-    const cpu = {
-      type: 'Resource',
-      resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 70 } },
-    };
-    const others = [
-      {
-        type: 'Resource',
-        resource: { name: 'memory', target: { type: 'AverageValue', averageValue: '1Gi' } },
-      },
-      { type: 'Pods', pods: { metric, target: { type: 'AverageValue', averageValue: '5' } } },
-      { type: 'Object', object: { describedObject, metric, target: { type: 'Value', value: '9' } } },
-      {
-        type: 'External',
-        external: { metric: { ...metric, selector }, target: { type: 'Value', value: '7' } },
-      },
-    ];
-    const spec = { maxReplicas: 5, scaleTargetRef, metrics: [cpu, ...others] };
-    await send(simulator, 'POST', AUTOSCALERS, { body: { metadata: { name: 'web' }, spec } });
-    const v1 = `${AUTOSCALERS.replace('/v2/', '/v1/')}/web`;
-
-    const first = await send(simulator, 'GET', v1);
-    const body = {
-      ...first.body,
-      spec: { scaleTargetRef, maxReplicas: 6, targetCPUUtilizationPercentage: 70 },
-    };
-    await send(simulator, 'PUT', v1, { body });
-    const again = await send(simulator, 'GET', `${AUTOSCALERS}/web`);
-
-    expect(first.body['metadata']).toMatchObject({
-      annotations: {
-        'autoscaling.alpha.kubernetes.io/metrics': expect.stringContaining(
-          '{"type":"Pods","pods":{"metricName":"rps","targetAverageValue":"5"}}',
-        ),
-      },
-    });
-    expect(again.body).toMatchObject({ spec: { maxReplicas: 6, metrics: [...others, cpu] } });
-    expect(JSON.stringify(again.body['metadata'])).not.toContain('alpha.kubernetes.io');
-  });
 });
