@@ -12,7 +12,7 @@ import {
 } from './lease.js';
 import type { KubernetesRequest } from './requests/transport.js';
 import { KubernetesError } from './api/types.js';
-import { STATE_BUCKETS } from './state/state-key.js';
+import { ALL_BUCKETS, STATE_BUCKETS } from './state/state-key.js';
 
 export interface MemberLease {
   readonly spec: LeaseSpec;
@@ -139,8 +139,6 @@ const MEMBER_ANNOTATIONS = {
 /** The label of the Leases of all members. Its value is the name of the Lease of leader election. */
 const MEMBER_LABEL = 'promscaler.dev/member-of';
 
-const ALL: readonly number[] = Array.from({ length: STATE_BUCKETS }, (_, bucket) => bucket);
-
 /** Limits the annotation that is parsed. Sixteen numbers have 37 characters, but any client could write 256 KiB. */
 const MAX_CLAIMS_LENGTH = 100;
 
@@ -157,7 +155,7 @@ export function writeBuckets(buckets: readonly number[]): string {
 export function readBuckets(text: string | null): readonly number[] {
   if (text === null || text === '') return [];
   const parts = text.length > MAX_CLAIMS_LENGTH ? [''] : text.split(',');
-  if (!parts.every((part) => /^\d{1,2}$/.test(part) && Number(part) < STATE_BUCKETS)) return ALL;
+  if (!parts.every((part) => /^\d{1,2}$/.test(part) && Number(part) < STATE_BUCKETS)) return ALL_BUCKETS;
   return [...new Set(parts.map(Number))].sort((a, b) => a - b);
 }
 

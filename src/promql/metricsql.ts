@@ -75,7 +75,8 @@ export function isMetricsqlFunction(name: string): boolean {
 const TOKEN = /\s+|\$[A-Za-z_]\w*|[A-Za-z_:][\w:]*|(?:\d|\.\d)[\w.]*|[=!]~|[=!<>]=|[^\s]/gy;
 const SIZE = /^([\d.]+)[kmgt]i?b?$/i;
 const STEPS = /^[\d.][a-z\d.]*$/;
-const IS_TEMPLATE = /^\s*WITH\s*\(/i;
+/** Matches a WITH template. */
+export const WITH_TEMPLATE = /^\s*WITH\s*\(/i;
 
 /**
  * Replaces MetricsQL with PromQL of the same length, so that offsets stay valid. The result is only for the syntax
@@ -100,7 +101,7 @@ export function firstMetricsql(query: string): { readonly offset: number; readon
 }
 
 function findReplacements(query: string): readonly Replacement[] {
-  if (IS_TEMPLATE.test(query)) return [];
+  if (WITH_TEMPLATE.test(query)) return [];
   const tokens = tokensOf(query);
   const found: Replacement[] = [];
   const brackets: string[] = [];

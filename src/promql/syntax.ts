@@ -1,5 +1,11 @@
 import type { SyntaxNode } from '@lezer/common';
-import { NEEDS_METRICSQL, firstMetricsql, isMetricsqlFunction, rewriteMetricsql } from './metricsql.js';
+import {
+  NEEDS_METRICSQL,
+  firstMetricsql,
+  isMetricsqlFunction,
+  rewriteMetricsql,
+  WITH_TEMPLATE,
+} from './metricsql.js';
 import { parseQuery, type ParsedQuery } from './parse.js';
 import { findQueryLimit } from './query-limits.js';
 import { newerLiterals } from './ranges.js';
@@ -34,7 +40,6 @@ const METRICSQL_WORDS: ReadonlySet<string> = new Set([
   'ifnot',
 ]);
 
-const WITH_TEMPLATE = /^\s*WITH\s*\(/i;
 const NUMBER_SUFFIX = /^[kmgt]i?b?$/i;
 /** A duration. The unit `i` is the step of MetricsQL. */
 const DURATION = /^(?:\d[\d.]*(?:ms|[smhdwyi]))+$/i;

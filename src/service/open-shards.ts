@@ -8,7 +8,7 @@ import { isPeerAddress, createMemberLeases, readAddress } from '../kubernetes/me
 import { withReleasePods } from '../kubernetes/release-pods.js';
 import type { Transport } from '../kubernetes/requests/transport.js';
 import type { StateStore } from '../kubernetes/state/state-store.js';
-import { bucketOf, STATE_BUCKETS } from '../kubernetes/state/state-key.js';
+import { ALL_BUCKETS, bucketOf } from '../kubernetes/state/state-key.js';
 import type { Fleet } from '../server/fleet/peer-check.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { Clock } from '../units/clock.js';
@@ -83,8 +83,6 @@ function openElection(
   const onChange = metrics.setLeader;
   return undivided(createElection({ client, clock, log, times, identity, isIdle, onChange }), addressOf);
 }
-
-const ALL_BUCKETS = Array.from({ length: STATE_BUCKETS }, (_, bucket) => bucket);
 
 /**
  * Adapts an election to the interface of shards: the leader decides all scalers, and a standby knows only one other

@@ -1,4 +1,4 @@
-import { configMapName, STATE_BUCKETS } from '../kubernetes/state/state-key.js';
+import { ALL_BUCKETS, configMapName } from '../kubernetes/state/state-key.js';
 import { LEASE_NAME } from './own-objects.js';
 
 /** A value of the chart that grants a permission. `targets` lists the kinds that may be scaled. */
@@ -199,7 +199,7 @@ export const PERMISSIONS: readonly Permission[] = [
     group: '',
     resource: 'configmaps',
     verbs: ['get', 'patch'],
-    names: Array.from({ length: STATE_BUCKETS }, (_, bucket) => configMapName(bucket)),
+    names: ALL_BUCKETS.map(configMapName),
     grantedBy: 'state.enabled',
     isRequired: true,
     use: 'store windows and changes of the scalers',

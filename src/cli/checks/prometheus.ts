@@ -1,6 +1,7 @@
 import { podsAt } from '../../decision/missing-data.js';
 import { classifyAnswer } from '../../prometheus/answers/classify.js';
 import type { HttpReply } from '../../prometheus/client/request.js';
+import { QUERY_PATH } from '../../prometheus/client/url-client.js';
 import { type Failure, mayBeDown } from '../../units/failure.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { recognizePage, engineOfBuild } from '../../prometheus/client/engine.js';
@@ -8,7 +9,6 @@ import { withoutTrailingSlashes } from '../../units/base-url.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { type SourceContext, sourceSubject } from './context.js';
 
-export const QUERY_PATH = '/api/v1/query';
 const TIME_QUERY = { parameters: { query: 'time()' } };
 
 /** Checks that each URL serves the Prometheus API. If a URL serves anything else, reports what it serves. */

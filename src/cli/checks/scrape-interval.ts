@@ -9,7 +9,7 @@ import { SCRAPES_IN_WINDOW } from '../../units/bounds.js';
 import type { CheckResult, ResultBuilder, Checked } from './check-result.js';
 import type { SourceContext } from './context.js';
 import { usedResources } from './resource-labels.js';
-import { QUERY_PATH } from './prometheus.js';
+import { QUERY_PATH } from '../../prometheus/client/url-client.js';
 
 /** Ranges in which the interval is measured. The second range is used if the first range has a single scrape. */
 const MEASURE_SECONDS = [900, 7200];

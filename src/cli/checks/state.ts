@@ -1,6 +1,6 @@
 import { kubectl } from '../../decision/snippet.js';
 import { readEntry } from '../../kubernetes/state/state-entry.js';
-import { configMapName, entryKey, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
+import { ALL_BUCKETS, configMapName, entryKey, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
 import { readStateMap, type StateMap } from '../../kubernetes/state/state-config-map.js';
 import { KubernetesError, orError } from '../../kubernetes/api/types.js';
 import type { CheckResult, CheckResults, Checked } from './check-result.js';
@@ -20,7 +20,7 @@ interface ReadConfigMap {
 export async function checkState(context: Checked<ClusterContext>): Promise<CheckResults> {
   const { transport, own, make } = context;
   if (!own.keepsState) return [];
-  const names = Array.from({ length: STATE_BUCKETS }, (_, bucket) => configMapName(bucket));
+  const names = ALL_BUCKETS.map(configMapName);
   const access = { transport, namespace: own.namespace };
   const read = await Promise.all(
     names.map(async (name): Promise<ReadConfigMap> => ({

@@ -1,5 +1,5 @@
 import { NODE_CORES, NODE_NAME } from '../../simulator/controllers/kinds.js';
-import { configMapName, STATE_BUCKETS } from '../../kubernetes/state/state-key.js';
+import { ALL_BUCKETS, configMapName } from '../../kubernetes/state/state-key.js';
 import type { JsonObject } from '../../simulator/kinds/json.js';
 import type { WorkloadOptions } from '../../simulator/simulator.js';
 import { lastAtOrBefore, type Load } from '../../backtest/simulation/load.js';
@@ -22,7 +22,7 @@ export function demoStateMaps(namespace: string): readonly {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace: string };
 }[] {
-  return Array.from({ length: STATE_BUCKETS }, (_, bucket) => ({
+  return ALL_BUCKETS.map((bucket) => ({
     apiVersion: 'v1',
     kind: 'ConfigMap',
     metadata: { name: configMapName(bucket), namespace },

@@ -6,6 +6,8 @@ import type { ScalerName } from '../../scaler/spec.js';
  */
 export const STATE_BUCKETS = 16;
 
+export const ALL_BUCKETS: readonly number[] = Array.from({ length: STATE_BUCKETS }, (_, bucket) => bucket);
+
 /** Maximum length of a key in a ConfigMap. */
 const MAX_KEY_LENGTH = 253;
 

@@ -5,7 +5,7 @@ import type { KnownEntry, PutResult } from './choose-writes.js';
 import { createStateBucket, type StateBucket } from './bucket.js';
 import { writeEntry, type StoredEntry, type StoredState } from './state-entry.js';
 import type { ScalerName } from '../../scaler/spec.js';
-import { bucketOf, configMapName, entryKey, STATE_BUCKETS } from './state-key.js';
+import { ALL_BUCKETS, bucketOf, configMapName, entryKey } from './state-key.js';
 import type { Transport } from '../requests/transport.js';
 
 /** The stored state of a scaler. `text` is the entry, which is `base` of the next write; null: there is no entry. */
@@ -91,7 +91,7 @@ export function createStateStore(options: StateStoreOptions): StateStore {
     clock.monotonicMs() - foreignSinceMs < FORMER_LEADER_MS &&
     isLaterTerm(content.epoch, leadershipOf(index).epoch());
 
-  const buckets = Array.from({ length: STATE_BUCKETS }, (_, index) =>
+  const buckets = ALL_BUCKETS.map((index) =>
     createStateBucket({
       ...options,
       name: configMapName(index),

@@ -48,7 +48,7 @@ export interface SeriesCounts {
  */
 const HAS_STORES: ReadonlySet<Flavor> = new Set(['thanos', 'prometheus']);
 
-const QUERY_PATH = '/api/v1/query';
+export const QUERY_PATH = '/api/v1/query';
 const BUILD_INFO_PATH = '/api/v1/status/buildinfo';
 const DOUBTFUL_MS = 30_000;
 const MAX_RETRY_AFTER_SECONDS = 300;
