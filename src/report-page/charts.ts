@@ -116,7 +116,11 @@ function drawMarkers(chart: uPlot, from: number, selected: PageRun | undefined):
   ctx.strokeStyle = cssColor('--text');
   ctx.fillStyle = cssColor('--surface');
   ctx.lineWidth = 1.5 * devicePixelRatio;
+  let last = -Infinity;
   for (const { x, y } of markers) {
+    // Overlapping circles would hide the line.
+    if (x - last < 3 * radius) continue;
+    last = x;
     ctx.beginPath();
     ctx.arc(x, y, radius, 0, 2 * Math.PI);
     ctx.fill();

@@ -29,7 +29,7 @@ const [TROUBLED = null] = Object.values(TROUBLED_FLEETS);
 const SERVICE: FakeAnswers = { overview: () => overviewOf([rowOf()]), service: () => serviceOf() };
 
 const SHOTS: readonly Shot[] = [
-  { file: 'overview.png', hash: '#/', answers: TROUBLED?.answers ?? {}, until: 'Then', height: 760 },
+  { file: 'overview.png', hash: '#/', answers: TROUBLED?.answers ?? {}, until: 'Then', height: 727 },
   {
     file: 'scaler.png',
     hash: '#/scalers/shop/web',
