@@ -59,6 +59,8 @@ interface Outlier {
   /** The round of the last failure, and the round of the last query for this member alone. */
   failedAt: number;
   aloneAt: number;
+  /** Whether this member shares no query, because a query for members of this kind failed in another way. */
+  isSeparate: boolean;
 }
 
 type Group = Outlier['kind'] | Outlier['set'];
@@ -90,14 +92,15 @@ export function createMergedQuery(parts: {
   let version = 0;
   let now = 0;
   let lastRound: number | null = null;
-  /** The last two rounds in which a query failed although both of its halves were clean. */
+  /** The last two rounds in which a query failed in a way in which its parts did not. */
   let unexplained: readonly [number, number] = [-Infinity, -Infinity];
   let last: { readonly members: unknown; readonly packKey: unknown; readonly version: number } | null = null;
   let lists: readonly { readonly members: readonly string[]; readonly kind: Outlier['kind'] }[] = [];
 
   const note = (set: readonly string[], kind: Outlier['kind'], own: Answer | null): void => {
     version += 1;
-    for (const member of set) outliers.set(member, { kind, set, own, failedAt: now, aloneAt: now });
+    for (const member of set)
+      outliers.set(member, { kind, set, own, failedAt: now, aloneAt: now, isSeparate: false });
   };
   const release = (members: readonly string[]): void => {
     version += 1;
@@ -164,10 +167,29 @@ export function createMergedQuery(parts: {
       return;
     }
     if (kind === 'timeout' && learnsFromTimeouts) return;
+    if (isRepeated()) for (const half of halves) note(half, 'apart', null);
+  };
+
+  /** Returns whether another query has failed, but its parts have not, shortly before this one. */
+  const isRepeated = (): boolean => {
     const [at, before] = unexplained;
     const previous = at === now ? before : at;
     unexplained = [now, previous];
-    if (now - previous <= REPEAT_ROUNDS) for (const half of halves) note(half, 'apart', null);
+    return now - previous <= REPEAT_ROUNDS;
+  };
+
+  /**
+   * Called if a query for members with failures of this kind failed in another way. If each of them still has only its
+   * own failure, the failure comes from their combination, so they share no query anymore.
+   */
+  const separateOutliers = (members: readonly string[], kind: Outlier['kind']): void => {
+    const found = members.flatMap((member) => outliers.get(member) ?? []);
+    const isCombined =
+      found.length === members.length && found.every((one) => one.kind === kind && one.own !== null);
+    if (isCombined && isRepeated()) {
+      version += 1;
+      for (const one of found) one.isSeparate = true;
+    }
   };
 
   /** Sends one query for members whose last answers were of the same kind. */
@@ -187,7 +209,9 @@ export function createMergedQuery(parts: {
     }
     if (current !== kind) {
       release(members);
-      return examine(members, timed, round);
+      const found = await examine(members, timed, round);
+      if (members.length > 1) separateOutliers(members, kind);
+      return found;
     }
     const of = new Map<string, Answer>();
     for (const member of members) {
@@ -240,7 +264,7 @@ export function createMergedQuery(parts: {
   const groupOf = (member: string): Group => {
     const outlier = outliers.get(member);
     if (outlier === undefined) return 'clean';
-    return outlier.kind === 'apart' ? outlier.set : outlier.kind;
+    return outlier.kind === 'apart' || outlier.isSeparate ? outlier.set : outlier.kind;
   };
 
   const divide = (
@@ -255,7 +279,7 @@ export function createMergedQuery(parts: {
     lists = [...groups].flatMap(([group, all]) =>
       pack(all, group === 'clean').map((list) => ({
         members: list,
-        kind: typeof group === 'string' ? group : 'apart',
+        kind: typeof group === 'string' ? group : (outliers.get(list[0] ?? '')?.kind ?? 'apart'),
       })),
     );
     last = due.size === 0 ? { members, packKey, version } : null;

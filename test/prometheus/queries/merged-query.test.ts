@@ -121,6 +121,26 @@ describe('a query for several members', () => {
     });
   });
 
+  it.each([6, 8])(
+    'asks for each of %i members alone if each has a warning, but any three fail',
+    async (count) => {
+      const names = namesOf(count);
+      const round = start(names);
+      const respond: Respond = (all) => (all.length > 2 ? failed('execution') : partial(all));
+
+      const counts: number[] = [];
+      for (let index = 0; index < 50; index += 1) {
+        const { queries, unclean } = await round(respond);
+        expect(unclean).toEqual(names);
+        counts.push(queries.length);
+      }
+
+      // Every query for more than one member is lost.
+      const split = 2 * count - 1;
+      expect(counts).toEqual([split, split, split, ...Array.from({ length: 47 }, () => count)]);
+    },
+  );
+
   it('has no more than 20 queries more in any round while all of 100 have a warning, and a single one afterwards', async () => {
     const round = start(NAMES);
     const counts: number[] = [];
