@@ -121,7 +121,7 @@ export function addQueryCommands(program: Command, io: CommandIo, result: Result
   const status = program
     .command('status')
     .description('List the scalers of a running service')
-    .argument('[scaler]', 'List only this scaler: NAMESPACE/NAME, or NAME')
+    .argument('[scaler...]', 'List only these scalers: NAMESPACE/NAME, or NAME')
     .option('-n, --namespace <namespace>', 'List only scalers in this namespace')
     .option('-A, --all-namespaces', 'List scalers in all namespaces (the default)')
     .option('-w, --watch', 'After listing, update the list with each change')
@@ -130,9 +130,9 @@ export function addQueryCommands(program: Command, io: CommandIo, result: Result
       'List the changes that the back-tests of the service recommend, with the commands to apply them',
     )
     .addOption(outputOption(['text', 'wide', 'json', 'yaml', 'name']));
-  reaching(status).action(async (scaler: string | undefined, options: Omit<StatusOptions, 'scaler'>) => {
+  reaching(status).action(async (scalers: readonly string[], options: Omit<StatusOptions, 'scalers'>) => {
     const { runStatus } = await import('../status/run-status.js');
-    result.exitCode = await runStatus({ scaler, ...options }, io);
+    result.exitCode = await runStatus({ scalers, ...options }, io);
   });
   const dashboard = program
     .command('dashboard')

@@ -9,6 +9,7 @@ import { type ServiceClient, withService } from '../reach/service-client.js';
 import {
   explainMissing,
   failingSources,
+  findMissing,
   type ListedScaler,
   listNotes,
   listSorted,
@@ -47,7 +48,7 @@ const WATCH_PERIOD_MS = 3000;
 
 /**
  * Runs `status`: prints a row for each scaler, sorted by namespace and name. With `watch`, repeats this until the
- * command is interrupted. Throws `CommandError` if the named scaler does not exist.
+ * command is interrupted. Throws `CommandError` if a named scaler does not exist.
  */
 export async function runStatus(options: StatusOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'wide', 'json', 'yaml', 'name']);
@@ -60,8 +61,8 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
     const list = await listSorted(client, selection);
     const { command } = io;
     const isTable = format === 'text' || format === 'wide';
-    const isMissing = selection.name !== null && tableRows(list, selection).length === 0;
-    if (!watch && !isMissing && (format === 'json' || format === 'yaml')) {
+    const missing = findMissing(list, selection);
+    if (!watch && missing === undefined && (format === 'json' || format === 'yaml')) {
       const { leader, version, problems, dataSources, rows } = list;
       if (recommendations) {
         const items = recommendationItems(rows, command);
@@ -76,13 +77,13 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
     // A terminal with TERM=dumb cannot move its cursor, so changed rows are printed one below the other.
     const isScreen = watch && isTable && io.stdout.isTerminal && io.env['TERM'] !== 'dumb';
     // The error about a missing scaler already says why its document is rejected, so no note repeats it.
-    const key = isMissing ? `${namespace ?? ''}/${selection.name}` : null;
+    const key = missing === undefined ? null : `${missing.namespace ?? ''}/${missing.name}`;
     const noted = {
       ...list,
       problems: list.problems.filter(({ scaler }) => scaler === null || scaler !== key),
     };
     if (!isScreen) for (const note of listNotes(client.where, noted, selection)) printNote(io, note);
-    if (isMissing) throw await explainMissing(selection, client);
+    if (missing !== undefined) throw await explainMissing(missing, client);
     if (!watch && tableRows(list, selection).length === 0) {
       const place = namespace === null ? '' : ` in namespace ${namespace}`;
       printNote(io, `${client.where} has no scalers${place}, or their first cycle has not finished`);

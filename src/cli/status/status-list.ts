@@ -4,6 +4,7 @@ import { invalidScalers, rejectionsOf } from '../../telemetry/rejections.js';
 import { cleanText } from '../../units/clean-text.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
+import type { ScalerName } from '../reach/service-pages.js';
 import { type ListedScalers, placedLine, type ServiceClient } from '../reach/service-client.js';
 import { scalersHint } from '../input/nearest-keys.js';
 import { VERSION } from '../output/version.js';
@@ -14,18 +15,26 @@ export interface StatusList extends ListedScalers {
   readonly dataSources: ServiceStatus['dataSources'] | null;
 }
 
-/** The scalers to list. Null: any namespace, or any name. */
-export interface Selection {
+/** A scaler that the user has named. `namespace` null: in any namespace. */
+interface NamedScaler {
   readonly namespace: string | null;
-  readonly name: string | null;
+  readonly name: string;
+}
+
+/** The scalers to list. */
+export interface Selection {
+  /** The namespace of all of them; null: they may be in several namespaces. */
+  readonly namespace: string | null;
+  /** Empty: all scalers of the namespace. */
+  readonly names: readonly NamedScaler[];
 }
 
 /** A row of the table: a scaler of the service, or a document without a valid version. */
 export type ListedScaler = JsonObject & Pick<ScalerView, 'namespace' | 'name'>;
 
 export interface SelectionOptions extends NamingOptions {
-  /** `NAMESPACE/NAME` or `NAME`. Unset: all scalers. */
-  readonly scaler?: string | undefined;
+  /** Each is `NAMESPACE/NAME` or `NAME`. Empty: all scalers. */
+  readonly scalers: readonly string[];
   /** Whether to list all namespaces. Overrides `namespace`, as in kubectl. */
   readonly allNamespaces?: boolean;
 }
@@ -35,27 +44,47 @@ export interface SelectionOptions extends NamingOptions {
  * namespace.
  */
 export async function readSelection(options: SelectionOptions, io: CommandIo): Promise<Selection> {
-  const { scaler, namespace = null, allNamespaces = false } = options;
-  if (scaler === undefined) return { namespace: allNamespaces ? null : namespace, name: null };
-  if (allNamespaces && !scaler.includes('/')) return { namespace: null, name: scaler };
-  return readScalerName(scaler, options, io);
+  const { scalers, namespace = null, allNamespaces = false } = options;
+  if (scalers.length === 0) return { namespace: allNamespaces ? null : namespace, names: [] };
+  const named = async (scaler: string): Promise<NamedScaler> =>
+    allNamespaces && !scaler.includes('/')
+      ? { namespace: null, name: scaler }
+      : readScalerName(scaler, options, io);
+  const names = await Promise.all(scalers.map(named));
+  const [first, ...others] = new Set(names.map((one) => one.namespace));
+  return { namespace: others.length === 0 ? (first ?? null) : null, names };
+}
+
+function isSelected({ namespace, names }: Selection, row: ScalerName): boolean {
+  if (names.length === 0) return namespace === null || row.namespace === namespace;
+  return names.some((named) => isNamed(named, row));
+}
+
+function isNamed({ namespace, name }: NamedScaler, row: ScalerName): boolean {
+  return row.name === name && (namespace === null || row.namespace === namespace);
+}
+
+/** Returns the first scaler that the user has named and that has no row; undefined: there is none. */
+export function findMissing(list: StatusList, selection: Selection): NamedScaler | undefined {
+  const rows = tableRows(list, selection);
+  return selection.names.find((named) => !rows.some((row) => isNamed(named, row)));
 }
 
 /** Returns the error for a scaler that the user has named and the service does not list. */
 export async function explainMissing(
-  { namespace, name }: Selection,
+  { namespace, name }: NamedScaler,
   client: ServiceClient,
 ): Promise<CommandError> {
-  if (namespace !== null && name !== null) return client.explainMissing({ namespace, name });
+  if (namespace !== null) return client.explainMissing({ namespace, name });
   const names = new Set((await client.listScalers(null)).rows.map((row) => row.name));
   return new CommandError(
-    `${client.where} has no scaler ${name ?? ''} in any namespace, or its first cycle has not finished${scalersHint(name ?? '', [...names])}`,
+    `${client.where} has no scaler ${name} in any namespace, or its first cycle has not finished${scalersHint(name, [...names])}`,
   );
 }
 
-export async function listSorted(client: ServiceClient, { namespace, name }: Selection): Promise<StatusList> {
-  const { rows, ...rest } = await client.listScalers(namespace);
-  const selected = rows.filter((row) => name === null || row.name === name);
+export async function listSorted(client: ServiceClient, selection: Selection): Promise<StatusList> {
+  const { rows, ...rest } = await client.listScalers(selection.namespace);
+  const selected = rows.filter((row) => isSelected(selection, row));
   return { ...rest, rows: sorted(selected), dataSources: await client.readDataSources() };
 }
 
@@ -100,14 +129,10 @@ export function failingSources(sources: StatusList['dataSources']): readonly str
  * Returns the rows of the service, and a row for each document without a valid version, which is no scaler of the
  * service.
  */
-export function tableRows(
-  { rows, problems }: StatusList,
-  { namespace, name }: Selection,
-): readonly ListedScaler[] {
+export function tableRows({ rows, problems }: StatusList, selection: Selection): readonly ListedScaler[] {
   const keys = new Set(rows.map((row) => `${row.namespace}/${row.name}`));
   const invalid = invalidScalers(rejectionsOf(problems), keys)
-    .filter((one) => namespace === null || one.namespace === namespace)
-    .filter((one) => name === null || one.name === name)
+    .filter((one) => isSelected(selection, one))
     .map((one): ListedScaler => {
       const key = `${one.namespace}/${one.name}`;
       const since = problems.find(({ scaler }) => scaler === key)?.since ?? null;
@@ -122,16 +147,13 @@ const MOST_REJECTED = 5;
  * Returns lines about rejected documents: the table has no row for them, or only the row of their last valid version. A
  * document without a readable name is included, because it may be a selected document.
  */
-function rejectedDocuments(
-  problems: ListedScalers['problems'],
-  { namespace, name }: Selection,
-): readonly string[] {
-  const isSelected = (scaler: string | null): boolean => {
+function rejectedDocuments(problems: ListedScalers['problems'], selection: Selection): readonly string[] {
+  const mayBeSelected = (scaler: string | null): boolean => {
     if (scaler === null) return true;
-    const [itsNamespace, itsName] = scaler.split('/');
-    return (namespace === null || itsNamespace === namespace) && (name === null || itsName === name);
+    const [namespace = '', name = ''] = scaler.split('/');
+    return isSelected(selection, { namespace, name });
   };
-  const errors = problems.filter(({ severity, scaler }) => severity === 'error' && isSelected(scaler));
+  const errors = problems.filter(({ severity, scaler }) => severity === 'error' && mayBeSelected(scaler));
   const lines = errors.slice(0, MOST_REJECTED).map((problem) => `document rejected: ${placedLine(problem)}`);
   const more = errors.length - lines.length;
   return more > 0

@@ -12,7 +12,9 @@ describe('status NAME', () => {
     [['shop/web'], 'shop/web\n'],
     [['web', '-n', 'shop'], 'shop/web\n'],
     [['zoo', '-A'], 'animals/zoo\n'],
-  ])('%j lists only this scaler', async (argv, names) => {
+    [['web', 'api', '-n', 'shop'], 'shop/api\nshop/web\n'],
+    [['shop/web', 'animals/zoo', 'shop/web'], 'animals/zoo\nshop/web\n'],
+  ])('%j lists only these scalers', async (argv, names) => {
     const url = await serve(fourScalers());
 
     const { exitCode, stdout } = await runCli(['status', ...argv, '-o', 'name', ...url]);
@@ -73,6 +75,10 @@ describe('status NAME', () => {
     [
       ['shop/nobody'],
       'has no scaler shop/nobody, or its first cycle has not finished; scalers: shop/api, shop/dead, shop/web, ',
+    ],
+    [
+      ['shop/web', 'shop/apo'],
+      'has no scaler shop/apo, or its first cycle has not finished; similar: shop/api',
     ],
     [['shop/sleeps'], 'if kubectl apply reported an error, the API server rejected the Scaler object'],
     [
