@@ -54,7 +54,9 @@ export const outcomeSchema = z
   .object({
     kind: z.enum(OUTCOME_KINDS),
     from: count.nullable(),
-    to: count.nullable(),
+    to: count
+      .nullable()
+      .describe('Count that was set or prevented. A pause with a fixed count prevents that of the decision.'),
     message: z.string(),
   })
   .describe('The result of the decision.');
@@ -114,7 +116,9 @@ const scalerFields = {
   at: time.describe('Time of the last cycle. All numbers are from this cycle.'),
   state: scalerStateSchema,
   currentReplicas: count.nullable(),
-  desiredReplicas: count.nullable(),
+  desiredReplicas: count
+    .nullable()
+    .describe('Replica count of the decision; in a pause with a fixed count, the fixed count.'),
   recommendedReplicas: count
     .nullable()
     .describe('The largest proposal of the metrics, before any limit is applied.'),

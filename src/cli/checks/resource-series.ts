@@ -180,7 +180,7 @@ async function explainNoSeriesInNamespaces(
   if (namespaces.length > 0 && others.length > 0)
     return make.failed(
       `${metric} has no series in namespace ${listSome(namespaces)}, only in ${listSome(others)}`,
-      `correct the namespace in the documents, or scrape the nodes of their pods with this Prometheus (matcher: namespace=~"${namespacesPattern(namespaces)}")`,
+      `if the check \`target\` fails, see its result: the namespace may be wrong; otherwise scrape the nodes of the pods with this Prometheus (matcher: namespace=~"${namespacesPattern(namespaces)}")`,
     );
   return make.failed(
     `${key} matches no series of ${metric}`,

@@ -150,7 +150,7 @@ describe('resource-series', () => {
     expect(found?.message).toContain('has no labels for namespace and pod; its labels are id, instance');
   });
 
-  it('fails if only other namespaces have series, and names them', async () => {
+  it('fails if only other namespaces have series, and leaves a wrong namespace to the check of the target', async () => {
     const [found] = await results('resource-series', [
       [RAW, one({ namespace: 'back', pod: 'x', container: 'app' })],
       [IN_CONTAINERS, 1],
@@ -159,6 +159,9 @@ describe('resource-series', () => {
 
     expect(found?.message).toBe(
       'container_cpu_usage_seconds_total has no series in namespace shop, only in back',
+    );
+    expect(found?.fix).toBe(
+      'if the check `target` fails, see its result: the namespace may be wrong; otherwise scrape the nodes of the pods with this Prometheus (matcher: namespace=~"shop")',
     );
   });
 
