@@ -65,7 +65,7 @@ function whyNotCompared(view: ScalerView): string | null {
 /** Returns why the service does not know the desired replicas of the autoscaler, and what to do about it. */
 async function whyNoCount(
   context: AdoptContext,
-  { otherScaler }: ScalerView,
+  view: ScalerView,
   object: JsonObject | null,
 ): Promise<string> {
   const { source } = context;
@@ -75,19 +75,33 @@ async function whyNoCount(
   if (hpa === null) return whyNoHpa(context, object);
   const hpaName = textIn(objectIn(hpa, 'metadata'), 'name') ?? '';
   const label = `HPA ${namespace}/${hpaName}`;
-  if (otherScaler === null)
+  if (view.otherScaler === null)
     return `the service does not see ${label}. The service sees a new HPA within a minute; if the HPA is older, the service needs permission to list and watch horizontalpodautoscalers (autoscaling) in namespace ${namespace}, which the chart grants with rbac.create=true`;
-  return whyIdleHpa(context, hpa) ?? `the service has not compared the desired replicas of ${label} yet`;
+  const isLasting = view.state.name === 'NoAutoscaler';
+  return (
+    whyIdleHpa(context, hpa, isLasting) ?? `the service has not compared the desired replicas of ${label} yet`
+  );
 }
 
-/** Returns why an HPA has no desired replicas, and what to do; null: the HPA has desired replicas. */
-function whyIdleHpa({ source, ...context }: AdoptContext, hpa: JsonObject): string | null {
+/**
+ * Returns why an HPA has no desired replicas, and what to do; null: the HPA has desired replicas.
+ * `isLasting`: the HPA has had none for a minute, so that waiting does not help.
+ */
+function whyIdleHpa(
+  { source, ...context }: AdoptContext,
+  hpa: JsonObject,
+  isLasting: boolean,
+): string | null {
   const why = readHorizontalPodAutoscaler(hpa)?.whyNoCount;
   if (why === undefined) return null;
   const name = textIn(objectIn(hpa, 'metadata'), 'name') ?? '';
   // Names the ScaledObject instead of its HPA, as `doctor` and `explain` do.
   const described = source.kind === HPA ? `hpa ${name}` : `scaledobject ${source.name}`;
-  return `HPA ${source.namespace}/${name} has no desired replicas: ${why}. Wait until the HPA has desired replicas, or see ${kubectlFor(`describe ${described}`, source, context)}`;
+  const describe = kubectlFor(`describe ${described}`, source, context);
+  const step = isLasting
+    ? `Find out why: ${describe}`
+    : `Wait until the HPA has desired replicas, or see ${describe}`;
+  return `HPA ${source.namespace}/${name} has no desired replicas: ${why}. ${step}`;
 }
 
 /** Returns why a ScaledObject has no HPA, and what to do. */
@@ -130,7 +144,7 @@ export async function whyIdle(
   if (isNew) return null;
   const hpa = isHpa ? object : await findHpa(context);
   if (hpa === null) return whyNoHpa(context, object);
-  return isAtZero ? null : whyIdleHpa(context, hpa);
+  return isAtZero ? null : whyIdleHpa(context, hpa, false);
 }
 
 /** Returns the HPA that KEDA has created for the ScaledObject; null: there is none. */

@@ -33,8 +33,11 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
     if (object === null) throw await autoscalerGone(context, scaler);
     const accepted = conditionOf(scaler.object, 'Accepted');
     const rejected = accepted === null ? null : whyRejected(context, scaler.name, accepted);
+    const command = commandFor('--switch --force', source, context);
+    const force =
+      view.row?.state.name === 'NoAutoscaler' ? `. To end the dry run without a comparison: ${command}` : '';
     throw new CommandError(
-      `no decision of ${nameScaler(context, scaler)} has been compared with the HPA yet: ${rejected ?? report}`,
+      `no decision of ${nameScaler(context, scaler)} has been compared with the HPA yet: ${rejected ?? `${report}${force}`}`,
     );
   }
   io.stdout.write(

@@ -4,6 +4,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
+import { until } from '../../support/until.js';
 import { send } from '../../simulator/cluster.js';
 import { runCli } from '../fake-io.js';
 import { AdoptFixture, HPA } from './adopt-fixture.js';
@@ -27,7 +28,7 @@ describe('adopt --report says why no decision was compared, and what to do:', ()
     return fixture;
   }
 
-  it('the HPA has a metric without a value', async () => {
+  it('the HPA has a metric without a value, and after a minute what explain says, too', async () => {
     const fixture = await startWithoutCount([
       { type: 'ScalingActive', status: 'False', reason: 'FailedGetExternalMetric', message: 'no metrics' },
     ]);
@@ -38,6 +39,12 @@ describe('adopt --report says why no decision was compared, and what to do:', ()
       1,
       `${why}HPA shop/web has no desired replicas: FailedGetExternalMetric: no metrics. Wait until the HPA has desired replicas, or see kubectl describe hpa web -n shop\n`,
     ]);
+
+    const again = async () => (await fixture.run('--report')).stderr;
+    await until(async () => !(await again()).includes('Wait until'), 'a minute without a count');
+    expect(await again()).toBe(
+      `${why}HPA shop/web has no desired replicas: FailedGetExternalMetric: no metrics. Find out why: kubectl describe hpa web -n shop. To end the dry run without a comparison: promscaler adopt hpa/web -n shop --switch --force --url ${fixture.url()}\n`,
+    );
   });
 
   it('the controller of the HPA has not calculated; a forced switch warns that the count may change', async () => {
