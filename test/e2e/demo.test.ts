@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { CLI, type DemoProcess, endOf, runLine, startDemo } from './demo-process.js';
 import { emptyQueries } from './dashboard-queries.js';
@@ -80,6 +81,9 @@ describe('promscaler demo', () => {
     await runLine(`${kubectl} delete scaler search`);
     await waitFor(() => demo.output().includes('document deleted'), { what: 'the deletion' });
     await waitFor(() => / {2}\d+ -> \d+ /.test(demo.output()), { what: 'a first change', seconds: 60 });
+
+    const [, logFile = ''] = /^Log of the service: (\S+)$/m.exec(demo.output()) ?? [];
+    expect(readFileSync(logFile, 'utf8')).toMatch(/ INFO {2}\S/);
 
     const prometheusUrl = /Prometheus UI: (\S+)\/graph/.exec(demo.output())?.[1] ?? '';
     const asked = {

@@ -1,4 +1,5 @@
 import { activeHold } from '../../decision/result/condition.js';
+import { appendFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type LoadedScalers, rejectionEffects, type RejectionEffect } from '../../config/scaler-files.js';
 import type { CycleOutput } from '../../control/cycle/types.js';
@@ -8,7 +9,7 @@ import { scalerKey } from '../../scaler/spec.js';
 import { pauseMessage } from '../../decision/pause.js';
 import { reasonOf, rescaleDirection, type CycleRecord } from '../../telemetry/cycle-record.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
-import type { CommandIo } from '../output/io.js';
+import type { CommandIo, OutputStream } from '../output/io.js';
 import { nameProgram } from '../output/lines.js';
 import { paintOf } from '../output/paint.js';
 import { isOfObject, OBJECTS_PATH } from '../../scaler/problems/problem.js';
@@ -203,4 +204,20 @@ function errorsOf(loaded: LoadedScalers | null): ReadonlyMap<string, Rejected> {
 
 function subjectOf(file: string): string {
   return file.startsWith(`${OBJECTS_PATH}/`) ? file.slice(OBJECTS_PATH.length + 1) : basename(file);
+}
+
+/**
+ * Returns standard error for the service. The log of the service goes to `file`; only its errors are also printed,
+ * except those about rejected documents, which the demo log reports.
+ */
+export function withLogFile(stderr: OutputStream, file: string): OutputStream {
+  return {
+    ...stderr,
+    write: (text) => {
+      const [, level] = /^\d{4}-\S+Z (DEBUG|INFO|WARN|ERROR) /.exec(text) ?? [];
+      if (level !== undefined) appendFileSync(file, text);
+      if (level === undefined || (level === 'ERROR' && !text.includes(' document rejected')))
+        stderr.write(text);
+    },
+  };
 }

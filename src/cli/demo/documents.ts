@@ -27,7 +27,7 @@ scalers:
 server: { port: ${addresses.port} }
 leaderElection: { enabled: true }
 state: { enabled: true }
-log: { level: error, format: text }  # the demo prints its own messages
+log: { level: info, format: text }  # goes to promscaler.log; the demo prints its own messages
 `;
 }
 

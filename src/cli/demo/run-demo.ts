@@ -17,7 +17,7 @@ import { scalerKey } from '../../scaler/spec.js';
 import { runService } from '../commands/run-service.js';
 import { demoPrometheusConfig } from './documents.js';
 import { currentDocuments, keepHistory, keptDirectory, offer } from './keep-history.js';
-import { createDemoLog } from './demo-log.js';
+import { createDemoLog, withLogFile } from './demo-log.js';
 import { type RevivedPrometheus, revivedPrometheus, OUTAGE_SECONDS } from './revived-prometheus.js';
 import { readDemoOptions, type DemoOptions, type DemoSettings } from './options.js';
 import { type DemoSetup, setUpDemo, waitUntilScraped } from './set-up-demo.js';
@@ -124,8 +124,8 @@ async function runUntilEnd(setup: ReadyDemo, settings: DemoSettings, io: Command
   let startedAt: Instant | null = null;
   try {
     const env = { ...io.env, POD_NAMESPACE: DEMO_NAMESPACE };
-    const demoIo = { ...io, env, stderr: withoutRefusals(io.stderr), signal: stop.signal };
-    const { configFile } = setup;
+    const { configFile, logFile } = setup;
+    const demoIo = { ...io, env, stderr: withLogFile(io.stderr, logFile), signal: stop.signal };
     const { printDocuments: onDocuments } = log;
     const onCycle = (output: CycleOutput): void => {
       log.printCycle(output);
@@ -204,20 +204,11 @@ function createDelayedOutput({ stdout }: Pick<CommandIo, 'stdout'>, introduction
   };
 }
 
-/** Returns standard error without the log lines about rejected documents, which the demo log already reports. */
-function withoutRefusals(stderr: OutputStream): OutputStream {
-  return {
-    ...stderr,
-    write: (text) => {
-      if (!text.includes(' document rejected')) stderr.write(text);
-    },
-  };
-}
-
 interface IntroducedDemo {
   readonly directory: string;
   readonly kubeconfig: string;
   readonly configFile: string;
+  readonly logFile: string;
   readonly serviceUrl: string;
   readonly prometheusUrl: string;
   readonly prometheusPid: number;
@@ -226,7 +217,8 @@ interface IntroducedDemo {
 }
 
 function introduction(demo: IntroducedDemo, { speed, durationSeconds }: DemoSettings): string {
-  const { directory, kubeconfig, configFile, serviceUrl, prometheusUrl, prometheusPid, command } = demo;
+  const { directory, kubeconfig, configFile, logFile, serviceUrl, prometheusUrl, prometheusPid, command } =
+    demo;
   const end = durationSeconds === null ? 'with Ctrl-C' : `after ${durationSeconds} s or with Ctrl-C`;
   const kubectl = `kubectl --kubeconfig ${kubeconfig}`;
   const reach = `--kubeconfig ${kubeconfig}`;
@@ -261,6 +253,7 @@ Without Prometheus, all replicas are held. Stop Prometheus (it is started again 
 The node has ${NODE_CORES} cores. A pod that requests more does not start:
   ${kubectl} set resources statefulset search --requests=cpu=${NODE_CORES + 1} --limits=cpu=${NODE_CORES + 1}
 
+Log of the service: ${logFile}
 Prometheus UI: ${prometheusUrl}
 
 `;

@@ -36,6 +36,8 @@ export interface DemoSetup {
   /** Kubeconfig with which a client reaches the cluster and, through its service proxy, the service. */
   readonly kubeconfig: string;
   readonly configFile: string;
+  /** The file for the log of the service. */
+  readonly logFile: string;
   readonly serviceUrl: string;
   readonly prometheusUrl: string;
   readonly prometheus: RevivedPrometheus;
@@ -82,6 +84,7 @@ export async function setUpDemo(parts: Parts, settings: DemoSettings): Promise<D
     directory,
     kubeconfig,
     configFile,
+    logFile: join(directory, 'promscaler.log'),
     serviceUrl,
     prometheusUrl: prometheus.url,
     prometheus,

@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
-import { createDemoLog, type DemoLog } from '../../../src/cli/demo/demo-log.js';
+import { createDemoLog, type DemoLog, withLogFile } from '../../../src/cli/demo/demo-log.js';
 import { createScalerFiles } from '../../../src/config/scaler-files.js';
 import type { ReasonOf } from '../../../src/decision/result/condition.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Pause } from '../../../src/decision/pause.js';
 import type { CycleRecord } from '../../../src/telemetry/cycle-record.js';
+import { createLog } from '../../../src/telemetry/log.js';
 import { parseInstant } from '../../../src/units/time.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { folderOf } from '../fake-io.js';
 import { cpuSnapshot, recordOf } from '../live-service.js';
@@ -255,4 +256,25 @@ describe('the log of documents', () => {
 
     expect(lines()[0]).toContain('document rejected, no valid version is in effect: line 4: ');
   });
+});
+
+it('writes the log of the service to a file, and prints its errors and what is no log line', () => {
+  const file = join(folderOf({}), 'promscaler.log');
+  let printed = '';
+  const stream = withLogFile({ isTerminal: false, write: (text) => void (printed += text) }, file);
+  const log = createLog({ stream, level: 'info', format: 'text', clock: new ManualClock() });
+
+  log.info('replicas changed', { scaler: 'shop/checkout' });
+  log.error('document rejected', { file: 'mailer.yaml' });
+  log.error('round failed');
+  stream.write('promscaler: interrupted\n');
+
+  const at = '2026-01-01T00:00:00Z';
+  const [changed, rejected, failed] = [
+    `${at} INFO  replicas changed scaler=shop/checkout\n`,
+    `${at} ERROR document rejected file=mailer.yaml\n`,
+    `${at} ERROR round failed\n`,
+  ];
+  expect(readFileSync(file, 'utf8')).toBe(`${changed}${rejected}${failed}`);
+  expect(printed).toBe(`${failed}promscaler: interrupted\n`);
 });
