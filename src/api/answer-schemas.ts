@@ -54,12 +54,10 @@ export const outcomeSchema = z
   .object({
     kind: z.enum(OUTCOME_KINDS),
     from: count.nullable(),
-    to: count
-      .nullable()
-      .describe('Count that was set or prevented. A pause with a fixed count prevents that of the decision.'),
+    to: count.nullable(),
     message: z.string(),
   })
-  .describe('The result of the decision.');
+  .describe('The result of the decision. With `paused`, `to` is the count that the pause prevents.');
 
 const pauseSchema = z.object({
   by: z.enum(['annotation', 'document', 'both']),
@@ -116,9 +114,7 @@ const scalerFields = {
   at: time.describe('Time of the last cycle. All numbers are from this cycle.'),
   state: scalerStateSchema,
   currentReplicas: count.nullable(),
-  desiredReplicas: count
-    .nullable()
-    .describe('Replica count of the decision; in a pause with a fixed count, the fixed count.'),
+  desiredReplicas: count.nullable().describe('Count of the decision, or the count that a pause keeps.'),
   recommendedReplicas: count
     .nullable()
     .describe('The largest proposal of the metrics, before any limit is applied.'),
