@@ -228,7 +228,7 @@ export function createController(ports: ControllerPorts, cycle: typeof runCycle 
       };
       const output = await ports.shards.track(bucket, () => cycle(input, ports.cycle));
       entry.memory = output.memory;
-      // The scaler was removed during this cycle, which has recorded it again: its record is removed again.
+      // The scaler was removed during this cycle. The cycle has added a record after that, so the record is removed.
       if (!entries.has(entry.key)) ports.onRemoved(entry.key);
     } catch (error) {
       ports.onFault(scaler, error);

@@ -176,7 +176,7 @@ function createTally(): Tally {
       errors += 1;
       lastError = { at, reason: failure.reason, message: failure.message };
     },
-    // A server that answers every request with an error is reported as unreachable, although requests reach it.
+    // A server in an outage is reported as unreachable, even if it answers with errors such as a 503.
     read: (failingSince) => ({
       isReachable: failingSince === null ? isReachable : false,
       failingSince,
