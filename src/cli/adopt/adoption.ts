@@ -169,9 +169,9 @@ export function conditionOf(object: JsonObject, type: string): JsonObject | null
   return countIn(found, 'observedGeneration') === generation ? found : null;
 }
 
-/** Returns why the service rejects the document, from its condition `Accepted`; null: the document is accepted. */
-export function whyRejected(context: AdoptContext, name: string, accepted: JsonObject): string | null {
-  return textIn(accepted, 'status') === 'True'
+/** Returns why the service rejects the document, from its condition `Accepted`; null: there is no condition, or the document is accepted. */
+export function whyRejected(context: AdoptContext, name: string, accepted: JsonObject | null): string | null {
+  return accepted === null || textIn(accepted, 'status') === 'True'
     ? null
     : `${nameScaler(context, { name })} is invalid: ${nameProgram(textIn(accepted, 'message') ?? '', context.io)}`;
 }
@@ -197,7 +197,10 @@ export async function pollFor<T>(
  */
 const STATUS_MS = 30_000;
 
-/** Waits for a condition that the service sets for the current generation; null: the service did not set it in time. */
+/**
+ * Waits for a condition that the service sets for the current generation; null: the service did not set it in time.
+ * Returns `Accepted` instead if the service rejects the document, because `Held` is then of an earlier generation.
+ */
 export function waitForCondition(
   { io, objects }: AdoptContext,
   { name }: Pick<ScalerObject, 'name'>,
@@ -205,6 +208,8 @@ export function waitForCondition(
 ): Promise<JsonObject | null> {
   return pollFor(io, STATUS_MS, async () => {
     const object = await objects.get(SCALER, name);
-    return object === null ? null : conditionOf(object, type);
+    if (object === null) return null;
+    const accepted = conditionOf(object, 'Accepted');
+    return textIn(accepted, 'status') === 'False' ? accepted : conditionOf(object, type);
   });
 }

@@ -48,7 +48,10 @@ export async function whyRefused(
 ): Promise<Refusal | null> {
   const { source, options } = context;
   const isForced = options.force === true;
-  const unserved = (await whyPausedNow(context, scaler, view)) ?? whyNotServed(context, scaler, view);
+  const unserved =
+    (await whyNoTarget(context, scaler, view.row)) ??
+    (await whyPausedNow(context, scaler, view.row)) ??
+    whyNotServed(context, scaler, view);
   if (unserved !== null) return { why: unserved, canBeForced: false };
   if (object === null) {
     const succeeded = await whySucceeded(context, scaler);
@@ -100,15 +103,38 @@ export async function whatResets(context: AdoptContext, scaler: ScalerObject): P
 }
 
 function whyInvalid(context: AdoptContext, scaler: ScalerObject, { row }: ServiceView): string | null {
-  const name = nameScaler(context, scaler);
   const accepted = conditionOf(scaler.object, 'Accepted');
   if (accepted === null) return row === null ? whyNotRead(context, scaler) : whyUnwritten(context, scaler);
   const rejected = whyRejected(context, scaler.name, accepted);
   if (rejected !== null) return rejected;
+  return whyPausedByDocument(context, scaler);
+}
+
+function whyPausedByDocument(context: AdoptContext, scaler: ScalerObject): string | null {
   const paused = pausedIn(scaler.object);
   return paused === false
     ? null
-    : `${name} has spec.paused: ${JSON.stringify(paused)}. Remove this field first: ${patchCommand(context, scaler, { paused: null })}`;
+    : `${nameScaler(context, scaler)} has spec.paused: ${JSON.stringify(paused)}. Remove this field first: ${patchCommand(context, scaler, { paused: null })}`;
+}
+
+/** Returns the pause of the document or of the workload, and the command that ends it; null: nothing is paused. */
+export async function whyPaused(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
+  return whyPausedByDocument(context, scaler) ?? (await whyPausedNow(context, scaler, null));
+}
+
+/**
+ * Returns why the scaler can scale nothing: its workload does not exist. Null: the workload exists, or that is unknown.
+ */
+export async function whyNoTarget(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  row: ScalerView | null,
+): Promise<string | null> {
+  const workload = await readWorkload(context, scaler);
+  const isAbsent = workload === undefined ? row?.targetFailure?.absence != null : workload === null;
+  return isAbsent
+    ? `${nameWorkload(context, scaler)} does not exist, so the scaler cannot scale it. Create the workload, correct spec.scaleTargetRef or the namespace of ${nameScaler(context, scaler)}, or delete the scaler`
+    : null;
 }
 
 function whyNotRead(context: AdoptContext, scaler: ScalerObject): string {
@@ -130,7 +156,7 @@ function whyUnwritten(context: AdoptContext, scaler: ScalerObject): string {
 async function whyPausedNow(
   context: AdoptContext,
   scaler: ScalerObject,
-  { row }: ServiceView,
+  row: ScalerView | null,
 ): Promise<string | null> {
   const { io, source } = context;
   const workload = await readWorkload(context, scaler);

@@ -32,6 +32,8 @@ interface Confirmation {
    * a decision. The decision must not have changed the replicas.
    */
   readonly isForced: boolean;
+  /** Whether to wait for such a decision. False: the last decision counts. */
+  readonly waits: boolean;
 }
 
 interface Doubt {
@@ -54,7 +56,7 @@ export async function confirmService(
   const decisions = new Set<Instant>();
   let why = '';
   const confirmed = await withService(context.options, io, (client) =>
-    pollFor(io, CONFIRM_MS, async () => {
+    pollFor(io, wanted.waits ? CONFIRM_MS : 0, async () => {
       const found = await tryConfirm(context, scaler, { client, wanted });
       if (!('why' in found)) return found;
       ({ why } = found);

@@ -15,8 +15,16 @@ import {
 import { commandFor, nameSource } from './adopt-options.js';
 import { whatDiffers } from './check-source.js';
 import { agreementText, isOfScaledObject, readAgreement } from './agreement.js';
-import { findSuccessor, type Successor, whatResets, whyNotInForce, whyRefused } from './check-switch.js';
+import {
+  findSuccessor,
+  type Successor,
+  whatResets,
+  whyNoTarget,
+  whyNotInForce,
+  whyRefused,
+} from './check-switch.js';
 import { type ServiceView, readView, whyZero } from './confirm-service.js';
+import { savedManifest } from './saved-manifest.js';
 import { textToPrint } from '../output/lines.js';
 import { withService } from '../reach/service-client.js';
 
@@ -30,9 +38,8 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   const key = `${source.namespace}/${scaler.name}`;
   const report = await readAgreement(context, { key, view: view.row, object });
   if (typeof report === 'string') {
-    if (object === null) throw await autoscalerGone(context, scaler);
-    const accepted = conditionOf(scaler.object, 'Accepted');
-    const rejected = accepted === null ? null : whyRejected(context, scaler.name, accepted);
+    if (object === null) throw await autoscalerGone(context, scaler, view);
+    const rejected = whyRejected(context, scaler.name, conditionOf(scaler.object, 'Accepted'));
     const command = commandFor('--switch --force', source, context);
     const force =
       view.row?.state.name === 'NoAutoscaler' ? `. To end the dry run without a comparison: ${command}` : '';
@@ -46,7 +53,7 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   if (format !== 'text') return 0;
   if (object === null || !scaler.isDryRun) {
     const successor = await findSuccessor(context, scaler);
-    io.stdout.write(`${(await goneLines(context, scaler, successor)).join('\n')}\n`);
+    for (const line of await goneLines(context, scaler, { successor, view })) io.stdout.write(`${line}\n`);
     return 0;
   }
   const refusal =
@@ -67,21 +74,37 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
 }
 
 /** Returns the error for a report on an autoscaler that does not exist anymore. */
-async function autoscalerGone(context: AdoptContext, scaler: ScalerObject): Promise<CommandError> {
+async function autoscalerGone(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  view: ServiceView,
+): Promise<CommandError> {
   const { source } = context;
   const successor = await findSuccessor(context, scaler);
   const why =
     successor === null && !scaler.isDryRun
-      ? `, so there is nothing to compare: ${nameScaler(context, scaler)} scales ${nameWorkload(context, scaler)}`
+      ? `, so there is nothing to compare: ${describeSwitched(context, scaler, view)}`
       : '';
-  const lines = await goneLines(context, scaler, successor);
+  const lines = await goneLines(context, scaler, { successor, view });
   return new CommandError([`${nameSource(source)} does not exist anymore${why}`, ...lines].join('\n'));
+}
+
+/** Returns what a scaler does after the switch: it scales the workload, or its state, as `status` shows it. */
+function describeSwitched(context: AdoptContext, scaler: ScalerObject, { row, isLed }: ServiceView): string {
+  const name = nameScaler(context, scaler);
+  if (row === null) return `the service does not have ${name}`;
+  if (!isLed) return 'no replica of the service leads';
+  const { name: state, severity, cause } = row.state;
+  const scales = severity !== 'cannot-follow' && severity !== 'held' && state !== 'Pending';
+  return scales
+    ? `${name} scales ${nameWorkload(context, scaler)}`
+    : `${name} has the state ${state}${cause === null ? '' : `: ${cause}`}`;
 }
 
 async function goneLines(
   context: AdoptContext,
   scaler: ScalerObject,
-  successor: Successor | null,
+  { successor, view }: { readonly successor: Successor | null; readonly view: ServiceView },
 ): Promise<readonly string[]> {
   const { source, objects } = context;
   if (successor !== null) {
@@ -91,18 +114,24 @@ async function goneLines(
       ...(successor.compare === null ? [] : [`Compare: ${successor.compare}`]),
     ];
   }
+  // Without the saved manifest, --undo is refused.
+  const undo =
+    savedManifest(scaler.object) === null ? [] : [`Undo:    ${commandFor('--undo', source, context)}`];
+  if (!scaler.isDryRun) return undo;
+  const missing = await whyNoTarget(context, scaler, view.row);
+  if (missing !== null) return [`${nameScaler(context, scaler)} is in dry run: ${missing}`, ...undo];
   // After the ScaledObject is deleted, its HPA keeps scaling until Kubernetes deletes it as well.
-  const hpas = scaler.isDryRun && source.kind !== HPA ? await objects.list(HPA) : [];
+  const hpas = source.kind !== HPA ? await objects.list(HPA) : [];
   const left = hpas.find((hpa) => isOfScaledObject(hpa, source)) ?? null;
   const what =
     left === null
       ? 'nothing scales'
       : `HPA ${source.namespace}/${textIn(objectIn(left, 'metadata'), 'name') ?? ''} of ${nameSource(source)} is not deleted yet, and scales`;
-  const dryRun = [
+  return [
     `${nameScaler(context, scaler)} is in dry run: ${what} ${nameWorkload(context, scaler)}`,
     `Switch:  ${commandFor('--switch', source, context)}`,
+    ...undo,
   ];
-  return [...(scaler.isDryRun ? dryRun : []), `Undo:    ${commandFor('--undo', source, context)}`];
 }
 
 export function fetchView(

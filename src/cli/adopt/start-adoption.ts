@@ -220,7 +220,7 @@ async function announceNext(
 ): Promise<ExitCode> {
   const { io, source } = context;
   const accepted = await waitForCondition(context, scaler, 'Accepted');
-  const rejected = accepted === null ? null : whyRejected(context, scaler.name, accepted);
+  const rejected = whyRejected(context, scaler.name, accepted);
   if (rejected !== null) {
     io.stderr.write(`promscaler: ${rejected}\n`);
     return 1;

@@ -1,6 +1,8 @@
 import { targetKey } from '../../kubernetes/targets.js';
-import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
+import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import type { ScalerView } from '../../api/answers.js';
+import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
+import { quoteForShell } from '../../units/clean-text.js';
 import { parseInstant } from '../../units/time.js';
 import { CommandError, type ExitCode } from '../output/io.js';
 import { HPA, SCALER, targetOf } from '../reach/source-kinds.js';
@@ -8,17 +10,27 @@ import { commandFor, nameSource, kubectlFor, promscalerFor } from './adopt-optio
 import {
   type AdoptContext,
   type ScalerObject,
+  conditionOf,
   nameScaler,
   nameWorkload,
   notInDryRun,
   notStarted,
+  patchCommand,
   waitForCondition,
   readAdoption,
   pollFor,
+  whyRejected,
 } from './adoption.js';
 import { type AgreementReport, agreementText, whyIdle, whyShort } from './agreement.js';
 import { managerAdvice, managerOf, whatDiffers } from './check-source.js';
-import { type Refusal, whatResets, whyNotInForce, whyRefused, whySucceeded } from './check-switch.js';
+import {
+  type Refusal,
+  whatResets,
+  whyNotInForce,
+  whyPaused,
+  whyRefused,
+  whySucceeded,
+} from './check-switch.js';
 import { confirmService, type ServiceView, whyZero } from './confirm-service.js';
 import { fetchView } from './report-adoption.js';
 import {
@@ -120,10 +132,13 @@ async function confirmEarlier(
   const name = nameScaler(context, scaler);
   if (isNextToSource) throw notInDryRun(context, scaler);
   io.stdout.write(`${nameSource(source)} is gone, and the dry run of ${name} has ended\n`);
+  const paused = await whyPaused(context, scaler);
+  if (paused !== null) throw new CommandError(paused);
   const why = await confirmService(context, scaler, {
     after: null,
     replicasBefore: null,
     isForced: context.options.force === true,
+    waits: context.options.preview !== true,
   });
   if (why !== null)
     throw new CommandError(
@@ -216,6 +231,7 @@ async function endDryRun(
       after: before === null ? null : parseInstant(before.at),
       replicasBefore: before?.currentReplicas ?? null,
       isForced: options.force === true,
+      waits: true,
     });
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
@@ -235,15 +251,19 @@ async function endDryRun(
       `interrupted before the service confirmed that ${name} scales ${nameWorkload(context, scaler)}. See ${promscalerFor(`status -n ${source.namespace}`, context)}; to undo the switch: ${undo}`,
     );
   io.stderr.write(`promscaler: ${name} does not scale ${nameWorkload(context, scaler)}: ${why}\n`);
-  if (manifest === null)
-    throw new CommandError(
-      `${name} has no annotation ${ADOPT_ANNOTATIONS.manifest}: create ${nameSource(source)} from your own copy after setting spec.dryRun: true`,
-    );
-  await startDryRun(context, scaler).catch((error: unknown) => {
+  const rejected = await startDryRun(context, scaler).catch((error: unknown) => {
     // This is only a warning: next to an HPA, promscaler patches nothing even without dry run.
     if (!(error instanceof CommandError)) throw error;
-    io.stderr.write(`promscaler: warning: ${error.message}\n`);
+    const patch = patchCommand(context, scaler, { dryRun: true });
+    io.stderr.write(`promscaler: warning: ${error.message}. To start the dry run: ${patch}\n`);
+    return null;
   });
+  if (rejected !== null)
+    io.stderr.write(`promscaler: warning: ${withoutEffect(context, scaler, rejected).message}\n`);
+  if (manifest === null)
+    throw new CommandError(
+      `${name} has no annotation ${ADOPT_ANNOTATIONS.manifest}: create ${nameSource(source)} from your own copy`,
+    );
   await restoreSource(context, manifest);
   const idle = await whyIdle(context, manifest, { scaler, isNew: true });
   io.stdout.write(
@@ -266,17 +286,29 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   if (succeeded !== null) throw new CommandError(`${succeeded}. Nothing was changed`);
   if (textIn(objectIn(object, 'metadata'), 'deletionTimestamp') !== null)
     throw new CommandError(`${nameSource(source)} is being deleted: try again after its deletion`);
+  const name = nameScaler(context, scaler);
+  let rejected = isInDryRun(scaler)
+    ? null
+    : whyRejected(context, scaler.name, conditionOf(scaler.object, 'Accepted'));
   if (options.preview === true) {
+    const dryRun =
+      rejected === null ? `${name} would be put into dry run` : `spec.dryRun: true would be set in ${name}`;
     const steps = [
-      ...(scaler.isDryRun ? [] : [`${nameScaler(context, scaler)} would be put into dry run`]),
+      ...(scaler.isDryRun ? [] : [dryRun]),
       ...(object === null ? [`${nameSource(source)} would be created again`] : []),
     ];
     io.stdout.write(`${steps.length === 0 ? 'nothing would change' : steps.join('\n')}\n`);
+    if (rejected !== null) throw withoutEffect(context, scaler, rejected);
     return 0;
   }
-  if (!scaler.isDryRun) await startDryRun(context, scaler);
+  if (!scaler.isDryRun) rejected = await startDryRun(context, scaler);
   if (manifest !== null) await restoreSource(context, manifest);
-  const name = nameScaler(context, scaler);
+  const deletion = `Delete:  ${kubectlFor(`delete scaler ${scaler.name}`, source, context)}`;
+  if (rejected !== null) {
+    const edit = kubectlFor(`edit ${OBJECTS_PATH} ${quoteForShell(scaler.name)}`, source, context);
+    io.stdout.write(`Correct: ${edit}\n${deletion}\n`);
+    throw withoutEffect(context, scaler, rejected);
+  }
   const idle = await whyIdle(context, object ?? manifest ?? {}, { scaler, isNew: object === null });
   const effect =
     idle === null
@@ -284,20 +316,44 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
       : `${name} is in dry run, but ${idle}`;
   io.stdout.write(`${effect}
 Compare: ${commandFor('--report', source, context)}
-Delete:  ${kubectlFor(`delete scaler ${scaler.name}`, source, context)}
+${deletion}
 `);
   return 0;
 }
 
-async function startDryRun(context: AdoptContext, scaler: ScalerObject): Promise<void> {
+/**
+ * Returns whether the version that is in effect is in dry run. If the service rejects the newest version, the hold of
+ * the last valid version shows that.
+ */
+function isInDryRun({ isDryRun, object }: ScalerObject): boolean {
+  const held = objectsIn(objectIn(object, 'status'), 'conditions').find(
+    (condition) => textIn(condition, 'type') === 'Held',
+  );
+  return isDryRun && DRY_RUN_HOLDS.has(textIn(held ?? null, 'reason') ?? '');
+}
+
+const DRY_RUN_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'NoAutoscaler']);
+
+/** Returns the error for a dry run that the service has not started, because it rejects the document. */
+function withoutEffect(context: AdoptContext, scaler: ScalerObject, rejected: string): CommandError {
+  return new CommandError(
+    `spec.dryRun: true of ${nameScaler(context, scaler)} takes effect once the document is corrected: ${rejected}. While ${nameSource(context.source)} exists, promscaler patches nothing`,
+  );
+}
+
+/** Returns why the dry run has no effect: the service rejects the document. Null: the document is not rejected. */
+async function startDryRun(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
   const { io, objects } = context;
   await objects.patch(SCALER, scaler.name, { spec: { dryRun: true } });
   const name = nameScaler(context, scaler);
-  if ((await waitForCondition(context, scaler, 'Held')) === null)
+  const found = await waitForCondition(context, scaler, 'Held');
+  if (textIn(found, 'type') === 'Accepted') return whyRejected(context, scaler.name, found);
+  if (found === null)
     io.stderr.write(
       `promscaler: warning: the service has not confirmed the dry run of ${name}; the service patches nothing while the autoscaler exists\n`,
     );
   else io.stdout.write(`${name} is in dry run\n`);
+  return null;
 }
 
 async function restoreSource({ source, objects, io }: AdoptContext, manifest: JsonObject): Promise<void> {
