@@ -171,7 +171,7 @@ export function correctedTarget({
 }
 
 function endPause(scaler: TroubledScaler): readonly Remedy[] {
-  const { pause, namespace } = scaler;
+  const { pause, namespace, targetFailure } = scaler;
   if (pause === null)
     return [
       {
@@ -182,7 +182,7 @@ function endPause(scaler: TroubledScaler): readonly Remedy[] {
   return [
     ...(pause.by === 'document' ? [] : [{ text: 'End the pause', snippet: resume(scaler) }]),
     ...(pause.by === 'annotation' ? [] : [patch(scaler, 'End the pause of the document', { paused: false })]),
-    ...(scaler.dryRun ? endDryRun(scaler) : []),
+    ...(targetFailure?.absence != null ? findWorkload(scaler) : scaler.dryRun ? endDryRun(scaler) : []),
   ];
 }
 

@@ -304,4 +304,19 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
       'To keep this scaler, delete shop/other: kubectl delete -n shop scalers.promscaler.dev other',
     );
   });
+
+  it('is the end of the pause and the workload, not the end of the dry run, while the target does not exist', async () => {
+    const fields = {
+      targetFailure: { absence: 'missing', suggestion: null, unusableKind: null },
+      target: { kind: 'Deployment', name: 'pay' },
+      name: 'pay',
+      generation: 1,
+    } as const;
+
+    expect(await remediesFor('a pause at a fixed count in dry run', fields)).toEqual([
+      'End the pause: promscaler resume shop/pay',
+      'Create the Deployment pay, or correct spec.scaleTargetRef or the namespace: kubectl get -A deployment,statefulset',
+      'If the workload is no longer needed, delete shop/pay: kubectl delete -n shop scalers.promscaler.dev pay',
+    ]);
+  });
 });
