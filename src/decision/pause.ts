@@ -61,6 +61,8 @@ export interface OtherAutoscaler {
    * Scaler.
    */
   readonly whyNoCount?: string | undefined;
+  /** Another HPA or ScaledObject with the same target; unset: there is none. */
+  readonly second?: Omit<OtherAutoscaler, 'whyNoCount' | 'second'> | undefined;
 }
 
 export function nameOtherScaler({ kind, namespace, name }: OtherAutoscaler): string {

@@ -1,6 +1,7 @@
 import { valueAt } from '../scaler/plain-json.js';
 import { OBJECTS_PATH } from '../scaler/problems/problem.js';
 import { adoptedFrom, type Origin, type ScalerName } from '../scaler/spec.js';
+import { deleteAutoscaler, whatHelps } from './idle-autoscaler.js';
 import { findData } from './missing-data.js';
 import { isUnusedObject } from './rejection.js';
 import { stopWriters } from './replicas-writers.js';
@@ -14,7 +15,6 @@ import {
   patchObject,
   type Remedy,
   stopScaling,
-  takeOver,
   type TroubledScaler,
 } from './snippet.js';
 
@@ -22,11 +22,12 @@ import {
 export function endConflict(scaler: TroubledScaler): readonly Remedy[] {
   const { conditions, conflictingWriter, otherScaler } = scaler;
   if (otherScaler !== null) {
-    const [findWhy] = takeOver(otherScaler);
+    const { second, whyNoCount } = otherScaler;
+    if (second !== undefined) return [deleteOther(otherScaler), deleteOther(second)];
     const toKeepIt =
-      otherScaler.whyNoCount === undefined
+      whyNoCount === undefined
         ? patch(scaler, 'Or first compare the two autoscalers in dry run', { dryRun: true })
-        : findWhy;
+        : whatHelps(otherScaler).steps[0];
     return [
       ...(otherScaler.kind === 'Scaler'
         ? [deleteThis(scaler, 'Keep one of the two scalers. To keep the other')]
@@ -58,12 +59,15 @@ export function deleteThis(scaler: TroubledScaler, text: string): Remedy {
   return deleteScaler(text, { ...scaler, file, isAlsoObject });
 }
 
-function deleteOther(other: OtherScaler): Remedy {
+function deleteOther(
+  other: Pick<OtherScaler, 'kind' | 'namespace' | 'name' | 'file' | 'isAlsoObject'>,
+): Remedy {
   const { kind, namespace, name } = other;
   if (kind === 'Scaler') return deleteScaler('To keep this scaler', other);
-  const resource = kind === 'HorizontalPodAutoscaler' ? 'hpa' : kind.toLowerCase();
-  const snippet = kubectl(namespace, 'delete', resource, name);
-  return { text: `To keep this scaler, delete ${kind} ${namespace}/${name}`, snippet };
+  return {
+    text: `To keep this scaler, delete ${kind} ${namespace}/${name}`,
+    snippet: deleteAutoscaler(other),
+  };
 }
 
 /**
@@ -92,24 +96,31 @@ export function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   const isOfObject = isOfDocument && generation !== null;
   const former = isOfObject ? adoptedFrom(scaler) : null;
   const idle = idleScaler(scaler, former);
+  const help = idle === null ? null : whatHelps({ ...idle, namespace });
+  const steps = help?.steps ?? [];
+  const missing = hasNoData ? findData(scaler) : [];
+  if (other?.second !== undefined) return [...steps, ...missing];
+  const handOver = help?.adopt ?? null;
   // The state remains `DryRun` for a minute, because a hand-over or the first count of a new HPA may take that long.
   if (idle !== null && scaler.state.name === 'DryRun')
-    return [awaitCount({ ...idle, namespace }), ...(hasNoData ? findData(scaler) : [])];
-  const steps = idle === null ? [] : takeOver({ ...idle, namespace });
-  if (isOfObject && idle !== null) return steps;
-  const why = steps.slice(0, -1);
-  if (hasNoData) return [...why, ...findData(scaler)];
-  const [report, handOver] = [adopt(scaler, '--report'), adopt(scaler, '--switch')];
+    return [
+      awaitCount({ ...idle, namespace }),
+      ...(help?.endsDryRun === false && handOver !== null ? [handOver] : []),
+      ...missing,
+    ];
+  if (isOfObject && handOver !== null) return [...steps, handOver];
+  if (hasNoData) return [...steps, ...missing];
+  const [report, replace] = [adopt(scaler, '--report'), adopt(scaler, '--switch')];
   if (isOfDocument && other !== null && report !== null)
     return [
       { text: `Compare with ${other.kind} ${namespace}/${other.name}`, snippet: report },
       {
         text: `If the report allows it, replace the ${other.kind} in one step, which adopt --undo reverts`,
-        snippet: handOver,
+        snippet: replace,
       },
     ];
   return [
-    ...why,
+    ...steps,
     ...(other === null ? [] : makeWay(other)),
     isOfDocument
       ? patch(scaler, `${other === null ? 'Apply' : 'Then apply'} the decisions`, { dryRun: false })
@@ -118,12 +129,13 @@ export function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
 }
 
 /**
- * Returns the autoscaler that should scale the target of a dry run but does not: an HPA without desired replicas, or
- * `former`, from which the document was made, if the target has no autoscaler anymore. Null: an autoscaler scales the
- * target, or none is expected.
+ * Returns the autoscaler that should scale the target of a dry run but does not: an HPA without desired replicas or next
+ * to a second one, or `former`, from which the document was made, if the target has no autoscaler anymore. Null: an
+ * autoscaler scales the target, or none is expected.
  */
 function idleScaler({ otherScaler: other }: TroubledScaler, former: Origin | null) {
-  return other === null ? former : other.whyNoCount === undefined ? null : other;
+  if (other === null) return former;
+  return other.whyNoCount === undefined && other.second === undefined ? null : other;
 }
 
 function awaitCount({ kind, namespace, name }: ScalerName & { readonly kind: string }): Remedy {

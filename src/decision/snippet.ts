@@ -228,35 +228,6 @@ export function adoptCommand(
   return command(`promscaler adopt ${quoteForShell(`${resource}/${name}`)} -n ${namespace} ${flag}`);
 }
 
-/**
- * Returns how to end a dry run whose target nothing scales. The text says why the autoscaler does not scale, unless it
- * is an HPA that does not exist. The switch must be forced if there is no count to compare with.
- */
-export function takeOver({
-  kind,
-  namespace,
-  name,
-  whyNoCount,
-}: ScalerName & { readonly kind: string; readonly whyNoCount?: string | undefined }): readonly {
-  readonly text: string;
-  readonly snippet: Snippet;
-}[] {
-  const isScaledObject = kind === 'ScaledObject';
-  const hasHpa = whyNoCount !== undefined;
-  const handOver = adoptCommand(
-    { kind, namespace, name },
-    isScaledObject || hasHpa ? '--switch --force' : '--switch',
-  );
-  if (handOver === null) return [];
-  const switchOver = { text: 'End the dry run; the command checks the service first', snippet: handOver };
-  if (!isScaledObject && !hasHpa) return [switchOver];
-  const text = hasHpa
-    ? `Find out why the HPA${isScaledObject ? ' of the ScaledObject' : ''} has no desired replicas`
-    : 'See whether the ScaledObject exists, and why KEDA has created no HPA';
-  const snippet = kubectl(namespace, 'describe', isScaledObject ? 'scaledobject' : 'hpa', name);
-  return [{ text, snippet }, switchOver];
-}
-
 /** Returns a step in one line, as `doctor` prints it: `Run doctor: promscaler doctor`. */
 export function remedyText({ text, snippet }: Remedy): string {
   return snippet === null ? text : `${text}: ${snippet.text}`;

@@ -123,6 +123,9 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
     whyNoCount: 'none yet',
   };
 
+  const PERHAPS_PAUSED =
+    'See whether the ScaledObject is paused in KEDA, which prevents a switch: promscaler adopt scaledobject/web -n shop --report';
+
   it.each([
     [
       'HPA is new',
@@ -138,15 +141,41 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
       'ScaledObject has no HPA yet',
       { otherScaler: null, document: adopted('ScaledObject/web') },
       'the HPA of ScaledObject shop/web has desired replicas: kubectl get -n shop hpa --watch',
+      PERHAPS_PAUSED,
     ],
   ])(
     'is to wait in the first minute of a dry run whose %s, which --report refuses',
-    async (_, fields, wait) => {
+    async (_, fields, wait, ...also) => {
       const what = 'a dry run next to another document';
 
-      expect(await remediesFor(what, { generation: 3, ...fields })).toEqual([`Wait until ${wait}`]);
+      expect(await remediesFor(what, { generation: 3, ...fields })).toEqual([`Wait until ${wait}`, ...also]);
     },
   );
+
+  it.each(['a dry run next to another document', 'a dry run next to an HPA without a count'])(
+    'is the deletion of one of two HPAs, which scale nothing together, and no switch: %s',
+    async (what) => {
+      const second = { ...NO_COUNT, name: 'second' };
+      const fields = { otherScaler: { ...NO_COUNT, second }, document: { spec: { dryRun: true } } };
+      const steps = [
+        'To keep HorizontalPodAutoscaler shop/web, delete HorizontalPodAutoscaler shop/second: kubectl delete -n shop hpa second',
+        'To keep HorizontalPodAutoscaler shop/second, delete HorizontalPodAutoscaler shop/web: kubectl delete -n shop hpa web',
+      ];
+
+      for (const more of [{ generation: 3 }, { file: 'web.yaml' }])
+        expect(await remediesFor(what, { ...fields, ...more })).toEqual(steps);
+    },
+  );
+
+  it('is the deletion of both HPAs for a scaler in conflict with two', async () => {
+    const second = { kind: 'ScaledObject', namespace: 'shop', name: 'second' };
+    const otherScaler = { ...NO_COUNT, second };
+
+    expect(await remediesFor('another autoscaler', { generation: 3, otherScaler })).toEqual([
+      'To keep this scaler, delete HorizontalPodAutoscaler shop/web: kubectl delete -n shop hpa web',
+      'To keep this scaler, delete ScaledObject shop/second: kubectl delete -n shop scaledobject second',
+    ]);
+  });
 
   it.each([
     [
@@ -164,7 +193,7 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
       { otherScaler: null, document: adopted('ScaledObject/web') },
       [
         'See whether the ScaledObject exists, and why KEDA has created no HPA: kubectl describe -n shop scaledobject web',
-        'End the dry run; the command checks the service first: promscaler adopt scaledobject/web -n shop --switch --force',
+        PERHAPS_PAUSED,
       ],
     ],
   ])('is, after the end of a pause in dry run, the same as without the pause: %j', async (fields, steps) => {

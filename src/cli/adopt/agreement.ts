@@ -1,14 +1,14 @@
 import { replicasToStart } from '../../decision/snippet.js';
-import { kedaPause } from '../../importers/keda/import-scaled-object.js';
-import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { type JsonObject, countIn, objectIn, textIn } from '../../kubernetes/api/json.js';
 import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
 import { secondsBetween, parseInstant } from '../../units/time.js';
 import { quoteForShell } from '../../units/clean-text.js';
 import { formatSeconds } from '../../units/format.js';
 import { HPA } from '../reach/source-kinds.js';
-import { type Source, kubectlFor, nameSource } from './adopt-options.js';
+import { kubectlFor, nameSource } from './adopt-options.js';
 import { type AdoptContext, type ScalerObject, nameWorkload, readWorkload } from './adoption.js';
-import { annotationsOf } from './saved-manifest.js';
+import { whyPausedInKeda } from './keda-pause.js';
+import { findHpa, whySecondIfListed } from './other-autoscaler.js';
 import { whyNoValue, whyUnable } from './confirm-service.js';
 import type { ScalerView } from '../../api/answers.js';
 
@@ -29,8 +29,7 @@ export interface AgreementReport {
 
 /** The scaler and the autoscaler to compare. */
 interface Compared {
-  /** `NAMESPACE/NAME` of the scaler. */
-  readonly key: string;
+  readonly scaler: ScalerObject;
   /** The scaler in the API of the service; null: the service does not have it. */
   readonly view: ScalerView | null;
   /** The autoscaler; null: it does not exist anymore. */
@@ -40,12 +39,17 @@ interface Compared {
 /** Returns the report, or a string that says why no cycle was compared. */
 export async function readAgreement(
   context: AdoptContext,
-  { key, view, object }: Compared,
+  { scaler, view, object }: Compared,
 ): Promise<AgreementReport | string> {
+  const key = `${context.source.namespace}/${scaler.name}`;
   if (view === null) return `the service has no scaler ${key}, or its first cycle has not finished`;
   const { agreement, at, shadow, desiredReplicas } = view;
   const notCompared =
-    shadow === null ? (whyNotCompared(view) ?? (await whyNoCount(context, view, object))) : null;
+    shadow === null
+      ? (whyPausedInKeda(context, object, scaler) ??
+        whyNotCompared(view) ??
+        (await whyNoCount(context, view, { scaler, object })))
+      : null;
   if (agreement === null) return notCompared ?? 'the service is older than this command';
   const { beside, since, rounds, same, largest } = agreement;
   const now =
@@ -66,7 +70,7 @@ function whyNotCompared(view: ScalerView): string | null {
 async function whyNoCount(
   context: AdoptContext,
   view: ScalerView,
-  object: JsonObject | null,
+  { scaler, object }: Pick<Compared, 'scaler' | 'object'>,
 ): Promise<string> {
   const { source } = context;
   const { kind, namespace } = source;
@@ -77,6 +81,8 @@ async function whyNoCount(
   const label = `HPA ${namespace}/${hpaName}`;
   if (view.otherScaler === null)
     return `the service does not see ${label}. The service sees a new HPA within a minute; if the HPA is older, the service needs permission to list and watch horizontalpodautoscalers (autoscaling) in namespace ${namespace}, which the chart grants with rbac.create=true`;
+  const second = await whySecondIfListed(context, scaler);
+  if (second !== null) return second;
   const isLasting = view.state.name === 'NoAutoscaler';
   return (
     whyIdleHpa(context, hpa, isLasting) ?? `the service has not compared the desired replicas of ${label} yet`
@@ -107,12 +113,10 @@ function whyIdleHpa(
 /** Returns why a ScaledObject has no HPA, and what to do. */
 function whyNoHpa(context: AdoptContext, object: JsonObject): string {
   const { source } = context;
-  const { name } = source;
-  const pause = kedaPause(annotationsOf(object));
-  if (pause === null)
-    return `${nameSource(source)} has no HPA: KEDA has not created one. See ${kubectlFor(`describe scaledobject ${name}`, source, context)}`;
-  const end = kubectlFor(`annotate scaledobject ${name} ${pause}-`, source, context);
-  return `${nameSource(source)} has no HPA, because the ScaledObject is paused (annotation ${pause}). To end the pause: ${end}`;
+  return (
+    whyPausedInKeda(context, object) ??
+    `${nameSource(source)} has no HPA: KEDA has not created one. See ${kubectlFor(`describe scaledobject ${source.name}`, source, context)}`
+  );
 }
 
 /**
@@ -140,23 +144,11 @@ export async function whyIdle(
     );
     return `${nameSource(source)} does not scale ${name}: an HPA does not scale a target at 0 replicas. To start the target: ${start}`;
   }
-  if (!isHpa && kedaPause(annotationsOf(object)) !== null) return whyNoHpa(context, object);
-  if (isNew) return null;
+  const other = whyPausedInKeda(context, object) ?? (await whySecondIfListed(context, scaler));
+  if (other !== null || isNew) return other;
   const hpa = isHpa ? object : await findHpa(context);
   if (hpa === null) return whyNoHpa(context, object);
   return isAtZero ? null : whyIdleHpa(context, hpa, false);
-}
-
-/** Returns the HPA that KEDA has created for the ScaledObject; null: there is none. */
-async function findHpa({ source, objects }: AdoptContext): Promise<JsonObject | null> {
-  const hpas = await objects.list(HPA);
-  return hpas.find((hpa) => isOfScaledObject(hpa, source)) ?? null;
-}
-
-export function isOfScaledObject(hpa: JsonObject, { kind, name }: Source): boolean {
-  return objectsIn(objectIn(hpa, 'metadata'), 'ownerReferences').some(
-    (owner) => owner['kind'] === kind.kind && owner['name'] === name,
-  );
 }
 
 /** If the counts were equal in fewer rounds than this, a switch needs `--force`. */

@@ -59,8 +59,10 @@ function changesToCarryOver(
   const [before, now] = [importedSpec(source, saved), importedSpec(source, object)];
   if (before === null || now === null) return specChanges(saved, manifestOf(object, source));
   const open = fieldChanges(objectIn(scaler.object, 'spec'), now, 'spec').map(({ field }) => field);
-  return fieldChanges(before, now, 'spec').filter(({ field }) =>
-    open.some((other) => other.startsWith(field) || field.startsWith(other)),
+  // A pause is no such change: a switch is refused until both pauses have ended.
+  return fieldChanges(before, now, 'spec').filter(
+    ({ field }) =>
+      field !== 'spec.paused' && open.some((other) => other.startsWith(field) || field.startsWith(other)),
   );
 }
 

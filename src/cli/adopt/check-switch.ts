@@ -1,10 +1,8 @@
 import type { ScalerView } from '../../api/answers.js';
 import { readPause } from '../../control/cycle/pause.js';
-import { findOtherScaler } from '../../control/cycle/shared-targets.js';
-import { describeOther, nameOtherScaler, type OtherAutoscaler, pauseMessage } from '../../decision/pause.js';
-import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
+import { pauseMessage } from '../../decision/pause.js';
 import { readWatchedTarget } from '../../kubernetes/targets.js';
-import { type JsonObject, countIn, objectIn, textIn } from '../../kubernetes/api/json.js';
+import { type JsonObject, countIn, objectIn } from '../../kubernetes/api/json.js';
 import { describeReset, findReset } from '../checks/replicas-writer.js';
 import {
   type AdoptContext,
@@ -18,12 +16,13 @@ import {
   readWorkload,
   whyRejected,
 } from './adoption.js';
-import { commandFor, nameSource, promscalerFor } from './adopt-options.js';
-import { type AgreementReport, isOfScaledObject, readAgreement, whyDisagreeing } from './agreement.js';
+import { nameSource, promscalerFor } from './adopt-options.js';
+import { type AgreementReport, readAgreement, whyDisagreeing } from './agreement.js';
 import { managerOf, whatChanged, whyOwned, whyScalesWhenDeleted } from './check-source.js';
 import { annotationsOf } from './saved-manifest.js';
 import { type ServiceView, whyLacking, whyNoValue, whyUnable } from './confirm-service.js';
-import { HPA, SOURCE_KINDS } from '../reach/source-kinds.js';
+import { whyPausedInKeda } from './keda-pause.js';
+import { whySecond, whySucceeded } from './other-autoscaler.js';
 import { scalerKey } from '../../scaler/spec.js';
 
 export interface Refusal {
@@ -58,11 +57,11 @@ export async function whyRefused(
     return succeeded === null ? null : { why: succeeded, canBeForced: false };
   }
   const other =
-    whyOwned(object, source) ?? whyScalesWhenDeleted(object, source) ?? (await whyOthers(context, scaler));
+    whyOwned(object, source) ?? whyScalesWhenDeleted(object, source) ?? (await whySecond(context, scaler));
   if (other !== null) return { why: other, canBeForced: false };
   const { row } = view;
   const report = await readAgreement(context, {
-    key: `${source.namespace}/${scaler.name}`,
+    scaler,
     view: row,
     object,
   });
@@ -73,15 +72,18 @@ export async function whyRefused(
 }
 
 /**
- * Returns why the service does not use the current document, or why a tool may overwrite the document; null: neither.
- * This matters because nothing else scales the workload after the switch.
+ * Returns why the service does not use the current document, which pause must end first, or why a tool may overwrite the
+ * document; null: none of them. This matters because nothing else scales the workload after the switch.
  */
 export function whyNotInForce(
   context: AdoptContext,
   scaler: ScalerObject,
-  view: ServiceView,
+  { object, view }: Pick<Checked, 'object' | 'view'>,
 ): Refusal | null {
-  const invalid = whyInvalid(context, scaler, view);
+  const invalid =
+    whyInvalid(context, scaler, view) ??
+    whyPausedInKeda(context, object, scaler) ??
+    whyPausedByDocument(context, scaler);
   if (invalid !== null) return { why: invalid, canBeForced: false };
   const manager = managerOf(scaler.object);
   if (manager === null || context.options.force === true) return null;
@@ -105,9 +107,7 @@ export async function whatResets(context: AdoptContext, scaler: ScalerObject): P
 function whyInvalid(context: AdoptContext, scaler: ScalerObject, { row }: ServiceView): string | null {
   const accepted = conditionOf(scaler.object, 'Accepted');
   if (accepted === null) return row === null ? whyNotRead(context, scaler) : whyUnwritten(context, scaler);
-  const rejected = whyRejected(context, scaler.name, accepted);
-  if (rejected !== null) return rejected;
-  return whyPausedByDocument(context, scaler);
+  return whyRejected(context, scaler.name, accepted);
 }
 
 function whyPausedByDocument(context: AdoptContext, scaler: ScalerObject): string | null {
@@ -178,67 +178,6 @@ function whyNotServed(
   return other?.kind === 'Scaler'
     ? `scaler ${scalerKey(other)} also scales ${nameWorkload(context, scaler)}. Delete this autoscaler first`
     : null;
-}
-
-/** Returns an error about another HPA with the same target, which would keep scaling after the switch; null: none. */
-async function whyOthers(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
-  const other = await findOther(context, scaler);
-  if (other === null) return null;
-  return `${describeScaling(other, `also scales ${nameWorkload(context, scaler)}`)}. Delete this autoscaler first`;
-}
-
-/**
- * Returns another HPA with the target of the scaler; null: there is none. Ignores the adopted HPA or, if a ScaledObject
- * is adopted, its HPA.
- */
-async function findOther(context: AdoptContext, scaler: ScalerObject): Promise<OtherAutoscaler | null> {
-  const { source, objects } = context;
-  const hpas = await objects.list(HPA);
-  const others = hpas.flatMap((hpa) => {
-    const isOwn =
-      source.kind === HPA
-        ? textIn(objectIn(hpa, 'metadata'), 'name') === source.name
-        : isOfScaledObject(hpa, source);
-    return isOwn ? [] : (readHorizontalPodAutoscaler(hpa) ?? []);
-  });
-  const found = findOtherScaler(source.namespace, scaler.target, others);
-  return found === null ? null : { ...found, kind: found.kind === HPA.kind ? HPA.word : found.kind };
-}
-
-/** Another autoscaler that has the target after the adopted autoscaler was deleted. */
-export interface Successor {
-  /** What it does: `HPA shop/web scales deployment shop/web`. */
-  readonly what: string;
-  /** The command that compares it with the scaler; null: `adopt` does not accept its kind. */
-  readonly compare: string | null;
-}
-
-/**
- * Returns the autoscaler that has the target after the adopted autoscaler was deleted; null: there is none. Next to it,
- * neither a switch nor an undo is possible: promscaler patches nothing, and two HPAs of one target scale nothing.
- */
-export async function findSuccessor(context: AdoptContext, scaler: ScalerObject): Promise<Successor | null> {
-  const other = await findOther(context, scaler);
-  if (other === null) return null;
-  const kind = SOURCE_KINDS.find(({ word }) => word === other.kind);
-  return {
-    what: describeScaling(other, `scales ${nameWorkload(context, scaler)}`),
-    compare: kind === undefined ? null : commandFor('--report', { ...other, kind }, context),
-  };
-}
-
-/** Returns why a step is impossible next to the autoscaler that has the target now; null: there is none. */
-export async function whySucceeded(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
-  const found = await findSuccessor(context, scaler);
-  if (found === null) return null;
-  const { what, compare } = found;
-  return compare === null
-    ? `${what}. Delete this autoscaler first`
-    : `${what}. Adopt this autoscaler instead, which starts with ${compare}, or delete it first`;
-}
-
-function describeScaling(other: OtherAutoscaler, scales: string): string {
-  return other.whyNoCount === undefined ? `${nameOtherScaler(other)} ${scales}` : describeOther(other);
 }
 
 /** Returns why the switch would change the count, or why the document may be outdated; null: no reason. */

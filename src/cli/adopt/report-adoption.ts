@@ -1,4 +1,4 @@
-import { objectIn, textIn } from '../../kubernetes/api/json.js';
+import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import { CommandError, type ExitCode } from '../output/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { HPA } from '../reach/source-kinds.js';
@@ -7,6 +7,7 @@ import {
   type ScalerObject,
   conditionOf,
   nameScaler,
+  notInDryRun,
   notStarted,
   nameWorkload,
   readAdoption,
@@ -14,15 +15,9 @@ import {
 } from './adoption.js';
 import { commandFor, nameSource } from './adopt-options.js';
 import { whatDiffers } from './check-source.js';
-import { agreementText, isOfScaledObject, readAgreement } from './agreement.js';
-import {
-  findSuccessor,
-  type Successor,
-  whatResets,
-  whyNoTarget,
-  whyNotInForce,
-  whyRefused,
-} from './check-switch.js';
+import { agreementText, readAgreement } from './agreement.js';
+import { type Refusal, whatResets, whyNoTarget, whyNotInForce, whyRefused } from './check-switch.js';
+import { findSuccessor, isOfScaledObject, type Successor } from './other-autoscaler.js';
 import { type ServiceView, readView, whyZero } from './confirm-service.js';
 import { savedManifest } from './saved-manifest.js';
 import { textToPrint } from '../output/lines.js';
@@ -35,14 +30,17 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   const { scaler, object } = await readAdoption(context);
   if (scaler === null) throw await notStarted(context, { object });
   const view = await fetchView(context, scaler);
-  const key = `${source.namespace}/${scaler.name}`;
-  const report = await readAgreement(context, { key, view: view.row, object });
+  const report = await readAgreement(context, { scaler, view: view.row, object });
   if (typeof report === 'string') {
     if (object === null) throw await autoscalerGone(context, scaler, view);
+    if (!scaler.isDryRun) throw notInDryRun(context, scaler);
     const rejected = whyRejected(context, scaler.name, conditionOf(scaler.object, 'Accepted'));
+    // Only if nothing scales: otherwise, the next rounds can be compared.
+    const isIdle = view.row?.state.name === 'NoAutoscaler';
+    const refusal = isIdle ? await findRefusal(context, scaler, { object, view }) : null;
     const command = commandFor('--switch --force', source, context);
     const force =
-      view.row?.state.name === 'NoAutoscaler' ? `. To end the dry run without a comparison: ${command}` : '';
+      refusal?.canBeForced === true ? `. To end the dry run without a comparison: ${command}` : '';
     throw new CommandError(
       `no decision of ${nameScaler(context, scaler)} has been compared with the HPA yet: ${rejected ?? `${report}${force}`}`,
     );
@@ -56,8 +54,7 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
     for (const line of await goneLines(context, scaler, { successor, view })) io.stdout.write(`${line}\n`);
     return 0;
   }
-  const refusal =
-    whyNotInForce(context, scaler, view) ?? (await whyRefused(context, scaler, { object, view }));
+  const refusal = await findRefusal(context, scaler, { object, view });
   const command = commandFor('--switch', source, context);
   const differs = whatDiffers(context, scaler, object);
   if (differs !== null && differs !== refusal?.why) io.stdout.write(`Note:    ${differs}\n`);
@@ -71,6 +68,14 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
       : `A switch would be refused now: ${refusal.why}${refusal.canBeForced ? '; --force switches anyway' : ''}\n`,
   );
   return 0;
+}
+
+async function findRefusal(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  found: { readonly object: JsonObject | null; readonly view: ServiceView },
+): Promise<Refusal | null> {
+  return whyNotInForce(context, scaler, found) ?? (await whyRefused(context, scaler, found));
 }
 
 /** Returns the error for a report on an autoscaler that does not exist anymore. */
@@ -111,7 +116,9 @@ async function goneLines(
     const state = scaler.isDryRun ? 'is in dry run' : 'patches nothing';
     return [
       `${nameScaler(context, scaler)} ${state} next to another autoscaler: ${successor.what}`,
+      ...(successor.startDryRun === null ? [] : [`Dry run: ${successor.startDryRun}`]),
       ...(successor.compare === null ? [] : [`Compare: ${successor.compare}`]),
+      `Delete:  ${successor.remove}`,
     ];
   }
   // Without the saved manifest, --undo is refused.

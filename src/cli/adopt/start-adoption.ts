@@ -36,7 +36,8 @@ import {
 } from './adoption.js';
 import { whyIdle } from './agreement.js';
 import { importNow, whyOwned } from './check-source.js';
-import { whySucceeded } from './check-switch.js';
+import { whyPausedInKeda } from './keda-pause.js';
+import { whySecondIfListed, whySucceeded } from './other-autoscaler.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
 import { withService } from '../reach/service-client.js';
 
@@ -72,7 +73,9 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
       io.stderr.write(
         `note: ${nameScaler(context, scaler)} was not made from ${nameSource(source)}, but has the same target. Compare the metrics and bounds of scaler and autoscaler before the switch. The switch needs --force\n`,
       );
-    return announceNext(context, { scaler, offersSwitch: isMade });
+    const prevented = whyPausedInKeda(context, object, scaler) ?? (await whySecondIfListed(context, scaler));
+    if (prevented !== null) io.stderr.write(`promscaler: warning: ${prevented}\n`);
+    return announceNext(context, { scaler, offersSwitch: isMade && prevented === null });
   }
   const { document, text, notes } =
     options.filename === undefined
@@ -97,7 +100,9 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   const effect = idle ?? `${nameSource(source)} goes on scaling ${nameWorkload(context, created)}`;
   io.stdout.write(`${nameScaler(context, created)} created, in dry run: ${effect}\n`);
   for (const note of notes) io.stdout.write(`Note:    ${nameProgram(note, io)}\n`);
-  return announceNext(context, { scaler: { name: created.name, object: document }, offersSwitch: true });
+  const offersSwitch =
+    whyPausedInKeda(context, object) === null && (await whySecondIfListed(context, created)) === null;
+  return announceNext(context, { scaler: { name: created.name, object: document }, offersSwitch });
 }
 
 interface FirstDocument {

@@ -23,14 +23,9 @@ import {
 } from './adoption.js';
 import { type AgreementReport, agreementText, whyIdle, whyShort } from './agreement.js';
 import { managerAdvice, managerOf, whatDiffers } from './check-source.js';
-import {
-  type Refusal,
-  whatResets,
-  whyNotInForce,
-  whyPaused,
-  whyRefused,
-  whySucceeded,
-} from './check-switch.js';
+import { type Refusal, whatResets, whyNotInForce, whyPaused, whyRefused } from './check-switch.js';
+import { whyPausedInKeda } from './keda-pause.js';
+import { whySucceeded } from './other-autoscaler.js';
 import { confirmService, type ServiceView, whyZero } from './confirm-service.js';
 import { fetchView } from './report-adoption.js';
 import {
@@ -60,7 +55,7 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   const { object, scaler } = await readAdoption(context);
   if (scaler === null) throw await notStarted(context, { object });
   const view = await fetchView(context, scaler);
-  mustBeAllowed(whyNotInForce(context, scaler, view));
+  mustBeAllowed(whyNotInForce(context, scaler, { object, view }));
   const warnings: string[] = [];
   const reports: AgreementReport[] = [];
   const onCompared = (report: AgreementReport): void => {
@@ -131,6 +126,9 @@ async function confirmEarlier(
   const { source, io } = context;
   const name = nameScaler(context, scaler);
   if (isNextToSource) throw notInDryRun(context, scaler);
+  const succeeded = await whySucceeded(context, scaler);
+  if (succeeded !== null)
+    throw new CommandError(`${name} does not scale ${nameWorkload(context, scaler)}: ${succeeded}`);
   io.stdout.write(`${nameSource(source)} is gone, and the dry run of ${name} has ended\n`);
   const paused = await whyPaused(context, scaler);
   if (paused !== null) throw new CommandError(paused);
@@ -166,6 +164,8 @@ async function removeSource(
     manifest = manifestOf(object, source);
     if (tries === MOST_TRIES || specChanges(manifest, spec).length > 0)
       throw new CommandError(`${nameSource(source)} keeps changing and was not deleted. Try again`);
+    const paused = whyPausedInKeda(context, object);
+    if (paused !== null) throw new CommandError(`${paused}. ${nameSource(source)} was not deleted`);
     await file.write(manifest);
     const annotations = {
       [ADOPT_ANNOTATIONS.from]: originOf(source),

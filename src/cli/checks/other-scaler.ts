@@ -1,6 +1,8 @@
-import { atReplicas, whyNotScaling } from '../../control/cycle/shared-targets.js';
-import { conflictWith, nameOtherScaler } from '../../decision/pause.js';
-import { takeOver } from '../../decision/snippet.js';
+import { atReplicas, findOtherScaler, whyNotScaling } from '../../control/cycle/shared-targets.js';
+import { deleteAutoscaler, isPausedInKeda, whatHelps } from '../../decision/idle-autoscaler.js';
+import { conflictWith, nameOtherScaler, type OtherAutoscaler } from '../../decision/pause.js';
+import { kedaPauses } from '../../importers/keda/import-scaled-object.js';
+import { objectIn, textsIn } from '../../kubernetes/api/json.js';
 import { meansNoHpas } from '../../kubernetes/hpa.js';
 import { readWorkload } from '../../kubernetes/scale.js';
 import { nameTarget, targetKey } from '../../kubernetes/targets.js';
@@ -42,18 +44,21 @@ export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<Che
   }
   const { target } = cluster;
   const specReplicas = target instanceof KubernetesError ? null : target.specReplicas;
-  const found = others
-    .filter((other) => targetKey(namespace, other.target) === targetKey(namespace, ref))
-    .map((each) => {
-      const other = atReplicas(each, specReplicas);
-      const { kind, name } = other;
-      if (isDryRun) return other.whyNoCount === undefined ? make.ok(comparison(other)) : whyNothing(other);
-      return make.failed(
-        alsoScales(other, ref),
-        `kubectl delete ${kind === 'HorizontalPodAutoscaler' ? 'hpa' : kind.toLowerCase()} ${name} -n ${namespace} (or set spec.dryRun: true to compare the two)`,
-      );
-    });
-  const all = [...shared, ...found];
+  const found = others.filter((other) => targetKey(namespace, other.target) === targetKey(namespace, ref));
+  const first = findOtherScaler(namespace, ref, found);
+  if (isDryRun && first !== null) {
+    const other = atReplicas(first, specReplicas);
+    const isIdle = other.whyNoCount !== undefined || other.second !== undefined;
+    return [...shared, isIdle ? await whyNothing(other) : make.ok(comparison(other))];
+  }
+  const conflicts = found.map((each) => {
+    const other = atReplicas(each, specReplicas);
+    return make.failed(
+      alsoScales(other, ref),
+      `${deleteAutoscaler(other).text} (or set spec.dryRun: true to compare the two)`,
+    );
+  });
+  const all = [...shared, ...conflicts];
   if (all.length > 0) return all;
   const former = isDryRun ? adoptedFrom(scaler) : null;
   if (former === null) return make.ok('');
@@ -62,44 +67,47 @@ export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<Che
       `the document has dryRun: true, but Scaler ${scalerKey(scaler)} in the cluster does not: once the document is applied, nothing scales ${nameTarget(namespace, ref)}`,
       'remove spec.dryRun from the document',
     );
-  return whyNothing({ ...former, namespace }, await scaledObjectExists(facts, former));
+  return whyNothing({ ...former, namespace });
 
-  function whyNothing(idle: Omit<OtherScaler, 'target'>, exists: boolean | null = null): CheckResult {
+  async function whyNothing(found: OtherAutoscaler): Promise<CheckResult> {
     // The check `target` fails. Without a target, the end of the dry run would not help.
     if (target instanceof KubernetesError) return make.skipped('the target cannot be read');
-    const why = `nothing scales ${nameTarget(namespace, ref)}: ${whyNotScaling(idle, exists)}`;
+    const idle = { ...found, kedaPauses: await readKedaPauses(facts, found) };
+    const { steps, adopt, endsDryRun } = whatHelps(idle);
+    const all = steps.map(({ snippet }) => snippet.text);
+    const why = `nothing scales ${nameTarget(namespace, ref)}: ${whyNotScaling(idle)}`;
     // The result is no failure: the check `decision` warns about the pause, which must end first.
-    if (spec.paused !== false) return make.ok(`the scaler is paused, and ${why}`);
-    return make.failed(
-      `the scaler is in dry run, and ${why}`,
-      spec.dryRun ? endOfDryRun(idle, exists) : 'start the service without --dry-run',
-    );
+    if (spec.paused !== false)
+      return idle.second === undefined && isPausedInKeda(idle)
+        ? make.warning(
+            `the scaler is paused, and ${why}`,
+            `to end both pauses: remove spec.paused; and ${all.join('; and ')}`,
+          )
+        : make.ok(`the scaler is paused, and ${why}`);
+    const message = `the scaler is in dry run, and ${why}`;
+    if (!spec.dryRun && endsDryRun) return make.failed(message, 'start the service without --dry-run');
+    // Both the command and the edit of a file, because `adopt` finds only Scaler objects in the cluster.
+    if (adopt !== null) all.push(`with the document in the cluster: ${adopt.snippet.text}`);
+    if (endsDryRun) all.push('in a file, remove spec.dryRun');
+    return make.failed(message, all.join('; or '));
   }
 }
 
-/** Returns whether a ScaledObject exists; null: it cannot be read, or the other autoscaler is no ScaledObject. */
-async function scaledObjectExists(
+/**
+ * Returns the annotations by which a ScaledObject is paused in KEDA. Null: the ScaledObject does not exist. Undefined:
+ * it cannot be read, or the autoscaler is no ScaledObject.
+ */
+async function readKedaPauses(
   { scaler: { namespace }, context }: ScalerFacts,
   { kind, name }: Origin,
-): Promise<boolean | null> {
-  if (kind !== SCALED_OBJECT.kind || context === null) return null;
+): Promise<readonly string[] | null | undefined> {
+  if (kind !== SCALED_OBJECT.kind || context === null) return undefined;
   const { transport, signal } = context;
   const ref = { apiVersion: SCALED_OBJECT.apiVersion, kind, name };
   const workload = { transport, kind: SCALED_OBJECT, namespace, ref, signal };
   const found = await orError(() => readWorkload(workload, REQUEST_MS));
-  if (!(found instanceof KubernetesError)) return true;
-  return found.kind === 'not_found' ? false : null;
-}
-
-/**
- * Returns a fix with both the command and the edit of a file, because `adopt` finds only Scaler objects in the
- * cluster. `exists`: whether the ScaledObject can be described; null: unknown.
- */
-function endOfDryRun(source: Omit<OtherScaler, 'target'>, exists: boolean | null): string {
-  const all = takeOver(source).map(({ snippet }) => snippet.text);
-  const describe = exists === false ? [] : all.slice(0, -1);
-  const adopt = all.slice(-1).map((text) => `with the document in the cluster: ${text}`);
-  return [...describe, ...adopt, 'in a file, remove spec.dryRun'].join('; or ');
+  if (found instanceof KubernetesError) return found.kind === 'not_found' ? null : undefined;
+  return kedaPauses(textsIn(objectIn(found, 'metadata'), 'annotations'));
 }
 
 function comparison(other: OtherScaler): string {

@@ -1,4 +1,10 @@
 import type { OtherScaler } from '../../kubernetes/api/types.js';
+import {
+  type IdleAutoscaler,
+  isPausedInKeda,
+  pausedInKeda,
+  twoOfOneTarget,
+} from '../../decision/idle-autoscaler.js';
 import { nameOtherScaler } from '../../decision/pause.js';
 import { targetKey } from '../../kubernetes/targets.js';
 import type { Scaler, TargetRef } from '../../scaler/spec.js';
@@ -25,6 +31,7 @@ export function asOtherScaler({ namespace, name, spec }: Scaler): OtherScaler {
   return { kind: 'Scaler', namespace, name, target: spec.scaleTargetRef };
 }
 
+/** Returns the first of `others` with the target, with a `second` one if there is another; null: there is none. */
 export function findOtherScaler(
   wanted: string,
   ref: TargetRef,
@@ -32,7 +39,17 @@ export function findOtherScaler(
 ): OtherScaler | null {
   if (others.length === 0) return null;
   const key = targetKey(wanted, ref);
-  return others.find(({ namespace, target }) => targetKey(namespace, target) === key) ?? null;
+  const isSame = ({ namespace, target }: OtherScaler): boolean => targetKey(namespace, target) === key;
+  const index = others.findIndex(isSame);
+  const first = others[index];
+  if (first === undefined) return null;
+  const second = others.find(
+    // While KEDA replaces an HPA, both have the same owner.
+    (other, at) => at > index && isSame(other) && (other.kind !== first.kind || other.name !== first.name),
+  );
+  if (second === undefined) return first;
+  const { kind, namespace, name } = second;
+  return { ...first, second: { kind, namespace, name } };
 }
 
 /**
@@ -45,16 +62,18 @@ export function atReplicas(other: OtherScaler, specReplicas: number | null): Oth
 }
 
 /**
- * Returns why an autoscaler does not scale the target: its HPA has no desired replicas, or does not exist. `exists`:
- * whether the ScaledObject exists; null: unknown. The service has no permission for `scaledobjects`, and cannot
- * distinguish a deleted ScaledObject from one for which KEDA has created no HPA.
+ * Returns why an autoscaler does not scale the target: its HPA has no desired replicas, or does not exist. Without
+ * `kedaPauses`, a deleted ScaledObject cannot be distinguished from one for which KEDA has created no HPA.
  */
-export function whyNotScaling(other: Omit<OtherScaler, 'target'>, exists: boolean | null = null): string {
+export function whyNotScaling(other: IdleAutoscaler): string {
+  const { kind, kedaPauses, second, whyNoCount } = other;
   const name = nameOtherScaler(other);
-  const isScaledObject = other.kind === 'ScaledObject';
-  if (other.whyNoCount !== undefined)
-    return `${isScaledObject ? `the HPA of ${name}` : name} has no desired replicas: ${other.whyNoCount}`;
+  const isScaledObject = kind === 'ScaledObject';
+  if (second !== undefined) return twoOfOneTarget(name, nameOtherScaler(second));
+  if (isPausedInKeda(other)) return pausedInKeda(other, other.kedaPauses);
+  if (whyNoCount !== undefined)
+    return `${isScaledObject ? `the HPA of ${name}` : name} has no desired replicas: ${whyNoCount}`;
   if (!isScaledObject) return `${name} no longer scales it`;
-  if (exists === null) return `${name} does not exist or has no HPA`;
-  return exists ? `${name} has no HPA: KEDA has not created one` : `${name} does not exist`;
+  if (kedaPauses === undefined) return `${name} does not exist or has no HPA`;
+  return kedaPauses === null ? `${name} does not exist` : `${name} has no HPA: KEDA has not created one`;
 }

@@ -343,7 +343,8 @@ function readForceActivation(
 }
 
 const PREFIX = 'autoscaling.keda.sh/';
-const KNOWN = ['paused', 'paused-replicas', 'paused-scale-in', 'paused-scale-out', 'force-activation'];
+const PAUSES = ['paused', 'paused-replicas', 'paused-scale-in', 'paused-scale-out'];
+const KNOWN = [...PAUSES, 'force-activation'];
 
 function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
   const valueOf = (name: string): unknown => annotations[`${PREFIX}${name}`];
@@ -360,7 +361,7 @@ function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
       log.lose(['metadata', 'annotations', key], 'is not a known field and is not carried over');
   const isUpPaused = isSet('paused-scale-out');
   const isDownPaused = isSet('paused-scale-in');
-  const isPaused = kedaPause(annotations) !== null || (isUpPaused && isDownPaused);
+  const isPaused = replicas !== undefined || isSet('paused') || (isUpPaused && isDownPaused);
   const paused = isPaused ? true : isUpPaused ? 'scale-up' : isDownPaused ? 'scale-down' : null;
   if (paused === null) return {};
   const [key = ''] = ['paused', 'paused-scale-out', 'paused-scale-in'].filter(isSet);
@@ -374,8 +375,9 @@ function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
   return { paused };
 }
 
-/** Returns the annotation that stops KEDA from scaling and removes its HPA; null: there is none. */
-export function kedaPause(annotations: Readonly<Record<string, unknown>>): string | null {
-  if (annotations[`${PREFIX}paused-replicas`] !== undefined) return `${PREFIX}paused-replicas`;
-  return isFlagSet(annotations[`${PREFIX}paused`]) ? `${PREFIX}paused` : null;
+/** Returns the annotations that pause KEDA, also in one direction only; empty: KEDA is not paused. */
+export function kedaPauses(annotations: Readonly<Record<string, unknown>>): readonly string[] {
+  return PAUSES.map((name) => `${PREFIX}${name}`).filter((key) =>
+    key === `${PREFIX}paused-replicas` ? annotations[key] !== undefined : isFlagSet(annotations[key]),
+  );
 }

@@ -71,8 +71,14 @@ export function viewScaler(status: LedgerEntry): ScalerView {
 
 function viewOther(other: CycleRecord['otherScaler']): ScalerView['otherScaler'] {
   if (other === undefined) return null;
-  const { kind, namespace, name, whyNoCount } = other;
-  return { kind, namespace, name, ...(whyNoCount === undefined ? {} : { whyNoCount }) };
+  const { kind, namespace, name, whyNoCount, second } = other;
+  return {
+    kind,
+    namespace,
+    name,
+    ...(whyNoCount === undefined ? {} : { whyNoCount }),
+    ...(second === undefined ? {} : { second }),
+  };
 }
 
 /** `isObject`: whether the document is a Scaler object. Returns an empty object if the document was not back-tested. */

@@ -12,6 +12,9 @@ jest.setTimeout(60_000);
 
 const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers';
 
+const TWO_HPAS =
+  'HPA shop/web and HPA shop/second have the same target, and two HPAs of one target scale nothing. To keep HorizontalPodAutoscaler shop/web, delete HorizontalPodAutoscaler shop/second: kubectl delete -n shop hpa second; or to keep HorizontalPodAutoscaler shop/second, delete HorizontalPodAutoscaler shop/web: kubectl delete -n shop hpa web. Nothing was changed';
+
 describe('adopt, as a usage error', () => {
   it.each([
     [
@@ -222,7 +225,7 @@ describe('adopt', () => {
         };
         await eventually(() => Number(desired() ?? 0) > 0, 'the HPA to have desired replicas');
       },
-      'HPA shop/second also scales deployment shop/web. Delete this autoscaler first. Nothing was changed',
+      TWO_HPAS,
     ],
     [
       'another HPA on the target that scales nothing yet',
@@ -230,7 +233,7 @@ describe('adopt', () => {
         await fixture.controller.stop();
         await createSecondHpa();
       },
-      'HPA shop/second has the same target, but no desired replicas: the HPA controller has not set them yet. Delete this autoscaler first. Nothing was changed',
+      TWO_HPAS,
     ],
     [
       'another scaler on the target',

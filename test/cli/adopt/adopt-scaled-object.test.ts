@@ -61,7 +61,9 @@ describe('adopt of a ScaledObject', () => {
     const paused = { ...(metadata as JsonObject), annotations: { [key]: 'true' } };
     const fixture = await create({ ...rest, metadata: paused });
     await send(fixture.cluster.simulator, 'DELETE', `${HPA_PATH}/web`);
-    const isPaused = `ScaledObject shop/web has no HPA, because the ScaledObject is paused (annotation ${key}). To end the pause: kubectl annotate scaledobject web ${key}- -n shop`;
+    const why = `ScaledObject shop/web is paused in KEDA (annotation ${key})`;
+    const endInKeda = `kubectl annotate -n shop scaledobject web ${key}-`;
+    const isPaused = `${why}. End the pause in KEDA: ${endInKeda}`;
     const endPause = `kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"paused":null}}'`;
 
     const { exitCode, stdout } = await fixture.run();
@@ -82,7 +84,7 @@ describe('adopt of a ScaledObject', () => {
     );
     expect(stdout).not.toContain('Switch:');
     expect(refused.stderr).toContain(
-      `has spec.paused: true. Remove this field first: ${endPause}. Nothing was`,
+      `${why}, and scaler shop/web has spec.paused: true. End both pauses first: ${endInKeda}; and ${endPause}. Nothing was`,
     );
     expect(report.stderr).toContain(isPaused);
   });

@@ -69,3 +69,48 @@ describe('adopt for a dry run whose HPA is gone, while a second HPA has the targ
     );
   });
 });
+
+describe('adopt next to a second HPA of the target', () => {
+  const BOTH =
+    'HPA shop/web and HPA shop/second have the same target, and two HPAs of one target scale nothing. To keep HorizontalPodAutoscaler shop/web, delete HorizontalPodAutoscaler shop/second: kubectl delete -n shop hpa second';
+  const createSecond = async ({ cluster }: AdoptFixture): Promise<void> => {
+    await send(cluster.simulator, 'POST', HPA_PATH, {
+      body: { ...HPA, metadata: { name: 'second', namespace: 'shop' } },
+    });
+  };
+
+  it('warns in the first step, also if the scaler exists, and offers no switch', async () => {
+    const fixture = await AdoptFixture.create();
+    await createSecond(fixture);
+
+    const created = await fixture.run('--adapter-config', 'adapter.yaml');
+    const existing = await fixture.run();
+
+    expect([created.exitCode, existing.exitCode]).toEqual([0, 0]);
+    expect(created.stdout).toContain(`scaler shop/web created, in dry run: ${BOTH}`);
+    expect(existing.stderr).toContain(`promscaler: warning: ${BOTH}`);
+    expect(created.stdout + existing.stdout).not.toContain('Switch:');
+  });
+
+  it('after the switch proposes to delete or to adopt the second HPA, in each step', async () => {
+    const fixture = await AdoptFixture.create();
+    await fixture.start();
+    await fixture.run('--switch');
+    await createSecond(fixture);
+    const dryRun = `kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":true}}'`;
+    const steps = `Adopt this autoscaler instead, which starts with ${dryRun}, then promscaler adopt hpa/second -n shop --report`;
+
+    const texts = [];
+    for (const step of [['--switch'], ['--switch', '--preview'], ['--undo']])
+      texts.push((await fixture.run(...step)).stderr);
+    fixture.name = 'hpa/second';
+    const second = await fixture.run('--report');
+
+    for (const text of texts) {
+      expect(text).toContain(steps);
+      expect(text).toContain(', or delete it first: kubectl delete -n shop hpa second');
+      expect(text).not.toContain('adopt hpa/web');
+    }
+    expect(second.stderr).toContain(`is not in dry run. Start the dry run first: ${dryRun}`);
+  });
+});

@@ -64,7 +64,7 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
       {
         message:
           'the scaler is in dry run, and nothing scales deployment shop/web: ScaledObject shop/web-hpa does not exist',
-        fix: 'with the document in the cluster: promscaler adopt scaledobject/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun',
+        fix: 'with the document in the cluster: promscaler adopt scaledobject/web-hpa -n shop --switch; or in a file, remove spec.dryRun',
       },
     ]);
     expect(ofService.found[0]?.fix).toBe('start the service without --dry-run');
@@ -103,10 +103,53 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
 
     const start =
       'the scaler is in dry run, and nothing scales deployment shop/web: ScaledObject shop/web-hpa';
-    const fix =
-      'kubectl describe -n shop scaledobject web-hpa; or with the document in the cluster: promscaler adopt scaledobject/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun';
-    expect(existing).toMatchObject([{ message: `${start} has no HPA: KEDA has not created one`, fix }]);
-    expect(forbidden).toMatchObject([{ message: `${start} does not exist or has no HPA`, fix }]);
+    const describeIt = 'kubectl describe -n shop scaledobject web-hpa; or with the document in the cluster:';
+    const adopt = 'promscaler adopt scaledobject/web-hpa -n shop';
+    expect(existing).toMatchObject([
+      {
+        message: `${start} has no HPA: KEDA has not created one`,
+        fix: `${describeIt} ${adopt} --switch --force; or in a file, remove spec.dryRun`,
+      },
+    ]);
+    // The ScaledObject may be paused, which only a reader of ScaledObjects sees.
+    expect(forbidden).toMatchObject([
+      { message: `${start} does not exist or has no HPA`, fix: `${describeIt} ${adopt} --report` },
+    ]);
+  });
+
+  it('names each pause of a ScaledObject in KEDA, and never a switch, which would end the pause', async () => {
+    const simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
+    simulator.addObject(SCALED_OBJECTS);
+    const keys = ['autoscaling.keda.sh/paused', 'autoscaling.keda.sh/paused-replicas'];
+    simulator.addObject({
+      apiVersion: 'keda.sh/v1alpha1',
+      kind: 'ScaledObject',
+      metadata: {
+        name: 'web-hpa',
+        namespace: 'shop',
+        annotations: Object.fromEntries(keys.map((key) => [key, '4'])),
+      },
+    });
+    const resultOf = async (spec: string, args: readonly string[] = []) => {
+      const report = await diagnose(simulator, { web: adopted(spec, 'ScaledObject') }, args);
+      return report.of('other-scaler');
+    };
+
+    const dryRun = await resultOf('  dryRun: true\n');
+    const ofService = await resultOf('', ['--dry-run']);
+    const both = await resultOf('  dryRun: true\n  paused: true\n');
+
+    const why = `nothing scales deployment shop/web: ScaledObject shop/web-hpa is paused in KEDA (annotations ${keys.join(', ')})`;
+    const fix = `kubectl annotate -n shop scaledobject web-hpa ${keys.map((key) => `${key}-`).join(' ')}`;
+    const failed = { status: 'failed', message: `the scaler is in dry run, and ${why}`, fix };
+    expect([dryRun, ofService]).toMatchObject([[failed], [failed]]);
+    expect(both).toMatchObject([
+      {
+        status: 'warning',
+        message: `the scaler is paused, and ${why}`,
+        fix: `to end both pauses: remove spec.paused; and ${fix}`,
+      },
+    ]);
   });
 
   it('does not fail while the document is paused, like the ScaledObject that it was made from', async () => {
@@ -215,6 +258,23 @@ describe('other-scaler with a dry run', () => {
       expect(messagesOf(paused)).toEqual([`the scaler is paused, and ${nothing}`]);
     },
   );
+
+  it('fails once for two HPAs of the target, and names the deletion of either, because --switch refuses both', async () => {
+    const simulator = await nextToHpa({ desiredReplicas: 0 });
+    const [hpa] = simulator.listObjects('autoscaling/horizontalpodautoscalers', 'shop');
+    simulator.addObject({ ...hpa, metadata: { namespace: 'shop', name: 'web-two' } });
+
+    const report = await diagnose(simulator, { web: document('web', '  dryRun: true\n') });
+
+    expect(report.of('other-scaler')).toMatchObject([
+      {
+        status: 'failed',
+        message:
+          'the scaler is in dry run, and nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa and HorizontalPodAutoscaler shop/web-two have the same target, and two HPAs of one target scale nothing',
+        fix: 'kubectl delete -n shop hpa web-two; or kubectl delete -n shop hpa web-hpa',
+      },
+    ]);
+  });
 
   it('succeeds next to an HPA without a count at 0 replicas, where it calculates none', async () => {
     const simulator = await nextToHpa({ desiredReplicas: 0 }, 0);

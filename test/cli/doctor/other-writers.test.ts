@@ -30,8 +30,8 @@ describe('other-scaler', () => {
     });
 
     expect(of('other-scaler').map(({ fix }) => fix?.replace(/ \(.*/, ''))).toEqual([
-      'kubectl delete scaledobject db -n shop',
-      'kubectl delete hpa web-hpa -n shop',
+      'kubectl delete -n shop scaledobject db',
+      'kubectl delete -n shop hpa web-hpa',
     ]);
     const nothing = (target: string, name: string, kind: string) =>
       `nothing scales ${target}: ${name} has the same target, but no desired replicas: the HPA controller has not set them yet; promscaler does not patch the target until the ${kind} is deleted`;

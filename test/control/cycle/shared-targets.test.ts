@@ -76,4 +76,23 @@ describe('findOtherScaler', () => {
     expect(found === null ? null : nameOtherScaler(found)).toBe('ScaledObject shop/web-so');
     expect(findOtherScaler('shop', ref('apps/v1'), others.slice(0, 1))).toBeNull();
   });
+
+  it('adds a second one of the target, unless KEDA is replacing the HPA of the same ScaledObject', () => {
+    const hpa = (name: string, kind = 'HorizontalPodAutoscaler') => ({
+      kind,
+      namespace: 'shop',
+      name,
+      target: ref('apps/v1'),
+    });
+    const found = (...others: readonly ReturnType<typeof hpa>[]) =>
+      findOtherScaler('shop', ref('apps/v1'), others)?.second;
+
+    expect(found(hpa('a'), hpa('b'))).toEqual({
+      kind: 'HorizontalPodAutoscaler',
+      namespace: 'shop',
+      name: 'b',
+    });
+    expect(found(hpa('a'), { ...hpa('b'), namespace: 'lab' })).toBeUndefined();
+    expect(found(hpa('a', 'ScaledObject'), hpa('a', 'ScaledObject'))).toBeUndefined();
+  });
 });

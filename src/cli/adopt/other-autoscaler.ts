@@ -1,0 +1,128 @@
+import { findOtherScaler } from '../../control/cycle/shared-targets.js';
+import { deleteAutoscaler, type Step, twoOfOneTarget, whatHelps } from '../../decision/idle-autoscaler.js';
+import { describeOther, nameOtherScaler, type OtherAutoscaler } from '../../decision/pause.js';
+import type { Snippet } from '../../decision/snippet.js';
+import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
+import { CommandError } from '../output/io.js';
+import { writeOptions } from '../output/lines.js';
+import { HPA, SOURCE_KINDS } from '../reach/source-kinds.js';
+import { type Source, commandFor, nameSource } from './adopt-options.js';
+import { type AdoptContext, type ScalerObject, nameWorkload, patchCommand } from './adoption.js';
+
+/**
+ * Returns why another autoscaler next to the one to adopt prevents the switch, and what helps; null: there is none. It
+ * would keep scaling after the switch, and until then, the two scale nothing.
+ */
+export async function whySecond(
+  context: AdoptContext,
+  scaler: Pick<ScalerObject, 'target'>,
+): Promise<string | null> {
+  const { source } = context;
+  const second = await findOther(context, scaler);
+  if (second === null) return null;
+  const { steps } = whatHelps({ ...source, kind: source.kind.kind, second });
+  const [first = '', ...rest] = steps.map((step) => stepText(step, context));
+  const help = [first, ...rest.map((text) => `or t${text.slice(1)}`)].join('; ');
+  return `${twoOfOneTarget(nameSource(source), nameOther(second))}. ${help}`;
+}
+
+/** Returns the same as `whySecond`; null also if HPAs cannot be listed, which must not stop a step in its middle. */
+export async function whySecondIfListed(
+  context: AdoptContext,
+  scaler: Pick<ScalerObject, 'target'>,
+): Promise<string | null> {
+  try {
+    return await whySecond(context, scaler);
+  } catch (error) {
+    if (error instanceof CommandError) return null;
+    throw error;
+  }
+}
+
+/** Returns a step, whose command has the connection options that the user has set. */
+function stepText({ text, snippet }: Step, context: AdoptContext): string {
+  return `${text}: ${commandText(snippet, context)}`;
+}
+
+/** Returns a kubectl command with the connection options that the user has set. */
+export function commandText({ text }: Snippet, { options: { kubeconfig, context } }: AdoptContext): string {
+  return [text, ...writeOptions({ kubeconfig, context })].join(' ');
+}
+
+/**
+ * Returns another HPA with the target of the scaler; null: there is none. Ignores the adopted HPA or, if a ScaledObject
+ * is adopted, its HPA.
+ */
+async function findOther(
+  context: AdoptContext,
+  scaler: Pick<ScalerObject, 'target'>,
+): Promise<OtherAutoscaler | null> {
+  const { source, objects } = context;
+  const hpas = await objects.list(HPA);
+  const others = hpas.flatMap((hpa) => {
+    const isOwn =
+      source.kind === HPA
+        ? textIn(objectIn(hpa, 'metadata'), 'name') === source.name
+        : isOfScaledObject(hpa, source);
+    return isOwn ? [] : (readHorizontalPodAutoscaler(hpa) ?? []);
+  });
+  return findOtherScaler(source.namespace, scaler.target, others);
+}
+
+/** Returns `HPA shop/web` as for the adopted autoscaler. */
+function nameOther(other: OtherAutoscaler): string {
+  return nameOtherScaler({ ...other, kind: other.kind === HPA.kind ? HPA.word : other.kind });
+}
+
+/** Another autoscaler that has the target after the adopted autoscaler was deleted. */
+export interface Successor {
+  /** What it does: `HPA shop/web scales deployment shop/web`. */
+  readonly what: string;
+  /** The command that compares it with the scaler; null: `adopt` does not accept its kind. */
+  readonly compare: string | null;
+  /** The command that starts the dry run, without which nothing is compared; null: the scaler is in dry run. */
+  readonly startDryRun: string | null;
+  /** The command that deletes it. */
+  readonly remove: string;
+}
+
+/**
+ * Returns the autoscaler that has the target after the adopted autoscaler was deleted; null: there is none. Next to it, neither
+ * a switch nor an undo is possible: promscaler patches nothing, and two HPAs of one target scale nothing.
+ */
+export async function findSuccessor(context: AdoptContext, scaler: ScalerObject): Promise<Successor | null> {
+  const other = await findOther(context, scaler);
+  if (other === null) return null;
+  const kind = SOURCE_KINDS.find((one) => one.kind === other.kind);
+  const named = { ...other, kind: kind === HPA ? HPA.word : other.kind };
+  const scales = `${nameOtherScaler(named)} scales ${nameWorkload(context, scaler)}`;
+  return {
+    what: other.whyNoCount === undefined ? scales : describeOther(named),
+    compare: kind === undefined ? null : commandFor('--report', { ...other, kind }, context),
+    startDryRun: scaler.isDryRun ? null : patchCommand(context, scaler, { dryRun: true }),
+    remove: commandText(deleteAutoscaler(other), context),
+  };
+}
+
+/** Returns why a step is impossible next to the autoscaler that has the target now; null: there is none. */
+export async function whySucceeded(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
+  const found = await findSuccessor(context, scaler);
+  if (found === null) return null;
+  const { what, compare, startDryRun, remove } = found;
+  if (compare === null) return `${what}. Delete this autoscaler first: ${remove}`;
+  const start = startDryRun === null ? '' : `${startDryRun}, then `;
+  return `${what}. Adopt this autoscaler instead, which starts with ${start}${compare}, or delete it first: ${remove}`;
+}
+
+/** Returns the HPA that KEDA has created for the ScaledObject; null: there is none. */
+export async function findHpa({ source, objects }: AdoptContext): Promise<JsonObject | null> {
+  const hpas = await objects.list(HPA);
+  return hpas.find((hpa) => isOfScaledObject(hpa, source)) ?? null;
+}
+
+export function isOfScaledObject(hpa: JsonObject, { kind, name }: Source): boolean {
+  return objectsIn(objectIn(hpa, 'metadata'), 'ownerReferences').some(
+    (owner) => owner['kind'] === kind.kind && owner['name'] === name,
+  );
+}
