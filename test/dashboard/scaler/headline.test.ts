@@ -60,6 +60,16 @@ describe('what ends a state', () => {
     ['DryRun', { document: { spec: { dryRun: true } } }, 'spec.dryRun is false'],
     ['DryRun', {}, 'the service runs without --dry-run'],
     ['NoAutoscaler', { otherScaler: hpa }, 'HorizontalPodAutoscaler shop/web has desired replicas'],
+    [
+      'NoAutoscaler',
+      { otherScaler: { ...hpa, second: { ...hpa, name: 'two' } } },
+      'HorizontalPodAutoscaler shop/web or HorizontalPodAutoscaler shop/two is deleted',
+    ],
+    [
+      'Conflict',
+      { otherScaler: { ...hpa, second: { ...hpa, name: 'two' } } },
+      'HorizontalPodAutoscaler shop/web and HorizontalPodAutoscaler shop/two are deleted',
+    ],
     ['NoAutoscaler', { document: { spec: { dryRun: true } } }, 'spec.dryRun is false'],
     ['AtMaximum', {}, null],
   ] as const)('%s with %j: %s', (name, given, end) => {

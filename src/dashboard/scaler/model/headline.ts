@@ -54,7 +54,7 @@ export function endOf({ name, until }: ScalerState, facts: EndingFacts | null): 
   if (until !== null || facts === null) return null;
   const { conflictingWriter, otherScaler, pause, document } = facts;
   if (name === 'Conflict') {
-    if (otherScaler !== null) return `${nameOtherScaler(otherScaler)} is deleted`;
+    if (otherScaler !== null) return deletionOf(otherScaler, 'and');
     const managers = conflictingWriter?.managers.join(', ') ?? '';
     return conflictingWriter === null
       ? 'the webhook allows the change'
@@ -64,7 +64,16 @@ export function endOf({ name, until }: ScalerState, facts: EndingFacts | null): 
     return pause.by === 'document' ? 'spec.paused is false' : 'it is resumed';
   if (name !== 'DryRun' && name !== 'NoAutoscaler') return null;
   if (name === 'NoAutoscaler' && otherScaler !== null)
-    return `${nameOtherScaler(otherScaler)} has desired replicas`;
+    return otherScaler.second === undefined
+      ? `${nameOtherScaler(otherScaler)} has desired replicas`
+      : deletionOf(otherScaler, 'or');
   const { spec } = document as { readonly spec?: { readonly dryRun?: unknown } };
   return spec?.dryRun === true ? 'spec.dryRun is false' : 'the service runs without --dry-run';
+}
+
+function deletionOf(other: NonNullable<EndingFacts['otherScaler']>, word: 'and' | 'or'): string {
+  const { second } = other;
+  if (second === undefined) return `${nameOtherScaler(other)} is deleted`;
+  const both = `${nameOtherScaler(other)} ${word} ${nameOtherScaler(second)}`;
+  return `${both} ${word === 'and' ? 'are' : 'is'} deleted`;
 }
