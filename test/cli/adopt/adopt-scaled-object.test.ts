@@ -89,6 +89,25 @@ describe('adopt of a ScaledObject', () => {
     expect(report.stderr).toContain(isPaused);
   });
 
+  it('whose scale-downs somebody pauses in KEDA is not switched, also with --force, and each step says so', async () => {
+    const fixture = await start();
+    const key = 'autoscaling.keda.sh/paused-scale-in';
+    await send(fixture.cluster.simulator, 'PATCH', `${GROUP}/web`, {
+      body: { metadata: { annotations: { [key]: 'true' } } },
+    });
+    const why = `ScaledObject shop/web is paused in KEDA (annotation ${key}). End the pause in KEDA: kubectl annotate -n shop scaledobject web ${key}-`;
+
+    const first = await fixture.run();
+    const report = await fixture.run('--report');
+    const switched = await fixture.run('--switch', '--force');
+
+    expect(first.stderr).toContain(`promscaler: warning: ${why}\n`);
+    expect(report.stdout).toContain(`A switch would be refused now: ${why}\n`);
+    expect(switched.stderr).toContain(`${why}. Nothing was changed\n`);
+    expect(first.stdout + report.stdout).not.toMatch(/Switch:|make the same change/);
+    expect(fixture.isDryRun()).toBe(true);
+  });
+
   it('that has no HPA yet is not said to scale', async () => {
     const fixture = await create(scaledObject());
     await send(fixture.cluster.simulator, 'DELETE', `${HPA_PATH}/web`);
