@@ -6,8 +6,8 @@ import type { Instant } from '../../src/units/time.js';
 export const runJobsHere: RunJobs = (jobs) => Promise.resolve(jobs.map((job) => runJob(job)));
 
 /** As `parseTraceInParts`, without its pauses. */
-export function parseTrace(text: string, start: Instant | null): Trace {
-  const parts = parseTraceInParts(text, start);
+export function parseTrace(text: string, start: Instant | null, maxRows?: number): Trace {
+  const parts = parseTraceInParts(text, start, maxRows);
   for (;;) {
     const { done, value } = parts.next();
     if (done === true) return value;

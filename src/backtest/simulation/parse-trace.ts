@@ -14,7 +14,7 @@ export interface Trace {
   readonly problems: readonly TraceProblem[];
 }
 
-/** Limits the lines: a year with a step of 6 s. */
+/** Maximum number of lines: 347 days with a step of 6 s. */
 const MAX_ROWS = 5_000_000;
 const MAX_DAYS = 400;
 /** Minimum length of a trace: one step of the demand. */
@@ -33,11 +33,15 @@ const NUMBER = /^[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3})
  * `NaN` is a gap. The usual step is the median of all steps. A step longer than twice the usual step has a gap after
  * its usual length. The first line is at `givenStart`. If `givenStart` is null, the first line is at `DEFAULT_START`,
  * with a warning if the times look like Unix times. Yields at least once a second, because parsing a long trace takes
- * several seconds.
+ * several seconds. `maxRows`: the maximum number of lines with a time; a longer trace is rejected.
  */
-export function* parseTraceInParts(text: string, givenStart: Instant | null): Generator<undefined, Trace> {
+export function* parseTraceInParts(
+  text: string,
+  givenStart: Instant | null,
+  maxRows = MAX_ROWS,
+): Generator<undefined, Trace> {
   const start = givenStart ?? DEFAULT_START;
-  const rows = yield* readRows(text);
+  const rows = yield* readRows(text, maxRows);
   const [first] = rows.seconds;
   if (rows.problems.length > 0) return { load: null, problems: rows.problems };
   if (first === undefined) return failed(null, `the trace has no line after the header ${HEADER}`);
@@ -85,7 +89,7 @@ interface Rows {
   readonly problems: TraceProblem[];
 }
 
-function* readRows(text: string): Generator<undefined, Rows> {
+function* readRows(text: string, maxRows: number): Generator<undefined, Rows> {
   const rows: Rows = { seconds: [], values: [], lines: [], problems: [] };
   let number = 0;
   let isHeaderRead = false;
@@ -99,12 +103,10 @@ function* readRows(text: string): Generator<undefined, Rows> {
       if (line.replaceAll(' ', '') === HEADER) continue;
       return fail(rows, number, `the first line is ${quote(line)}, must be ${HEADER}`);
     }
-    const message =
-      rows.seconds.length < MAX_ROWS
-        ? addRow(rows, line, number)
-        : `the trace has more than ${MAX_ROWS} lines`;
+    if (rows.seconds.length >= maxRows) return fail(rows, number, `the trace has more than ${maxRows} lines`);
+    const message = addRow(rows, line, number);
     if (message !== null) fail(rows, number, message);
-    if (rows.problems.length >= MAX_PROBLEMS || rows.seconds.length >= MAX_ROWS) break;
+    if (rows.problems.length >= MAX_PROBLEMS) break;
   }
   return isHeaderRead ? rows : fail(rows, null, `the trace is empty, must start with the line ${HEADER}`);
 }

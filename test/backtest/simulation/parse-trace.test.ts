@@ -24,6 +24,17 @@ describe('a load trace', () => {
     expect(trace('0,1', '3000000000,1').load).toBeNull();
   });
 
+  test('of as many lines as the limit is read, a longer one is not', () => {
+    const text = ['t_seconds,value', '0,1', '# night', '15,1', '30,1'].join('\n');
+
+    expect(parseTrace(text, T0, 3)).toMatchObject({ load: { points: 3 }, problems: [] });
+    expect(parseTrace(`${text}\n# end\n\n`, T0, 3).problems).toEqual([]);
+    expect(parseTrace(`${text}\n45,1\n60,1`, T0, 3)).toEqual({
+      load: null,
+      problems: error(6, 'the trace has more than 3 lines'),
+    });
+  });
+
   test('gives each value from its time until the next, and the last one for one more step', () => {
     const { load, problems } = trace('0,10', '15,20', '30,0');
 
