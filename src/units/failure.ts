@@ -62,7 +62,10 @@ export interface Failure {
   readonly code?: string | undefined;
   /** Host and port of the server, such as `prometheus.monitoring:9090`; unset: unknown. */
   readonly host?: string | undefined;
-  /** Since when the data source has answered no query at all; unset: it answers some, or failed only now. */
+  /**
+   * Since when the data source has answered no query at all; unset: the data source answers some queries, or has only
+   * just started to fail.
+   */
   readonly since?: Instant | undefined;
 }
 

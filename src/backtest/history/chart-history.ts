@@ -293,8 +293,9 @@ function resampling({
 }
 
 /**
- * Returns for each point whether the time until the next point is a gap. The points before the first two near points
- * are coarse.
+ * Returns for each point whether the time until the next point is a gap. Older points may be thinned to one per
+ * `coarseSeconds`. This applies until the first pair of points at most `PERIODS_BEFORE_GAP` sync periods apart; from
+ * then on, the points have the sync period.
  */
 function findGaps(
   { at, metrics, ...counts }: ChartPoints,

@@ -31,8 +31,9 @@ export interface MetricHistory {
 }
 
 /**
- * Returns the history of a metric from the results of its query. `windowSeconds`: the window of the query. A span of 0
- * is ignored: the history has values, so the real scrape interval must be shorter than the given interval.
+ * Returns the history of a metric from the results of its query. `windowSeconds`: the window of the query. If
+ * `spanOfRate` returns 0, the window itself is used: the window is too short for two samples at the given scrape
+ * interval, but the history has values, so the real interval is shorter.
  */
 export function metricHistory(
   metric: MetricSpec,

@@ -149,7 +149,7 @@ function runsOf(report: Report, parts: Parts): readonly PageRun[] {
     points -= result.run.replicas.length + result.run.changes.length;
     if (points < 0) {
       parts.thinned.push(
-        `${result.name} is not drawn, because the file would be too large: this variant has too many changes`,
+        `${result.name} is not drawn, because the file would be too large: all runs together have too many changes`,
       );
       return [];
     }

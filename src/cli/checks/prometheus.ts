@@ -267,7 +267,7 @@ async function judgeFlavorOf(context: SourceContext, url: string): Promise<Check
     return make.failed(`${url} is VictoriaMetrics, but ${key} is ${source.flavor}: ${WITHOUT_FLAVOR}`, line);
   if (engine === 'other' && source.flavor === 'victoriametrics')
     return make.failed(
-      `${url} is not VictoriaMetrics, but ${key} is victoriametrics: the cpu query for VictoriaMetrics omits containers that restarted`,
+      `${url} is not VictoriaMetrics, but ${key} is victoriametrics: ${WITH_FLAVOR}`,
       `${key}: prometheus, thanos or mimir`,
     );
   return null;
@@ -276,3 +276,6 @@ async function judgeFlavorOf(context: SourceContext, url: string): Promise<Check
 const WITHOUT_FLAVOR =
   'samples are about 30 s old, responses of a cluster may be incomplete, and ' +
   'a container that restarted is counted twice for the window of the query';
+const WITH_FLAVOR =
+  'on other servers, the cpu query for VictoriaMetrics omits the usage before a restart of a container, ' +
+  'so the value is too low for one window';

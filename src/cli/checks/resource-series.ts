@@ -235,10 +235,10 @@ async function checkDuplicates({
 }: QueriedResource): Promise<readonly CheckResult[]> {
   const found = await findContainerDuplicates(runQuery, query);
   if (found === null) return [];
-  const message = `each container has ${found.times} ${resource} series, which differ in ${describeLabels(found)}: the usage is counted `;
+  const message = `containers have up to ${found.times} ${resource} series each, which differ in ${describeLabels(found)}: the usage is counted `;
   const fix = `${key}: ${fixForCopies(found)}`;
   if (!found.isAdded) return [make.warning(`${message}once, because the query takes the largest`, fix)];
   return Object.hasOwn(source.onceQueries, resource)
     ? [make.warning(`${message}once, because the service takes the largest`, fix)]
-    : [make.failed(`${message}${found.times} times`, fix)];
+    : [make.failed(`${message}up to ${found.times} times`, fix)];
 }

@@ -69,7 +69,7 @@ function refusalMessage(verb: Verb, lease: string, refusal: string): string {
     verb === 'create'
       ? `there is no Lease ${name} in namespace ${namespace}, and verb create on leases (coordination.k8s.io) is not allowed there`
       : `verb ${verb} on leases (coordination.k8s.io) named ${name} in namespace ${namespace} is not allowed`;
-  const fix = 'Set the chart value rbac.create: true to create the Lease and the permission';
+  const fix = 'Set the chart value rbac.create: true to grant the permission';
   const alternative =
     'or, if only one replica ever runs, set leaderElection.enabled: false in the service config';
   return `leader election is not possible: ${missing}. ${fix}; ${alternative}. (${refusal})`;

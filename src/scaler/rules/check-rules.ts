@@ -157,9 +157,9 @@ function stabilizationSeconds(spec: LooseSpec, isBroken: IsBroken): number | nul
 }
 
 /**
- * Warns if the range of a rate is longer than the stabilization window. A rate follows a change of the load only after
- * its range, so all values within a shorter window may be too low. If there is no stabilization,
- * `unconfirmed-scale-down` is reported instead.
+ * Warns if the range of a query is longer than the stabilization window of scale-downs. While the range lacks samples,
+ * for example after a gap, a rate is too low, and every recommendation in a shorter window is too low, too. If there is
+ * no stabilization, `unconfirmed-scale-down` is reported instead.
  */
 function checkRanges(spec: LooseSpec, isBroken: IsBroken): readonly Finding[] {
   const window = stabilizationSeconds(spec, isBroken);

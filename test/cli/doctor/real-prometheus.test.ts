@@ -151,7 +151,7 @@ describe('doctor, against a real Prometheus', () => {
     const { of } = await diagnose({ web: document('web', '  namespace: twice\n') });
 
     expect(of('resource-series').map(({ message }) => message)).toEqual([
-      'each container has 2 cpu series, which differ in job (cadvisor, kubelet): the usage is counted once, because the service takes the largest',
+      'containers have up to 2 cpu series each, which differ in job (cadvisor, kubelet): the usage is counted once, because the service takes the largest',
     ]);
   });
 });

@@ -185,7 +185,7 @@ describe('resource-series', () => {
 
     expect(found?.status).toBe('warning');
     expect(found?.message).toBe(
-      'each container has 2 cpu series, which differ in job (cadvisor, kubelet): the usage is counted once, because the service takes the largest',
+      'containers have up to 2 cpu series each, which differ in job (cadvisor, kubelet): the usage is counted once, because the service takes the largest',
     );
     expect(found?.fix).toContain('add job="cadvisor" to the matchers of the query');
   });
@@ -276,7 +276,7 @@ describe('resource-series', () => {
 
       expect(found?.status).toBe('failed');
       expect(found?.message).toBe(
-        `each container has 2 cpu series, which differ in ${words}: the usage is counted 2 times`,
+        `containers have up to 2 cpu series each, which differ in ${words}: the usage is counted up to 2 times`,
       );
       expect(found?.fix).toContain(fix);
       // Each replica may be down: no fix selects one.
@@ -303,7 +303,7 @@ describe('resource-series', () => {
     expect(found).toMatchObject({
       status: 'warning',
       message:
-        'each container has 2 cpu series, which differ in job (a, b): the usage is counted once, because the query takes the largest',
+        'containers have up to 2 cpu series each, which differ in job (a, b): the usage is counted once, because the query takes the largest',
     });
   });
 

@@ -83,7 +83,9 @@ describe('run, with leaderElection.enabled', () => {
 
     expect(exitCode).toBe(1);
     expect(stderr).toContain(`promscaler: leader election is not possible: ${sentence}`);
-    expect(stderr).toContain('rbac.create: true');
+    expect(stderr).toContain(
+      'Set the chart value rbac.create: true to grant the permission; or, if only one',
+    );
     expect(stderr).toContain('leaderElection.enabled: false');
   });
 
