@@ -103,6 +103,23 @@ describe('the charts', () => {
     expect(await shown.locator('time').getAttribute('datetime')).toBe(time);
   });
 
+  test('the limit strip and the list say from when on decisions are kept, also if the answer has only the newest', async () => {
+    const others = tellStory(WIDE_RANGE);
+    const path = 'scalers/shop/web/decisions';
+    const cut = (url: URL): DecisionList => {
+      const list = others[path]?.(url) as DecisionList;
+      return { ...list, items: list.items.slice(0, 5), continue: 'next' };
+    };
+    const { page } = await stage.open({ others: { ...others, [path]: cut } }, { hash: '#/scalers/shop/web' });
+    const { keptFrom } = cut(new URL(path, 'http://fake'));
+
+    const list = section(page, 'Changes and Events').locator('.hint', { hasText: 'Decisions are kept from' });
+    const strip = page.locator('.limit-unknown', { hasText: 'decisions are kept from' });
+    const time = new Date(Date.parse(keptFrom)).toISOString();
+    expect(await list.locator('time').getAttribute('datetime')).toBe(time);
+    expect(await strip.locator('time').getAttribute('datetime')).toBe(time);
+  });
+
   test.each([
     ['the first decision, which is only just made', FIRST_ROUND, 'Stabilization'],
     ['a decision without a limit', HEALTHY, 'none'],

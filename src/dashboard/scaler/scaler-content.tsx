@@ -62,6 +62,7 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
           selected={moment.second}
           onSelect={select}
         />
+        {/* The style sheet and the timeline find the decision as the second child. */}
         {decisions.part === null ? (
           <div />
         ) : (
@@ -182,8 +183,8 @@ interface KnownChanges {
 }
 
 /**
- * Returns the changes of the decisions. For times before the oldest decision, returns changes derived from the points
- * of the charts.
+ * Returns the changes of the decisions. For times before the oldest decision of the answer, which may be cut, returns
+ * changes derived from the points of the charts.
  */
 function useChanges(api: Api, { namespace, name }: ScalerDetail, data: ChartData): KnownChanges {
   const request = decisionsRequest(namespace, name, { changes: 'true', limit: 100 });
@@ -195,7 +196,7 @@ function useChanges(api: Api, { namespace, name }: ScalerDetail, data: ChartData
     if (value === null) return { changes: [], keptFrom: null };
     const oldest = value.continue === null ? value.keptFrom : (value.items.at(-1)?.firstAt ?? value.keptFrom);
     const changes = [...changesInData(data, Date.parse(oldest) / 1000), ...listChanges(value.items)];
-    return { changes, keptFrom: oldest };
+    return { changes, keptFrom: value.keptFrom };
   }, [value, data]);
 }
 

@@ -60,19 +60,31 @@ describe('changesInData', () => {
   });
 });
 
-test('a change that is 11 pixels after the mark of a change of the same kind shares it, one at 12 has its own', () => {
+describe('markedChanges', () => {
   const up = { from: 2, to: 3, isApplied: true, at: '', isKept: true, label: '', reason: '' };
-  const changes = [
-    { ...up, second: 100 },
-    { ...up, second: 105, from: 3, to: 2 },
-    { ...up, second: 111 },
-    { ...up, second: 111, isApplied: false },
-    { ...up, second: 112 },
-  ];
+  const positionOf = (second: number): number => second;
 
-  const marked = markedChanges(changes, (second) => second, 12);
+  test('a change that is 11 pixels after the mark of a change of the same kind shares it, one at 12 has its own', () => {
+    const changes = [
+      { ...up, second: 100 },
+      { ...up, second: 105, from: 3, to: 2 },
+      { ...up, second: 111 },
+      { ...up, second: 111, isApplied: false },
+      { ...up, second: 112 },
+    ];
 
-  expect(marked).toEqual(changes.filter((_, index) => index !== 2));
+    const marked = markedChanges(changes, { window: { from: 0, to: 200 }, positionOf, gap: 12 });
+
+    expect(marked).toEqual(changes.filter((_, index) => index !== 2));
+  });
+
+  test('a change outside the window has no mark, and the first change inside has its own', () => {
+    const changes = [95, 100, 120, 121].map((second) => ({ ...up, second }));
+
+    const marked = markedChanges(changes, { window: { from: 100, to: 120 }, positionOf, gap: 12 });
+
+    expect(marked.map(({ second }) => second)).toEqual([100, 120]);
+  });
 });
 
 describe('nextChange', () => {

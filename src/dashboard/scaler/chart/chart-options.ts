@@ -135,7 +135,7 @@ function tokensOf(element: HTMLElement): (name: string) => string {
 }
 
 const SIZE = 5;
-/** Minimum distance of two triangles of the same kind: closer ones would be one mass. */
+/** Minimum distance of two triangles of the same kind in pixels. Closer triangles would overlap. */
 const GAP = 2 * SIZE + 2;
 
 /**
@@ -157,9 +157,9 @@ function drawMarks(
   if (selected !== null) drawLine(chart, selected, { color: token('--text'), dash: [] });
   if (window.from < now && now < window.to)
     drawLine(chart, now, { color: token('--text-muted'), dash: [3, 3] });
-  const placeOf = (second: number): number => chart.valToPos(second, 'x');
-  for (const change of markedChanges(changes, placeOf, GAP))
-    if (change.second >= window.from && change.second <= window.to) drawTriangle(chart, change, token);
+  const positionOf = (second: number): number => chart.valToPos(second, 'x');
+  for (const change of markedChanges(changes, { window, positionOf, gap: GAP }))
+    drawTriangle(chart, change, token);
   ctx.restore();
 }
 

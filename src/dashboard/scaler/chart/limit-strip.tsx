@@ -58,7 +58,7 @@ export function LimitStrip({ api, detail: { namespace, name }, links, hover }: L
           <span class="limit-unknown" style={between(window.from, Date.parse(oldestOf(value)) / 1000)}>
             <b>unknown</b>
             <b>
-              (decisions are kept from <Time at={oldestOf(value)} /> on)
+              (decisions are kept from <Time at={value.keptFrom} /> on)
             </b>
           </span>
         )}
@@ -77,6 +77,7 @@ export function LimitStrip({ api, detail: { namespace, name }, links, hover }: L
   );
 }
 
+/** Returns the time of the oldest decision of a list, which may be cut. */
 function oldestOf({ items, keptFrom }: DecisionList): string {
   return items.at(-1)?.firstAt ?? keptFrom;
 }
@@ -95,10 +96,9 @@ function Shown({ list, spans, now, pointed }: ShownProps): VNode {
   const last = list.items[0]?.decision === null ? undefined : spans.at(-1);
   const span = pointed === null ? last : spans.findLast(({ from, to }) => from <= second && second <= to);
   if (span !== undefined) return <>{span.limit === null ? 'none' : LIMIT_LABELS[span.limit]}</>;
-  const oldest = oldestOf(list);
-  return second < Date.parse(oldest) / 1000 ? (
+  return second < Date.parse(oldestOf(list)) / 1000 ? (
     <>
-      unknown: decisions are kept from <Time at={oldest} /> on
+      unknown: decisions are kept from <Time at={list.keptFrom} /> on
     </>
   ) : (
     <>unknown: there was no decision</>

@@ -74,20 +74,29 @@ export function changesInData(
 }
 
 /**
- * Returns the changes that have a mark of their own, in the order of `changes` (oldest first). A change closer than
- * `gap` to the last mark of the same kind shares it. `placeOf` returns the place of a time in Unix seconds.
+ * Returns the changes in `window` (Unix seconds) that have a mark of their own, in the order of `changes` (oldest
+ * first). A change closer than `gap` to the last mark of the same kind shares it. `positionOf` returns the position of
+ * a time (Unix seconds), in the unit of `gap`.
  */
 export function markedChanges(
   changes: readonly Change[],
-  placeOf: (second: number) => number,
-  gap: number,
+  {
+    window,
+    positionOf,
+    gap,
+  }: {
+    readonly window: { readonly from: number; readonly to: number };
+    readonly positionOf: (second: number) => number;
+    readonly gap: number;
+  },
 ): readonly Change[] {
   const last = new Map<string, number>();
   return changes.filter(({ second, from, to, isApplied }) => {
+    if (second < window.from || second > window.to) return false;
     const kind = `${to > from} ${isApplied}`;
-    const place = placeOf(second);
-    if (place - (last.get(kind) ?? -Infinity) < gap) return false;
-    last.set(kind, place);
+    const position = positionOf(second);
+    if (position - (last.get(kind) ?? -Infinity) < gap) return false;
+    last.set(kind, position);
     return true;
   });
 }
