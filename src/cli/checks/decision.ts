@@ -1,5 +1,5 @@
 import { runCycle } from '../../control/cycle/cycle.js';
-import { readPause, whyNotKept } from '../../control/cycle/pause.js';
+import { readPause, stops, whyNotKept } from '../../control/cycle/pause.js';
 import { alwaysLeads } from '../../control/election/leadership.js';
 import { freshMemory } from '../../control/memory/memory.js';
 import { stateInMemory } from '../../kubernetes/state/state-store.js';
@@ -126,16 +126,20 @@ function describeHold(
   {
     pause,
     shadow,
+    otherScaler,
     decision: { action },
-  }: Pick<CycleRecord, 'pause' | 'shadow'> & { readonly decision: Decision },
+  }: Pick<CycleRecord, 'pause' | 'shadow' | 'otherScaler'> & { readonly decision: Decision },
 ): string {
-  if (pause !== null) {
-    const isOtherWay = pause.direction !== 'both' && action !== 'none' && pause.direction !== action;
-    if (isOtherWay) return ` (${pauseMessage(pause)}, which does not prevent it)`;
+  const isOtherWay = pause !== null && pause.replicas === null && action !== 'none' && !stops(pause, action);
+  if (pause !== null && !isOtherWay) {
     const subject = pause.direction === 'both' ? 'not' : `${pause.direction} is not`;
     return ` (${subject} applied: ${pauseMessage(pause)})`;
   }
-  if (!isDryRun) return '';
+  if (!isDryRun) {
+    // In a conflict, nothing is applied, which the check `other-scaler` reports.
+    const isApplied = isOtherWay && otherScaler === undefined;
+    return isApplied ? ` (applied in spite of the pause: ${pauseMessage(pause)})` : '';
+  }
   const why = spec.dryRun ? 'spec.dryRun is true' : 'the service runs with --dry-run';
   const compared =
     shadow === undefined

@@ -64,7 +64,7 @@ export interface GivenDocument extends ReadDocument {
 
 /**
  * Reads the other documents of the service: its files, and the Scaler objects of all watched namespaces or, if the
- * account may not list them all, of the namespaces of the given documents. A cluster without the CRD has no objects.
+ * account cannot list all of them, of the namespaces of the given documents. A cluster without the CRD has no objects.
  * The results contain each given document that the service would reject because another document has the same name.
  * `paths`: the paths of the documents of the service; empty: they are unknown.
  */
@@ -74,7 +74,7 @@ export async function readOtherScalers(
   paths: readonly string[],
 ): Promise<{
   readonly others: readonly Scaler[];
-  /** The keys of the given documents whose objects in the cluster are not in dry run. */
+  /** The keys of the given documents in no file of the service whose objects in the cluster are not in dry run. */
   readonly live: ReadonlySet<string>;
   readonly results: readonly CheckResult[];
 }> {
@@ -99,7 +99,8 @@ export async function readOtherScalers(
     );
   if (objects === null) return { others: [], live: new Set(), results };
   const byKey = new Map(given.map((document) => [document.scaler.key, document]));
-  const applied = config.scalers.customResources ? await withoutFiles(given, paths) : [];
+  const unfiled = await withoutFiles(given, paths);
+  const applied = config.scalers.customResources ? unfiled : [];
   const all = [
     ...[...objects.list()].filter((object) => !byKey.has(scalerKey(object))),
     ...applied.map(({ scaler: { namespace, name, document } }) => ({
@@ -120,10 +121,12 @@ export async function readOtherScalers(
     if (problem.code !== 'duplicate-document' || document === undefined) return [];
     return [resultOfProblem(isOfObject(problem) ? { ...problem, ...placeOf(document) } : problem)];
   });
-  const live = [...objects.list()].filter((object) => byKey.has(scalerKey(object)) && !isDryRun(object));
+  const liveObjects = new Set([...objects.list()].filter((object) => !isDryRun(object)).map(scalerKey));
+  // A file of the service takes precedence over the object, so the dry run of the file is in effect.
+  const live = unfiled.map(({ scaler }) => scaler.key).filter((key) => liveObjects.has(key));
   return {
     others: loaded.scalers.filter(({ key }) => !byKey.has(key)),
-    live: new Set(live.map(scalerKey)),
+    live: new Set(live),
     results: [...duplicates, ...results],
   };
 }

@@ -48,7 +48,7 @@ import {
 } from './context.js';
 import { suggestPrometheus } from './suggest-prometheus.js';
 import { createRecognizedClient, openDataSource } from './open-data-source.js';
-import { readClusterFacts, type ReportedState, type ScalerFacts } from './scaler-facts.js';
+import { isInDryRun, readClusterFacts, type ReportedState, type ScalerFacts } from './scaler-facts.js';
 
 type Check<Facts> = readonly [CheckName, (facts: Checked<Facts>) => CheckResults | Promise<CheckResults>];
 
@@ -94,7 +94,7 @@ interface ChecksInput extends DoctorContext {
   readonly reported?: Promise<ReadonlyMap<string, ReportedState>>;
   /** The keys of the Scaler objects whose targets were scaled at a known time; unset: none is known. */
   readonly scaled?: ReadonlySet<string>;
-  /** The keys of the files whose Scaler objects are not in dry run; unset: none is known. */
+  /** The keys of the given documents whose Scaler objects in the cluster are not in dry run; unset: none is known. */
   readonly live?: ReadonlySet<string>;
 }
 
@@ -234,7 +234,7 @@ async function checkScaler(
     sources,
     allScalers: input.allScalers,
     sharesTargetWith: shared.get(key) ?? null,
-    isDryRun: scaler.spec.dryRun || input.isDryRun === true,
+    isDryRun: isInDryRun(scaler, input),
     reported: ofTarget(reported?.get(key), scaler),
     wasScaled: input.scaled?.has(key) ?? false,
     isObjectLive: input.live?.has(key) ?? false,

@@ -15,7 +15,7 @@ import { KubernetesError, type OtherScaler, type ScaleTarget, orError } from '..
 import type { Answer } from '../../prometheus/answers/answer.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { Instant } from '../../units/time.js';
-import { type ClusterContext, REQUEST_MS, type SourceContext } from './context.js';
+import { type ClusterContext, type DoctorContext, REQUEST_MS, type SourceContext } from './context.js';
 
 export interface OwnedPod extends WatchedPod {
   /** The workload that owns the pod; null: the pod has no controller. */
@@ -37,6 +37,11 @@ export interface ClusterFacts {
   /** The pods that match the selector; null: the target could not be read. */
   readonly pods: readonly OwnedPod[] | KubernetesError | null;
   readonly others: readonly OtherScaler[] | KubernetesError;
+}
+
+/** Returns whether a document or the whole service is in dry run. */
+export function isInDryRun({ spec }: Scaler, { isDryRun }: Pick<DoctorContext, 'isDryRun'>): boolean {
+  return spec.dryRun || isDryRun === true;
 }
 
 /** Returns the pods of the target; null: they cannot be read. */
@@ -64,7 +69,7 @@ export interface ScalerFacts {
   readonly reported: ReportedState | null;
   /** Whether the status of the Scaler object has a time at which its target was scaled. */
   readonly wasScaled: boolean;
-  /** Whether the document is a file, and the Scaler object with the same name is not in dry run. */
+  /** Whether the document is in no file of the service, and its Scaler object in the cluster is not in dry run. */
   readonly isObjectLive: boolean;
 }
 

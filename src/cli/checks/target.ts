@@ -28,7 +28,7 @@ import { scalerKey, type Scaler, type TargetRef } from '../../scaler/spec.js';
 import type { CheckResults, Checked } from './check-result.js';
 import { type ClusterContext, REQUEST_MS } from './context.js';
 import { targetsFix } from './permissions.js';
-import type { ScalerFacts } from './scaler-facts.js';
+import { isInDryRun, type ScalerFacts } from './scaler-facts.js';
 import { countOf, listSome } from '../../units/format.js';
 
 export async function checkTarget(facts: Checked<ScalerFacts>): Promise<CheckResults> {
@@ -285,7 +285,7 @@ async function explainMissingTarget(
 
 /**
  * Returns the other documents, and the HPAs of all namespaces, or only of this namespace if listing all is forbidden.
- * Documents in dry run are last, because an HPA with the same target scales it.
+ * Documents in dry run are last, because an HPA with the same target scales the target.
  */
 async function listOthers(
   { scaler, allScalers, cluster }: ScalerFacts,
@@ -295,13 +295,9 @@ async function listOthers(
   const here = cluster === null || cluster.others instanceof KubernetesError ? [] : cluster.others;
   const hpas = (await orNull(() => listHpas(transport, null, signal))) ?? here;
   const documents = allScalers.filter((one) => scalerKey(one) !== scalerKey(scaler));
-  const trials = documents.filter((one) => isInDryRun(one, context));
-  const live = documents.filter((one) => !trials.includes(one));
-  return [...live.map(asOtherScaler), ...hpas, ...trials.map(asOtherScaler)];
-}
-
-function isInDryRun({ spec }: Scaler, { isDryRun }: Pick<ClusterContext, 'isDryRun'>): boolean {
-  return spec.dryRun || isDryRun === true;
+  const dryRuns = documents.filter((one) => isInDryRun(one, context));
+  const live = documents.filter((one) => !isInDryRun(one, context));
+  return [...live.map(asOtherScaler), ...hpas, ...dryRuns.map(asOtherScaler)];
 }
 
 function scalersOf(others: readonly OtherScaler[]): (target: Target) => OtherScaler | null {

@@ -92,27 +92,50 @@ describe('decision', () => {
   });
 
   it.each([
-    ['scale-up', '(scale-up is not applied: scale-up is paused by annotation; release)'],
-    ['scale-down', '(scale-down is paused by annotation; release, which does not prevent it)'],
-  ])('warns of a forgotten pause of %s, says what it prevents, and how to end it', async (paused, hold) => {
+    ['scale-up', '', '(scale-up is not applied: scale-up is paused by annotation; release)'],
+    ['scale-down', '', '(applied in spite of the pause: scale-down is paused by annotation; release)'],
+    ['scale-down', '  dryRun: true\n', '(not applied: spec.dryRun is true)'],
+  ])(
+    'warns of a forgotten pause of %s%j, says what it prevents, and how to end it',
+    async (paused, spec, hold) => {
+      const simulator = await ofWeb();
+      await annotate(simulator, {
+        'promscaler.dev/paused': paused,
+        'promscaler.dev/paused-reason': 'release',
+      });
+      const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
+      const { url } = await prometheus(healthy(pods, 0.8));
+
+      const { of } = await diagnosed({
+        prometheus: url,
+        kubernetes: simulator.url,
+        documents: { web: document('web', spec) },
+      });
+
+      expect(of('decision')).toMatchObject([
+        {
+          status: 'warning',
+          message: expect.stringContaining(`2 -> 4 ${hold}`),
+          fix: 'if the pause is no longer needed: promscaler resume shop/web',
+        },
+      ]);
+    },
+  );
+
+  it('does not say that a change in the other direction than the pause is applied in a conflict', async () => {
     const simulator = await ofWeb();
-    await annotate(simulator, { 'promscaler.dev/paused': paused, 'promscaler.dev/paused-reason': 'release' });
+    await annotate(simulator, { 'promscaler.dev/paused': 'scale-down' });
     const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
     const { url } = await prometheus(healthy(pods, 0.8));
 
     const { of } = await diagnosed({
       prometheus: url,
       kubernetes: simulator.url,
-      documents: { web: document('web') },
+      documents: { web: document('web'), second: document('second', '  scaleTargetRef: { name: web }\n') },
     });
 
-    expect(of('decision')).toMatchObject([
-      {
-        status: 'warning',
-        message: expect.stringContaining(`2 -> 4 ${hold}`),
-        fix: 'if the pause is no longer needed: promscaler resume shop/web',
-      },
-    ]);
+    expect(of('other-scaler')).toHaveLength(2);
+    for (const { message } of of('decision')) expect(message).toMatch(/2 -> 4$/);
   });
 
   it.each([

@@ -118,11 +118,21 @@ describe('validate --live', () => {
     switched.addObject({ ...file, spec: { ...(file['spec'] as JsonObject), dryRun: false } });
     const cwd = folderOf({
       'promscaler.yaml': serviceConfig({ prometheus: own, kubernetes: switched.url }),
+      'with-paths.yaml': serviceConfig({
+        prometheus: own,
+        kubernetes: switched.url,
+        config: 'scalers: { paths: [web.yaml] }\n',
+      }),
       'web.yaml': stringify(file),
     });
-    const args = ['validate', 'web.yaml', '--config', 'promscaler.yaml', '--live', '-o', 'json'];
+    const argsFor = (config: string): readonly string[] => [
+      ...['validate', 'web.yaml', '--config', config],
+      ...['--live', '-o', 'json'],
+    ];
+    const args = argsFor('promscaler.yaml');
 
     const { exitCode, stdout } = await runCli(args, { cwd });
+    const ofService = await runCli(argsFor('with-paths.yaml'), { cwd });
     await send(switched, 'DELETE', '/apis/promscaler.dev/v1/namespaces/shop/scalers/web');
     const alone = await runCli(args, { cwd });
 
@@ -135,7 +145,17 @@ describe('validate --live', () => {
         fix: 'remove spec.dryRun from the document',
       },
     ]);
-    expect([exitCode, alone.exitCode]).toEqual([0, 1]);
+    // A file of the service takes precedence over the object, so its dry run is in effect.
+    expect((JSON.parse(ofService.stdout) as ValidationReport).live?.results).toContainEqual(
+      expect.objectContaining({
+        check: 'other-scaler',
+        status: 'failed',
+        message: expect.stringMatching(
+          /^the scaler is in dry run, and nothing scales deployment shop\/web: /,
+        ),
+      }),
+    );
+    expect([exitCode, ofService.exitCode, alone.exitCode]).toEqual([0, 1, 1]);
   });
 
   describe('with the files of the service', () => {
