@@ -8,7 +8,7 @@ export const conflictingWriterSchema = z
     count: z
       .int()
       .optional()
-      .describe('Replica counts of promscaler that were replaced without a break of ten minutes.'),
+      .describe('Number of replica counts of promscaler that were replaced without a break of ten minutes.'),
     last: time.optional().describe('When the last change was read.'),
     until: time.optional().describe('When the conflict ends without a further change.'),
     message: z.string(),

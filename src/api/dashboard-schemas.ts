@@ -26,7 +26,7 @@ export const overviewRowSchema = z
       .string()
       .optional()
       .describe(
-        'Value of the label `groupLabel`; absent if `groupLabel` is absent or the document does not have this label.',
+        'Value of the label that `groupLabel` names; absent if `groupLabel` is absent or the document does not have this label.',
       ),
     metrics: count.describe('Number of metrics of the document.'),
     changedAt: time.nullable().describe('Time of the last change of the replicas; null: unknown.'),

@@ -75,7 +75,6 @@ export function isMetricsqlFunction(name: string): boolean {
 const TOKEN = /\s+|\$[A-Za-z_]\w*|[A-Za-z_:][\w:]*|(?:\d|\.\d)[\w.]*|[=!]~|[=!<>]=|[^\s]/gy;
 const SIZE = /^([\d.]+)[kmgt]i?b?$/i;
 const STEPS = /^[\d.][a-z\d.]*$/;
-/** Matches a WITH template. */
 export const WITH_TEMPLATE = /^\s*WITH\s*\(/i;
 
 /**

@@ -127,9 +127,10 @@ const FULL =
 
 /**
  * Serves the requests of `server` with `app`: one at a time for each connection, and with at most `most` connections.
- * At the limit, a new request evicts the connection that has been idle longest; if none is idle, the connection whose
- * client has not read its response for longest. If all connections are busy, the new client gets a 503, unless it sends
- * a probe. (With `maxConnections` of Node.js, the new client would be dropped.)
+ * At the limit, a new request evicts the connection that has been idle longest, for at least 1 s; otherwise the
+ * connection whose client has not read its response for longest. Therefore neither idle clients nor slow readers can
+ * block others. If there is neither, the new client gets a 503, unless it sends a probe or many connections are idle.
+ * (With `maxConnections` of Node.js, the new client would be dropped.)
  */
 function guardConnections(server: Server, { app, clock, most, onConnection }: GuardOptions): void {
   const serve = server.listeners('connection');

@@ -310,7 +310,7 @@ function recentCounts(
     const step = Math.floor((ring.timeOf(index) ?? 0) / stepMs) - first;
     const count = ring.countOf(index, 0);
     if (step >= steps) break;
-    // Fills the steps between two equal points: `addFine` stores no others.
+    // Fills the steps between two equal points, because `addFine` keeps only the first and the last of them.
     if (known !== null && known.count === count)
       for (let between = Math.max(0, known.step + 1); between < step; between += 1) counts[between] = count;
     if (step >= 0) counts[step] = count;

@@ -38,7 +38,7 @@ export interface CycleRecord {
    * Absent: there is none.
    */
   readonly otherScaler?: OtherAutoscaler | undefined;
-  /** That nothing scales the target of a dry run, and why; absent: an autoscaler does, or that is unknown. */
+  /** Says that nothing scales the target of a dry run, and why. Absent: an autoscaler does, or that is unknown. */
   readonly noAutoscaler?: string | undefined;
   /** Why the target could not be read. Absent: it was read. */
   readonly targetFailure?: TargetFailure | undefined;

@@ -9,7 +9,7 @@ interface SharedSystem {
   readonly id: string;
   /** The kind in log lines: `data source` or `API server`. */
   readonly kind: string;
-  /** Fields of log lines: name and urls, without credentials. */
+  /** Fields of log lines: name and URLs, without credentials. */
   readonly facts: Facts;
 }
 

@@ -47,13 +47,13 @@ export interface Failure {
   readonly class: 'failed';
   readonly reason: FailureReason;
   /**
-   * The data source whose query failed. Set only in a sample; unset for an internal error, and if the query did
-   * not fail.
+   * The data source whose query failed. Unset: no query failed, the failure is an internal error, or it does not belong
+   * to a metric yet.
    */
   readonly source?: string | undefined;
   /**
    * What happened; contains no secrets. Later functions add parts: `failureAt` the host of the server;
-   * `createPrometheusClient` the failures of the other urls; `createMergedQuery` that a query of several workloads or
+   * `createPrometheusClient` the failures of the other URLs; `createMergedQuery` that a query of several workloads or
    * namespaces failed; `applyChecks` that the query is a guard or another check. `describeFailure` adds that it is a
    * failure of Prometheus.
    */
@@ -73,7 +73,7 @@ export interface Failure {
 export interface QueryReport {
   /** The data source. */
   readonly source: string;
-  /** Seconds from sending the query to its answer, over all urls, without the time that it waited for a slot. */
+  /** Seconds from sending the query to its answer, over all URLs, without the time that it waited for a slot. */
   readonly seconds: number;
   /** Null: the query was answered. */
   readonly failure: Failure | null;

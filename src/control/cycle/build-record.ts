@@ -34,8 +34,7 @@ export function buildRecord(
   const { observed, decision, hold, result } = settled;
   const { snapshot, memory, otherScaler, noAutoscaler, pause, isDryRun } = observed;
   const added = [
-    ...stoppedByPause(settled),
-    ...outOfBounds(settled),
+    ...withoutMetrics(settled),
     withIgnored(heldCondition(settled), scaler, observed),
     targetReachedAfter(settled, now),
     ...uniqueConditions(followUps.duplicates(scaler)),
@@ -145,15 +144,6 @@ function isCalculated({ metrics, action }: Decision): boolean {
   );
 }
 
-/**
- * Returns `ScalingActive` while a pause keeps 0 replicas: no metric is evaluated, so the previous condition is
- * outdated.
- */
-function stoppedByPause({ observed: { pause, target }, decision }: Settled): readonly Condition[] {
-  const isStopped = pause?.replicas === 0 && target.specReplicas === 0 && decision.metrics.length === 0;
-  return isStopped ? [SCALING_DISABLED] : NO_CONDITIONS;
-}
-
 const OUT_OF_BOUNDS = buildCondition(
   'ScalingActive',
   'NotEvaluated',
@@ -161,13 +151,16 @@ const OUT_OF_BOUNDS = buildCondition(
 );
 
 /**
- * Returns the conditions of a decision that needs no metric, because the count is outside of the bounds, unless the
- * count was changed: the previous conditions would claim that a metric was evaluated, and that no bound applies. After
- * a change, the next decision needs metrics again.
+ * Returns the conditions that replace the previous ones while no metric is evaluated, because a pause keeps 0 replicas,
+ * or because the count is outside of the bounds. Empty if this cycle has changed the count: the next decision needs
+ * metrics again.
  */
-function outOfBounds({ decision: { metrics, limits }, result }: Settled): readonly Condition[] {
+function withoutMetrics({ observed, decision: { metrics, limits }, result }: Settled): readonly Condition[] {
+  const { pause, target } = observed;
+  if (metrics.length > 0) return NO_CONDITIONS;
+  if (pause?.replicas === 0 && target.specReplicas === 0) return [SCALING_DISABLED];
   const [bound] = limits;
-  if (metrics.length > 0 || bound === undefined || result?.kind === 'patched') return NO_CONDITIONS;
+  if (bound === undefined || result?.kind === 'patched') return NO_CONDITIONS;
   const limited = bound.limit === 'max_replicas' ? 'TooManyReplicas' : 'TooFewReplicas';
   return [buildCondition('ScalingLimited', limited, bound.reason), OUT_OF_BOUNDS];
 }
@@ -312,8 +305,8 @@ function failedQuery(
 }
 
 /**
- * Returns the condition `Held` for a target that cannot be read: a pause of the document and a dry run hold each
- * decision.
+ * Returns the condition `Held` for a target that does not exist: a pause of the document, or a dry run of the document
+ * or the service, holds each decision. Empty: nothing holds decisions.
  */
 function heldWithoutTarget(
   { spec }: Scaler,

@@ -322,7 +322,7 @@ async function waitForRetry(
   await sleep(clock, waitMs, signal);
 }
 
-/** Returns the count in the response; null: the response was a 409. Returns the error of a 429, and throws any other. */
+/** Returns the count in the response; null: the response was a 409. Returns the error of a 429, throws any other. */
 async function tryPatch(
   cluster: Cluster,
   { namespace, ref }: ScaleTarget,

@@ -20,8 +20,8 @@ export function whyHeld(
   toApply: Decision,
 ): Hold | null {
   const other = sharesTargetWith ?? otherScaler;
-  // A scaler in dry run is meant to run next to another autoscaler, so this is not a conflict. Two scalers of one target
-  // are in conflict even if the service is in dry run, because that dry run ends for both at once.
+  // A scaler in dry run is meant to run next to another autoscaler, so this is not a conflict. Two scalers of one
+  // target are in conflict even if the service is in dry run, because that dry run ends for both at once.
   const isIntended = sharesTargetWith === null ? isDryRun : spec.dryRun;
   if (other !== null && !isIntended) {
     const doubt =

@@ -39,7 +39,7 @@ const MAX_DURATIONS = 4;
 /**
  * Returns how long a Lease is valid without a renewal, in milliseconds: the duration in the Lease, but at most four
  * times the configured duration, so that a Lease of another client also expires. A duration of 0 is treated as unset,
- * because the API server accepts no 0. Source: reliability.md, W16.
+ * because the API server rejects 0. Source: reliability.md, W16.
  */
 export function durationMs(
   { leaseDurationSeconds: seconds }: LeaseSpec,

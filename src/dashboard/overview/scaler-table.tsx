@@ -6,7 +6,7 @@ import { useScrollMemory, useVirtualRows } from './use-virtual-rows.js';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { WIDE, useMedia } from '../ui/use-media.js';
 import { placeOf, ScalerRow } from './scaler-row.jsx';
-import { isLargestFirst, lineKey } from './selection.js';
+import { isLargestFirst, lineKey, UNKNOWN_PERCENT } from './selection.js';
 import type { ColumnName, Line, SectionLine, Selection, SortKey } from './selection.js';
 import type { LineKind } from './visible-range.js';
 
@@ -196,11 +196,14 @@ function SectionRow({ section, index, top, cells, selection, onChange }: Section
   );
 }
 
-/** Says in which order the scalers are that cannot follow. */
+/** Shows the order of the scalers that cannot follow their load. */
 function Order(): VNode {
   return (
     <span class="hint section-order">
-      highest load first<span class="of-target">; an unknown load counts as 130 %</span>
+      highest load first
+      <span class="section-order-more">
+        ; a missing target or an unknown load counts as {UNKNOWN_PERCENT} %
+      </span>
     </span>
   );
 }

@@ -164,7 +164,7 @@ export function overloadOf({ metric, state }: OverviewRow): number {
  * The assumed percentage of an unknown load: above a load that the pods can still serve, below a load that they cannot
  * serve.
  */
-const UNKNOWN_PERCENT = 130;
+export const UNKNOWN_PERCENT = 130;
 
 function timeOf(text: string | null): number {
   return text === null ? 0 : Date.parse(text);

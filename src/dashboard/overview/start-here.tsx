@@ -5,7 +5,7 @@ import type { Api } from '../data/api.js';
 import { scalerRequest } from '../data/requests.js';
 import { isAbout } from '../data/keep-fresh.js';
 import { useAnswer } from '../data/use-answer.js';
-import { formatCount, formatMetric, plural } from '../ui/numbers.js';
+import { formatCount, plural } from '../ui/numbers.js';
 import { formatSince, parseTime } from '../ui/times.js';
 import type { Remedy } from '../../decision/snippet.js';
 import { Sentence } from '../ui/sentence.jsx';
@@ -16,8 +16,8 @@ import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Sparkline } from '../ui/sparkline.jsx';
 import { TimeText } from '../ui/time.jsx';
 import { keyOf } from './merge-overview.js';
-import { shorten, sparklineLabel } from './row-texts.js';
-import { overloadOf, percentOf } from './selection.js';
+import { sparklineLabel } from './row-texts.js';
+import { overloadOf, percentOf, UNKNOWN_PERCENT } from './selection.js';
 import './start-here.css';
 
 interface StartHereProps {
@@ -89,7 +89,7 @@ export function whyFirst(row: OverviewRow, next: OverviewRow | undefined): strin
   if (overloadOf(next) !== overloadOf(row)) {
     if (row.state.name === 'NoTarget') return 'its target cannot be read';
     return isUnknown
-      ? 'its load is unknown, which counts as 130 % of the target'
+      ? `its load is unknown, which counts as ${UNKNOWN_PERCENT} % of the target`
       : 'its load is furthest above target';
   }
   if (next.state.since === row.state.since) return null;
@@ -154,8 +154,7 @@ function Cause({ row, rows, status }: CauseProps): VNode {
         <Sentence text={state.cause ?? state.name} />
         {percent === null || metric === null ? null : (
           <span class="muted">
-            <bdi>{metric.name}</bdi> is at <b>{formatMetric(shorten(metric.value), metric)}</b>, target{' '}
-            {formatMetric(metric.target, metric)}
+            <bdi>{metric.name}</bdi> is at <b>{percent} %</b> of its target
           </span>
         )}
         {others === 0 ? null : (

@@ -44,8 +44,8 @@ export function stepLimit({ now, spec, current, state }: LimitContext): Limited 
 }
 
 /**
- * Returns the forbidden window of scale-down. If it is 0, returns the stabilization window, or 300 s if the document
- * sets none. The result is at most one hour.
+ * Returns the forbidden window of scale-down. If it is 0, returns the stabilization window, or 300 s if that window is
+ * 0, too. The result is at most one hour.
  */
 export function stepWindowSeconds(spec: ScalerSpec): number {
   const stabilization =

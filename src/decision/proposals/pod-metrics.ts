@@ -57,8 +57,8 @@ function proposeFromUsage(metric: PodMetric, pass: FirstPass, context: ProposalC
 }
 
 /**
- * Returns why a metric whose query returned no series has no proposal: first the missing requests, which remain when the
- * series of new pods have come.
+ * Returns why a metric whose query returned no series has no proposal: first the missing requests, which remain when
+ * the series of new pods have come.
  */
 export function whyNoSeries(metric: PodMetric, failure: Failure, context: ProposalContext): Failure {
   return { ...failure, message: withCause(requestsOf(metric, context), failure.message) };

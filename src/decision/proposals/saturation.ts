@@ -14,7 +14,7 @@ const SATURATED_PERCENT = 98n;
 
 /**
  * The served load must have grown by this factor since the last step. Without this condition, a workload that waits for
- * a lock would get more and more pods that serve nothing.
+ * a lock would get more and more pods without serving more load.
  */
 const GROWTH = 1.1;
 

@@ -178,7 +178,7 @@ export interface MeasuredCapacity {
    * the drift are included.
    */
   readonly value: number;
-  /** The lowest capacity of a single day. */
+  /** The lowest and the highest (`high`) capacity of a single day. */
   readonly low: number;
   readonly high: number;
   /** The number of days with a value, at most 3; 0: only the last hour has a value. */
@@ -254,6 +254,7 @@ export interface Saturation {
 
 /** The state of a forecast. Pod-seconds are kept for the last 3 days, in parts of 6 hours. */
 export interface ForecastState {
+  /** The time of the decision that stored this state. */
   readonly at: Instant;
   readonly minutes: readonly LoadMinute[];
   /** The count that the scaler would have without a forecast. */

@@ -69,8 +69,8 @@ const CERTIFICATE_AGE_MS = 300_000;
  * Finds the API server and the credentials. The first of these that is available is used: `kubeconfig` or `context` of
  * the settings, the service account of the pod, $KUBECONFIG, ~/.kube/config. With `prefersKubeconfig`, the service
  * account comes last.
- * `url` replaces the address. If only `url` is set, requests have no credentials, unless this process is a pod and the
- * URL is https: then the service account is used. As in kubectl, credentials are never sent over plain http. Throws
+ * `url` replaces the address. If only `url` is set, requests have no credentials, unless this process runs in a pod and
+ * the URL is https: then the service account is used. As in kubectl, credentials are never sent over plain http. Throws
  * `ConnectionError`.
  */
 export async function findConnection(options: ConnectionOptions): Promise<Connection> {

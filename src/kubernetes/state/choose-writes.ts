@@ -210,8 +210,8 @@ function entryBytes(key: string, text: string): number {
 }
 
 /**
- * Returns whether `leanEntry` would remove nothing. Calling `leanEntry` to find this out would take 10 ms for each
- * write, because it parses all entries.
+ * Returns whether `leanEntry` would remove nothing. Calling `leanEntry` for all entries to find this out would take 10
+ * ms for each write, because each call parses its entry.
  */
 function isLean({ failingSince, forecast, capacities, scaleEvents }: StoredEntry): boolean {
   return (

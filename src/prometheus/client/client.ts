@@ -41,8 +41,8 @@ const RETRY_REASONS: ReadonlySet<FailureReason> = new Set(['connection', 'server
 const RETRY_PAUSE_MS = 250;
 
 /**
- * Creates a client that tries the URLs of a data source in order. URLs that failed recently come last. All attempts share one
- * deadline: each URL gets an equal share of the time that is left. `env` is for authentication.
+ * Creates a client that tries the URLs of a data source in order, but URLs that failed recently last. All attempts
+ * share one deadline: each URL gets an equal share of the time that is left. `env` is for authentication.
  */
 export function createPrometheusClient(
   config: SourceConfig,

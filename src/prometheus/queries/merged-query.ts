@@ -73,7 +73,8 @@ interface Found {
 /**
  * Creates a merged query. An answer is clean if it is a value or has no series. A query whose answer is not clean is
  * split into halves, in this round and the next ones and within the budget, until the members that cause the failure
- * are known. From then on, members with the same kind of failure share a query. After 40 rounds, such a member is
+ * are known. From then on, members with the same kind of failure share a query. If this query twice fails in another
+ * way, although each of them has only its own failure, each gets its own query. After 40 rounds, such a member is
  * queried alone; if the answer is clean, it shares a query with the clean members again. `onTooMany` is called if a
  * query for this number of members is too large, although the queries for its halves are not.
  */
@@ -167,11 +168,14 @@ export function createMergedQuery(parts: {
       return;
     }
     if (kind === 'timeout' && learnsFromTimeouts) return;
-    if (isRepeated()) for (const half of halves) note(half, 'apart', null);
+    if (noteUnexplained()) for (const half of halves) note(half, 'apart', null);
   };
 
-  /** Returns whether another query has failed, but its parts have not, shortly before this one. */
-  const isRepeated = (): boolean => {
+  /**
+   * Records that a query failed in a way in which its parts did not. Returns whether this also happened in one of the
+   * last `REPEAT_ROUNDS` earlier rounds.
+   */
+  const noteUnexplained = (): boolean => {
     const [at, before] = unexplained;
     const previous = at === now ? before : at;
     unexplained = [now, previous];
@@ -186,7 +190,7 @@ export function createMergedQuery(parts: {
     const found = members.flatMap((member) => outliers.get(member) ?? []);
     const isCombined =
       found.length === members.length && found.every((one) => one.kind === kind && one.own !== null);
-    if (isCombined && isRepeated()) {
+    if (isCombined && noteUnexplained()) {
       version += 1;
       for (const one of found) one.isSeparate = true;
     }

@@ -56,7 +56,10 @@ function fieldsOf(
   const shape: Readonly<Record<string, z.core.$ZodType>> = object.shape;
   return Object.entries(shape).map(([name, schema]) => [
     name,
-    { schema: unwrap(schema) ?? schema, isOptional: schema instanceof z.ZodOptional },
+    {
+      schema: unwrap(schema) ?? schema,
+      isOptional: schema instanceof z.ZodOptional || schema instanceof z.ZodDefault,
+    },
   ]);
 }
 
