@@ -71,8 +71,8 @@ export function createNotificationQueue(
     for (const [key, { lasting, atMs }] of [...lastSent]) {
       if (taken.length === limit || atMs + REFRESH_MS > nowMs) break;
       if (lasting === null || isLasting === null) continue;
-      // The failure has ended, but this queue has no event of its end: the event was lost, or another replica now
-      // decides the scaler. Not resent, so that the alert expires.
+      // If this process sees the failure no more, the event of its end was lost, or another replica now decides the
+      // scaler. The failure is then not sent again, so that its alert expires.
       if (isLasting(lasting)) taken.push(lasting);
       else lastSent.delete(key);
     }

@@ -20,7 +20,10 @@ const MOST_METRICS = 10;
 /** Minimum length of the history: settings are searched on one half, and confirmed and scored on the other. */
 const LEAST_HISTORY_SECONDS = 2 * 86_400;
 
-/** Returns the same result as `backtest --recommend`. Throws `BacktestError` if the document cannot be back-tested. */
+/**
+ * Returns the recommendation that `backtest --recommend` would make with its defaults, within the limits above. Throws
+ * `BacktestError` if the document cannot be back-tested.
+ */
 export async function suggest(
   scaler: Scaler,
   {

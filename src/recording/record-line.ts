@@ -86,7 +86,8 @@ export function replayLine(line: RecordLine, version: string): Replayed {
   if (line.snapshot === null) return { kind: 'none' };
   try {
     const decision = decisionToJson(decide(parseSnapshot(line.snapshot)));
-    // The recorded decision went through JSON, which drops undefined and Infinity, so this one must, too.
+    // The recorded decision went through JSON, which has neither undefined (dropped) nor Infinity (null), so this
+    // decision must, too.
     const now: unknown = JSON.parse(JSON.stringify(decision));
     const { differences, wording } = compareDecisions(line.decision, now);
     const all = line.version === version ? [...differences, ...wording] : differences;

@@ -36,8 +36,8 @@ const MOST_STEPS = 4;
 
 /**
  * Returns the confirmed settings (`isConfirmed` on each probe) with the largest saving of pod-hours, minus 1 % for each
- * changed field. If there are none, returns a smaller tolerance of scale-downs with about the same figures as the
- * document. If there is no such tolerance, returns the reason.
+ * changed field. If there are none and the document meets all conditions, returns a smaller tolerance of scale-downs
+ * that is not noticeably worse (`isCareful`). Otherwise, returns the reason.
  *
  * The search first changes one or two fields, then moves to the best neighbor repeatedly, with some hundred runs at
  * most. The result depends only on the arguments.

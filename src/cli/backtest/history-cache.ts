@@ -8,7 +8,10 @@ import type { Clock } from '../../units/clock.js';
 import type { AnswerKey, Fetching } from '../../backtest/history/fetch-series.js';
 import type { RangeSeries } from '../../prometheus/answers/classify.js';
 
-/** Stores the answers of range queries on disk. If a file cannot be read or written, the query is sent. */
+/**
+ * Stores the answers of range queries on disk. A failure is no error: if a file cannot be read, the query is sent; if
+ * it cannot be written, the answer is not stored.
+ */
 export interface HistoryCache extends NonNullable<Fetching['cache']> {
   /** Removes the oldest files until the directory is within its size limit. */
   readonly prune: () => Promise<void>;

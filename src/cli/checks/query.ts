@@ -187,8 +187,8 @@ async function isExpected({ metric, context, facts }: QueriedMetric): Promise<bo
 }
 
 /**
- * Checks the operands for which a constant such as `or vector(0)` stands in: a mistake in such an operand looks like no
- * load.
+ * Checks the operands that a constant such as `or vector(0)` replaces if they have no series: a mistake in such an
+ * operand looks like no load.
  */
 async function checkConstants(queried: QueriedMetric): Promise<readonly CheckResult[]> {
   const { metric, answer, facts, context, query, make } = queried;

@@ -21,8 +21,8 @@ interface ToolWarning extends CheckResult {
 
 /**
  * Fails if the service reports a client that repeatedly changes `spec.replicas`. Warns if a deployment tool has set the
- * field, because the next run of the tool would reset the replicas. Also warns during a dry run, after which the runs
- * reset the replicas.
+ * field, because the next run of the tool would reset the replicas. Also warns during a dry run, because the next run of
+ * the tool after the dry run would reset the replicas.
  */
 export function checkReplicasWriter({
   scaler,
@@ -88,7 +88,8 @@ const CLIENT_SIDE_APPLY = 'kubectl-client-side-apply';
 
 /**
  * Returns whether the manifest that kubectl has last applied sets `spec.replicas`; true if the manifest is unknown.
- * Otherwise, client-side apply owns the field only because the server has set a default, and does not reset it.
+ * If the manifest does not set it, client-side apply owns the field only because of the server's default, and does not
+ * reset it.
  */
 function appliesReplicas(object: JsonObject | null): boolean {
   const text = textsIn(objectIn(object, 'metadata'), 'annotations')[LAST_APPLIED];

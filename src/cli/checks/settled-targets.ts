@@ -49,10 +49,10 @@ const BY = 'by (job, instance)';
  *
  * - Prometheus does not scrape the target anymore, but still scrapes others.
  * - The last scrape has failed, but a recent scrape has succeeded and few have failed: the pod is shutting down.
- * - The target has newer samples of the same metric: its pods of this selector have ended.
+ * - The target has newer samples of the same metric, which is of cAdvisor: its pods of this selector have ended.
  *
  * Keeps new targets, without their gap, because the first scrapes of a pod fail until the pod listens. If no target is
- * left, returns the targets that are still scraped, because nothing shows that only pods are the cause.
+ * left, returns the targets whose last scrape has failed, because nothing shows that only pods are the cause.
  */
 export async function settledTargets(
   targets: readonly ReadTarget[],

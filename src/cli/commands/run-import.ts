@@ -57,8 +57,8 @@ type Known = Omit<ImportContext, 'sources'>;
 
 /**
  * Runs `import`: converts autoscalers and prints scaler documents. For each part that is not converted, prints a line
- * on standard error. Returns 1 if an object cannot be read or converted, or if there is no document; with `strict`,
- * also if such a line was printed.
+ * on standard error. Returns 1 if there is no document, or if an object cannot be read or converted, except an HPA that
+ * KEDA has created; with `strict`, also if a part is not converted.
  */
 export async function runImport(options: ImportOptions, io: CommandIo): Promise<ExitCode> {
   const { strict: isStrict = false, live: isLive = false, config, prometheus, url } = options;

@@ -6,8 +6,8 @@ const MOST_KEYS = 5;
 
 /**
  * Returns up to five keys (`NAMESPACE/NAME`) that the user may have meant: first the same name in other namespaces,
- * then keys with a small edit distance: at most a third of the name for a key in the same namespace, otherwise at most
- * a third of the whole key.
+ * then keys with an edit distance of at most 2, or of a third of the length if that is more: of the name for a key in
+ * the same namespace, otherwise of the whole key.
  */
 function nearestKeys(key: string, keys: readonly string[]): readonly string[] {
   const name = nameOf(key);

@@ -214,7 +214,7 @@ function writeDocument(document: NewDocument): string {
   const file = nameInComment(document.file);
   const lines = [
     `# Next: "promscaler validate ${file}" validates this document, "promscaler show ${file}" prints every default,`,
-    `# "kubectl apply -f ${file}" applies it (needs the chart value crd.enabled: true). If the CRD is not installed, add it to the release:`,
+    `# "kubectl apply -f ${file}" applies the document (chart value crd.enabled: true). If the CRD is not installed, add the document to the release:`,
     `# "helm upgrade ... --set-file scalers.NAME=${file}".`,
     `apiVersion: ${API_VERSION}`,
     'kind: Scaler',

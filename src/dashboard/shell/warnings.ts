@@ -49,7 +49,10 @@ export function notLiveOf(
   return kubernetes.failingSince === null ? null : 'Live without changes';
 }
 
-/** Returns what is missing while these of `total` data sources do not answer. */
+/**
+ * Returns what the page lacks while the data sources in `failing` do not answer. `total`: the number of all data
+ * sources.
+ */
 function missingOf(failing: ServiceStatus['dataSources'], total: number): string {
   if (failing.length === total) return 'metrics';
   const [first] = failing;
