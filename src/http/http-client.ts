@@ -144,3 +144,8 @@ export function retryAfterSeconds(
   const seconds = /^\d+$/.test(text) ? Number(text) : secondsBetween(now, instantFromMs(Date.parse(text)));
   return Number.isNaN(seconds) ? null : Math.min(Math.max(seconds, 0), most);
 }
+
+/** Removes slashes at the end. The lookbehind keeps the time linear in the length of the URL. */
+export function withoutTrailingSlashes(url: string): string {
+  return url.replace(/(?<!\/)\/+$/, '');
+}

@@ -1,8 +1,7 @@
 import { Agent as HttpAgent } from 'node:http';
-import { failureWithoutAnswer, sendHttp } from '../http/http-client.js';
+import { failureWithoutAnswer, sendHttp, withoutTrailingSlashes } from '../http/http-client.js';
 import { createSecretFile, CredentialError } from '../http/credentials.js';
 import { createTlsAgent } from '../http/tls.js';
-import { withoutTrailingSlashes } from '../units/base-url.js';
 import { type Clock, withDeadline } from '../units/clock.js';
 import { type ReceiverConfig, textOf, type Notification } from './notification.js';
 import { addSeconds, formatInstant, type Instant, latest } from '../units/time.js';

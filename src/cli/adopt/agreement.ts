@@ -7,8 +7,7 @@ import { formatSeconds } from '../../units/format.js';
 import { HPA } from '../reach/source-kinds.js';
 import { kubectlFor, nameSource } from './adopt-options.js';
 import { type AdoptContext, type ScalerObject, nameWorkload, readWorkload } from './adoption.js';
-import { whyPausedInKeda } from './keda-pause.js';
-import { findHpa, whySecondIfListed } from './other-autoscaler.js';
+import { findHpa, whySecondIfListed, whyPausedInKeda } from './other-autoscaler.js';
 import { whyNoValue, whyUnable } from './confirm-service.js';
 import type { ScalerView } from '../../api/answers.js';
 

@@ -21,8 +21,7 @@ import { type AgreementReport, readAgreement, whyDisagreeing } from './agreement
 import { managerOf, whatChanged, whyOwned, whyScalesWhenDeleted } from './check-source.js';
 import { annotationsOf } from './saved-manifest.js';
 import { type ServiceView, whyLacking, whyNoValue, whyUnable } from './confirm-service.js';
-import { whyPausedInKeda } from './keda-pause.js';
-import { whySecond, whySucceeded } from './other-autoscaler.js';
+import { whySecond, whySucceeded, whyPausedInKeda } from './other-autoscaler.js';
 import { scalerKey } from '../../scaler/spec.js';
 
 export interface Refusal {

@@ -1,14 +1,29 @@
 import { findOtherScaler } from '../../control/cycle/shared-targets.js';
-import { deleteAutoscaler, type Step, twoOfOneTarget, whatHelps } from '../../decision/idle-autoscaler.js';
+import {
+  deleteAutoscaler,
+  pausedInKeda,
+  type Step,
+  twoOfOneTarget,
+  whatHelps,
+} from '../../decision/idle-autoscaler.js';
 import { describeOther, nameOtherScaler, type OtherAutoscaler } from '../../decision/pause.js';
 import type { Snippet } from '../../decision/snippet.js';
+import { kedaPauses } from '../../importers/keda/import-scaled-object.js';
 import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
 import { CommandError } from '../output/io.js';
 import { writeOptions } from '../output/lines.js';
-import { HPA, SOURCE_KINDS } from '../reach/source-kinds.js';
+import { HPA, SCALED_OBJECT, SOURCE_KINDS } from '../reach/source-kinds.js';
 import { type Source, commandFor, nameSource } from './adopt-options.js';
-import { type AdoptContext, type ScalerObject, nameWorkload, patchCommand } from './adoption.js';
+import {
+  type AdoptContext,
+  type ScalerObject,
+  nameScaler,
+  nameWorkload,
+  patchCommand,
+  pausedIn,
+} from './adoption.js';
+import { annotationsOf } from './saved-manifest.js';
 
 /**
  * Returns why another autoscaler next to the one to adopt prevents the switch, and what helps; null: there is none. It
@@ -125,4 +140,25 @@ export function isOfScaledObject(hpa: JsonObject, { kind, name }: Source): boole
   return objectsIn(objectIn(hpa, 'metadata'), 'ownerReferences').some(
     (owner) => owner['kind'] === kind.kind && owner['name'] === name,
   );
+}
+
+/**
+ * Returns that the ScaledObject is paused in KEDA, and how to end the pause, which a switch must not end silently; null:
+ * it is not paused. `scaler`: unset if only the ScaledObject matters.
+ */
+export function whyPausedInKeda(
+  context: AdoptContext,
+  object: JsonObject | null,
+  scaler?: ScalerObject,
+): string | null {
+  const { kind, namespace, name } = context.source;
+  const keys = object === null || kind !== SCALED_OBJECT ? [] : kedaPauses(annotationsOf(object));
+  if (keys.length === 0) return null;
+  const { steps } = whatHelps({ kind: kind.kind, namespace, name, kedaPauses: keys });
+  const end = steps.map(({ snippet }) => commandText(snippet, context)).join('; ');
+  const why = pausedInKeda({ namespace, name }, keys);
+  const paused = scaler === undefined ? false : pausedIn(scaler.object);
+  if (scaler === undefined || paused === false) return `${why}. End the pause in KEDA: ${end}`;
+  const document = `${nameScaler(context, scaler)} has spec.paused: ${JSON.stringify(paused)}`;
+  return `${why}, and ${document}. End both pauses first: ${end}; and ${patchCommand(context, scaler, { paused: null })}`;
 }

@@ -36,8 +36,7 @@ import {
 } from './adoption.js';
 import { whyIdle } from './agreement.js';
 import { importNow, whyOwned } from './check-source.js';
-import { whyPausedInKeda } from './keda-pause.js';
-import { whySecondIfListed, whySucceeded } from './other-autoscaler.js';
+import { whySecondIfListed, whySucceeded, whyPausedInKeda } from './other-autoscaler.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
 import { withService } from '../reach/service-client.js';
 

@@ -24,8 +24,7 @@ import {
 import { type AgreementReport, agreementText, whyIdle, whyShort } from './agreement.js';
 import { managerAdvice, managerOf, whatDiffers } from './check-source.js';
 import { type Refusal, whatResets, whyNotInForce, whyPaused, whyRefused } from './check-switch.js';
-import { whyPausedInKeda } from './keda-pause.js';
-import { whySucceeded } from './other-autoscaler.js';
+import { whySucceeded, whyPausedInKeda } from './other-autoscaler.js';
 import { confirmService, type ServiceView, whyZero } from './confirm-service.js';
 import { fetchView } from './report-adoption.js';
 import {

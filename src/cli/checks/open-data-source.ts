@@ -3,7 +3,7 @@ import { createProbe } from '../../prometheus/client/request.js';
 import { learnWindow } from '../../prometheus/queries/learned-windows.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { type DoctorContext, REQUEST_MS, type SourceContext } from './context.js';
-import { withoutTrailingSlashes } from '../../units/base-url.js';
+import { withoutTrailingSlashes } from '../../http/http-client.js';
 
 interface OpenedSource extends SourceContext {
   /** Detects the flavor unless it is configured, learns the window, and returns a context with the resulting config. */

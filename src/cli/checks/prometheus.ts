@@ -5,7 +5,7 @@ import { QUERY_PATH } from '../../prometheus/client/url-client.js';
 import { type Failure, mayBeDown } from '../../units/failure.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { recognizePage, engineOfBuild } from '../../prometheus/client/engine.js';
-import { withoutTrailingSlashes } from '../../units/base-url.js';
+import { withoutTrailingSlashes } from '../../http/http-client.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { type SourceContext, sourceSubject } from './context.js';
 

@@ -19,7 +19,7 @@ import {
   type Pem,
 } from './kubeconfig.js';
 import type { Log } from '../../units/log.js';
-import { withoutTrailingSlashes } from '../../units/base-url.js';
+import { withoutTrailingSlashes } from '../../http/http-client.js';
 
 export interface Connection {
   /** The address without a trailing slash: `https://10.0.0.1:443`. */

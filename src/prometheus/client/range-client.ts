@@ -1,6 +1,5 @@
 import { type Clock, sleep } from '../../units/clock.js';
-import { retryAfterSeconds } from '../../http/http-client.js';
-import { withoutTrailingSlashes } from '../../units/base-url.js';
+import { retryAfterSeconds, withoutTrailingSlashes } from '../../http/http-client.js';
 import { CANCELED, failureAt, type FailureReason, isServerFailure } from '../../units/failure.js';
 import { createSemaphore } from '../../units/semaphore.js';
 import type { Instant } from '../../units/time.js';

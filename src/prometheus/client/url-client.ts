@@ -1,5 +1,4 @@
-import { retryAfterSeconds } from '../../http/http-client.js';
-import { withoutTrailingSlashes } from '../../units/base-url.js';
+import { retryAfterSeconds, withoutTrailingSlashes } from '../../http/http-client.js';
 import type { Clock } from '../../units/clock.js';
 import { failed, failureAt, type FailureReason, isServerFailure } from '../../units/failure.js';
 import type { Instant } from '../../units/time.js';

@@ -3,7 +3,7 @@ import { isByPod } from '../../promql/by-pod.js';
 import { patternText, type PodsPattern, podsPattern, podsPatternOf } from '../../promql/pods-pattern.js';
 import { substitute } from '../../promql/variables.js';
 import { isOfResource, type MaxReplicasFrom, type MetricSpec, type Scaler } from '../../scaler/spec.js';
-import { withoutTrailingSlashes } from '../../units/base-url.js';
+import { withoutTrailingSlashes } from '../../http/http-client.js';
 import type { Answer } from '../answers/answer.js';
 import { isByNamespace, resourceQuery } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';

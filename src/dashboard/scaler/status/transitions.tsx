@@ -6,7 +6,7 @@ import { useAnswer } from '../../data/use-answer.js';
 import { Waiting } from '../../ui/states.jsx';
 import { Table } from '../../ui/table.jsx';
 import { Time } from '../../ui/time.jsx';
-import { listTransitions } from '../model/transitions.js';
+import { listTransitions } from '../model/changes.js';
 import { Sentence } from '../../ui/sentence.jsx';
 import { ConditionBadge } from './condition-badge.jsx';
 

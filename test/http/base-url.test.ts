@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { withoutTrailingSlashes } from '../../src/units/base-url.js';
+import { withoutTrailingSlashes } from '../../src/http/http-client.js';
 
 it.each([
   ['http://p:9090', 'http://p:9090'],
