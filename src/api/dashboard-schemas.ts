@@ -171,7 +171,7 @@ export const historySchema = z
       .describe(
         'Time of the oldest retained point, even if it was not requested; null: unknown, or no point is retained.',
       ),
-    at: z.array(time).describe('Times of the points, oldest first. Every other column has the same length.'),
+    at: z.array(time).describe('Times of the points, oldest first. All columns have the same length.'),
     currentReplicas: column,
     desiredReplicas: column,
     recommendedReplicas: column,
@@ -198,7 +198,7 @@ export const forecastLoadsSchema = z
     at: z
       .array(time)
       .describe(
-        'Times of the points, oldest first, up to an hour from now. Every other column has the same length.',
+        'Times of the points, oldest first, up to an hour from now. All columns have the same length.',
       ),
     load: loads.describe('The load of all pods, in base units; null: the load is unknown or in the future.'),
     low: loads.describe('The lowest load at this time on earlier days, scaled to the load of today.'),

@@ -127,7 +127,7 @@ const TABLE = [
   {
     id: 'showHistory',
     path: '/api/v1/scalers/{namespace}/{name}/history',
-    summary: 'Replicas and metrics for charts: of the last hours or, from Prometheus, of the last days',
+    summary: 'Replicas and metrics for charts: the last hours from memory, or the last days from Prometheus',
     parameters: [
       ...OF_SCALER,
       query('source', '`prometheus`: read the metrics that Prometheus has scraped from this service', {

@@ -102,7 +102,7 @@ export function checkLimits(lengths: readonly number[], documents: number): Prob
   }
   const length = lengths.reduce((sum, each) => sum + each, 0);
   if (length <= MAX_TOTAL_LENGTH) return null;
-  const message = `the documents have ${length} characters in total, must have at most ${MAX_TOTAL_LENGTH} (64 MiB); no change is applied`;
+  const message = `the documents have ${length} characters in total, must have at most ${MAX_TOTAL_LENGTH}; no change is applied`;
   return unplacedProblem({ code: 'yaml-size', message });
 }
 

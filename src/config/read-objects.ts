@@ -166,7 +166,7 @@ function checkCapacity(capacity: Capacity): (one: ReadObject) => readonly Proble
       return [problemOf(document, 'yaml-count', message)];
     }
     if (length >= 0) return [];
-    const message = `all documents together have more than ${MAX_TOTAL_LENGTH} characters (64 MiB): this object is not used`;
+    const message = `all documents together have more than ${MAX_TOTAL_LENGTH} characters: this object is not used`;
     return [problemOf(document, 'yaml-size', message)];
   };
 }

@@ -52,7 +52,10 @@ const kubernetes = z.strictObject({
   context: z.string().min(1).optional().meta({
     description: 'Context of the kubeconfig. Default: its current context.',
   }),
-  url: url.optional().meta({ description: 'URL of the API server, without credentials.' }),
+  url: url.optional().meta({
+    description:
+      'URL of the API server; replaces the address of the kubeconfig or the pod. The URL must contain no credentials.',
+  }),
 });
 
 const scalers = z.strictObject({

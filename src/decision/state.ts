@@ -151,7 +151,7 @@ const RULES: readonly Rule[] = [
   { state: 'NoTarget', when: 'the target or its pods cannot be read', find: noTarget },
   {
     state: 'NoAutoscaler',
-    when: 'nothing scales the target: the scaler is in dry run, and the HPA of the target has no desired replicas, or the autoscaler that the scaler replaces no longer scales it',
+    when: 'nothing scales the target: the scaler is in dry run, and either the HPA of the target has no desired replicas, or the autoscaler that the scaler replaces no longer scales the target',
     find: ({ conditions }) => heldBy(conditions, ['NoAutoscaler']),
   },
   {

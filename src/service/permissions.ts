@@ -210,14 +210,14 @@ export const PERMISSIONS: readonly Permission[] = [
     group: 'authentication.k8s.io',
     resource: 'tokenreviews',
     use: 'read which user the token of a client belongs to',
-    without: 'the API rejects the requests of clients with status 503',
+    without: 'the HTTP API of promscaler answers client requests with status 503',
   },
   {
     ...REVIEW,
     group: 'authorization.k8s.io',
     resource: 'subjectaccessreviews',
     use: 'check which namespaces the user of a client may see',
-    without: 'the API rejects the requests of clients with status 503',
+    without: 'the HTTP API of promscaler answers client requests with status 503',
   },
 ];
 

@@ -266,7 +266,7 @@ async function endDryRun(
   await restoreSource(context, manifest);
   const idle = await whyIdle(context, manifest, { scaler, isNew: true });
   io.stdout.write(
-    `${idle ?? `${nameSource(source)} scales ${nameWorkload(context, scaler)} again as soon as it has desired replicas`}\n`,
+    `${idle ?? `as soon as ${nameSource(source)} has desired replicas, it scales ${nameWorkload(context, scaler)} again`}\n`,
   );
   return 1;
 }
@@ -311,7 +311,7 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   const idle = await whyIdle(context, object ?? manifest ?? {}, { scaler, isNew: object === null });
   const effect =
     idle === null
-      ? `${nameSource(source)} scales ${nameWorkload(context, scaler)}${object === null ? ' as soon as it has desired replicas' : ''}; ${name} is in dry run`
+      ? `${object === null ? `as soon as ${nameSource(source)} has desired replicas, it` : nameSource(source)} scales ${nameWorkload(context, scaler)}; ${name} is in dry run`
       : `${name} is in dry run, but ${idle}`;
   io.stdout.write(`${effect}
 Compare: ${commandFor('--report', source, context)}

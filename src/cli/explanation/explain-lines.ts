@@ -159,14 +159,14 @@ function ceilingLines(snapshot: Snapshot): readonly string[] {
   const { maxReplicasFrom } = snapshot.scaler.spec;
   if (maxReplicasFrom === null) return [];
   const { query, source } = maxReplicasFrom;
-  const from = `${oneLine(query)}${source === 'default' ? '' : ` (source ${source})`}`;
+  const name = `${oneLine(query)}${source === 'default' ? '' : ` (source ${source})`}`;
   const ceiling = ceilingOf(snapshot);
   const why = ceiling === null ? whyNoCeiling(snapshot.maxReplicasFrom) : ceiling.error;
   const value =
     ceiling === null
-      ? 'none, so only maxReplicas limits the replicas'
-      : `${ceiling.replicas}${ceiling.error === null ? '' : ', which is the last value'}`;
-  return [`Ceiling: ${value}, of ${from}${why === null ? '' : `: ${why}`}`];
+      ? `none, so only maxReplicas limits the replicas; query ${name}`
+      : `${ceiling.replicas}${ceiling.error === null ? '' : ' (last known value)'} from ${name}`;
+  return [`Ceiling: ${value}${why === null ? '' : `: ${why}`}`];
 }
 
 function podStartLines(snapshot: Snapshot): readonly string[] {

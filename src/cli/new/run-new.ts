@@ -141,7 +141,7 @@ const OPTIONS: readonly (readonly [RegExp, string])[] = [
   [/spec\.maxReplicas/g, '--max'],
   [/spec\.preset/g, '--preset'],
   [/metadata\.namespace/g, '--namespace'],
-  [/an Object or External metric/g, '--query with a total (an External metric)'],
+  [/an Object or External metric/g, 'a --query that returns a total (an External metric)'],
 ];
 
 /**

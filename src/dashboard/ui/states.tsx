@@ -69,7 +69,7 @@ export class ErrorBoundary extends Component<ErrorBoundaryProps, { readonly hasF
     return (
       <ErrorView
         title="This page failed"
-        message="The answer of promscaler cannot be shown. Reload the page; if the error persists, report a bug with the console of the browser."
+        message="The response of promscaler cannot be shown. Reload the page. If the error persists, report a bug and attach the output of the browser console."
         onRetry={() => this.setState({ hasFailed: false })}
       />
     );

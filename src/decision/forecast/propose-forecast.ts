@@ -69,14 +69,14 @@ export function proposeForecast({ now, forecast, history, load, minutes, maxRepl
   const factor = (one: number): string => amount(one, digits.ofFactors);
   const result = (one: number): string => `${amount(one, digits.ofResults)}${load.unit}`;
   const loads = seasons.map((season) => season.load);
-  const date = localTime(at, forecast).slice(0, 10);
+  const [date = '', time = ''] = localTime(at, forecast).split('T');
   const why = [
-    `at ${localTime(at, forecast).slice(11)} on ${describeDays(seasons, now, { forecast, leadSeconds })}, `,
+    `at ${time} on ${describeDays(seasons, now, { forecast, leadSeconds })}, `,
     `the load of ${load.metric} was ${factor(Math.min(...loads))} to ${factor(Math.max(...loads))}${load.unit}; `,
     chosen.ratio === null
       ? `the load on ${date} was 0 at the current time of day, and`
-      : `the load today is ${factor(100 * chosen.ratio)} %${chosen.ratio > HIGHEST_SCALE ? ` (at most ${100 * HIGHEST_SCALE} %)` : ''} of the load on ${date}, which`,
-    ` was ${factor(seen)} at that time: the load expected within ${formatSeconds(leadSeconds)} is ${result(chosen.load)}`,
+      : `the load today is ${factor(100 * chosen.ratio)} %${chosen.ratio > HIGHEST_SCALE ? ` (at most ${100 * HIGHEST_SCALE} %)` : ''} of the load on ${date}, when`,
+    ` the load at ${time} was ${factor(seen)}: the load expected within ${formatSeconds(leadSeconds)} is ${result(chosen.load)}`,
     limit === null
       ? ''
       : `, limited to ${result(expected)} (${ABOVE_HIGHEST} times the highest load of ${factor(limit)})`,

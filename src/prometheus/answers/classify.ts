@@ -198,7 +198,7 @@ function readElement(element: unknown): { readonly series: Series; readonly seco
   if (!Array.isArray(pair) || pair.length !== 2) return 'an element of the vector has no value';
   const [seconds, text] = pair as readonly unknown[];
   if (typeof seconds !== 'number' || !(Math.abs(seconds) <= LATEST_SECONDS))
-    return 'a value has no evaluation time';
+    return 'a sample has no valid timestamp';
   const value = typeof text === 'string' ? parseSampleValue(text) : null;
   if (value === null)
     return `${typeof text === 'string' ? `"${quote(text)}"` : sayValue(text)} is not a value`;

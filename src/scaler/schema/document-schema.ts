@@ -61,7 +61,7 @@ const fallback = z.strictObject({
   }),
   mode: z.enum(['atLeast', 'exact', 'currentReplicasIfHigher']).optional().meta({
     description:
-      'atLeast: the fallback only raises the replicas; exact: it also lowers them; currentReplicasIfHigher: it keeps a higher current count.',
+      'atLeast: the fallback can raise the replicas, and scale-down is blocked; exact: it can raise or lower them; currentReplicasIfHigher: it proposes the current replicas if they are higher.',
     default: BUILT_IN.fallbackMode,
   }),
 });

@@ -158,12 +158,12 @@ const totalFields = {
     }),
   onMissing: missingPolicy.meta({
     description:
-      'Effect of an empty result. error: the metric has no value and never scales down; zero: the metric has the value 0.',
+      'Effect of an empty result. error: the metric has no value, and the scaler does not scale down; zero: the metric has the value 0.',
     default: BUILT_IN.missingPolicy,
   }),
   onNaN: missingPolicy.meta({
     description:
-      'Effect of a result with only NaN. error: the metric has no value and never scales down; zero: the metric has the value 0.',
+      'Effect of a result with only NaN. error: the metric has no value, and the scaler does not scale down; zero: the metric has the value 0.',
     default: BUILT_IN.missingPolicy,
   }),
   guard: promql.optional().meta({

@@ -196,7 +196,7 @@ describe('adopt creates the HPA again if the switch is not confirmed', () => {
     expect(stderr).toContain('promscaler: scaler shop/web does not scale deployment shop/web: ');
     expect(stderr).toContain(why);
     expect(stdout).toContain(
-      'HPA shop/web created again\nHPA shop/web scales deployment shop/web again as soon as it has desired replicas\n',
+      'HPA shop/web created again\nas soon as HPA shop/web has desired replicas, it scales deployment shop/web again\n',
     );
     expect(stdout).not.toContain('promscaler scales');
     expect(exitCode).toBe(1);

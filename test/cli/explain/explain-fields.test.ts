@@ -74,7 +74,7 @@ const PRINTED: Readonly<Record<string, string>> = {
   'scaleTargetRef.name': 'StatefulSet web',
   minReplicas: 'bounds 0 to 40',
   maxReplicas: 'bounds 0 to 40',
-  'maxReplicasFrom.query': 'Ceiling: 12, of sum(free) (source gpus)',
+  'maxReplicasFrom.query': 'Ceiling: 12 from sum(free) (source gpus)',
   'maxReplicasFrom.source': '(source gpus)',
   'podStart.seconds': 'Pod start: 120 s, set by the document',
   'forecast.metric': 'of cpu: lookback',

@@ -187,7 +187,10 @@ describe('wrong usage of new', () => {
     [['web', '--max', '2147483648'], '--max is 2147483648, must be'],
     [['web', '--max', '1.5'], '--max is 1.5, must be'],
     [['web', '--max', '5', '--min', '6'], '--min is 6, must be at most --max (5)'],
-    [['web', '--max', '5', '--min', '0'], '--min is 0, which needs --query'],
+    [
+      ['web', '--max', '5', '--min', '0'],
+      '--min is 0, which needs a --query that returns a total (an External metric)',
+    ],
     [['web', '--max', '5', '--cpu-percent', '0'], '--cpu-percent is 0, must be an integer from 1'],
     [['web', '--max', '5', '--memory-percent', '80%'], '--memory-percent is 80%, must be'],
     [['web', '--max', '5', '--average-value', '1'], '--average-value needs --query'],
