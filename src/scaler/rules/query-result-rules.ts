@@ -150,7 +150,7 @@ function checkFilter(
     return [];
   const { operator, operatorFrom } = whole;
   const instead = member === 'pods' ? '' : `, or write ${operator} bool to get 1 or 0`;
-  const message = `${formatPath(path)}: while the comparison ${operator} is false, the metric has no value and never scales down: remove the comparison${instead}`;
+  const message = `${formatPath(path)}: while the comparison ${operator} is false, the metric has no value, and the scaler does not scale down: remove the comparison${instead}`;
   return [{ ...finding('comparison-filters', path, message), offset: operatorFrom }];
 }
 
