@@ -33,7 +33,7 @@ export default {
   runner: '<rootDir>/test/support/two-lanes.mjs',
   maxWorkers: '100%',
   // A test that hangs must end; how fast a busy machine is, no test should find out.
-  testTimeout: 120_000,
+  testTimeout: 240_000,
   // Every worker keeps what it has loaded; past this it is replaced by a fresh one.
   workerIdleMemoryLimit: '1GB',
   reporters: ['default', '<rootDir>/test/support/plain-line-reporter.mjs'],

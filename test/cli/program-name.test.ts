@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { nameProgram } from '../../src/cli/output/lines.js';
 import { send } from '../simulator/cluster.js';
@@ -8,8 +8,6 @@ import { AdoptFixture } from './adopt/adopt-fixture.js';
 import { folderOf, type Ran, runCli, type Surroundings } from './fake-io.js';
 import { appOf, cpuSnapshot, recordOf } from './live-service.js';
 import { CLOCK_AT_20_S, serveApp } from './status/status-fixture.js';
-
-jest.setTimeout(60_000);
 
 const COMMAND = 'node /srv/promscaler/main.js';
 

@@ -1,10 +1,8 @@
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
 import { send } from '../../simulator/cluster.js';
 import { AdoptFixture } from './adopt-fixture.js';
-
-jest.setTimeout(60_000);
 
 const DEPLOYMENT_PATH = '/apis/apps/v1/namespaces/shop/deployments/web';
 

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
@@ -8,8 +8,6 @@ import { until } from '../../support/until.js';
 import { send } from '../../simulator/cluster.js';
 import { runCli } from '../fake-io.js';
 import { AdoptFixture, HPA } from './adopt-fixture.js';
-
-jest.setTimeout(60_000);
 
 const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web';
 

@@ -1,8 +1,6 @@
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { send } from '../../simulator/cluster.js';
 import { AdoptFixture } from './adopt-fixture.js';
-
-jest.setTimeout(60_000);
 
 const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web';
 const SCALER_PATH = '/apis/promscaler.dev/v1/namespaces/shop/scalers/web';

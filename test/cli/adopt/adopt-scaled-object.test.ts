@@ -1,12 +1,10 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
 import { SCALED_OBJECTS } from '../../../src/cli/demo/documents.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { until } from '../../support/until.js';
 import { send } from '../../simulator/cluster.js';
 import { AdoptFixture } from './adopt-fixture.js';
-
-jest.setTimeout(60_000);
 
 const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers';
 

@@ -1,9 +1,7 @@
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { until } from '../../support/until.js';
 import { send } from '../../simulator/cluster.js';
 import { AdoptFixture, HPA } from './adopt-fixture.js';
-
-jest.setTimeout(60_000);
 
 const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers';
 const OTHER = 'HPA shop/second scales deployment shop/web';

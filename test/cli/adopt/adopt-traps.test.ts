@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { beforeEach, describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import type { FaultMatch } from '../../../src/simulator/api/requests/faults.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
@@ -8,8 +8,6 @@ import { eventually } from '../../support/manual-clock.js';
 import { send } from '../../simulator/cluster.js';
 import { type Ran, runCli } from '../fake-io.js';
 import { AdoptFixture, HPA } from './adopt-fixture.js';
-
-jest.setTimeout(60_000);
 
 const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web';
 const SCALER_PATH = '/apis/promscaler.dev/v1/namespaces/shop/scalers/web';

@@ -1,11 +1,9 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { eventually } from '../../support/manual-clock.js';
 import { send } from '../../simulator/cluster.js';
 import { AdoptFixture, HPA } from './adopt-fixture.js';
 
 const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web';
-
-jest.setTimeout(60_000);
 
 describe('adopt', () => {
   it('creates a scaler in dry run, and the HPA goes on', async () => {

@@ -1,11 +1,9 @@
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { SCALED_OBJECTS } from '../../../src/cli/demo/documents.js';
 import { until } from '../../support/until.js';
 import { send } from '../../simulator/cluster.js';
 import { runCli } from '../fake-io.js';
 import { AdoptFixture, HPA } from './adopt-fixture.js';
-
-jest.setTimeout(90_000);
 
 const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers';
 const SCALED_OBJECT_PATH = '/apis/keda.sh/v1alpha1/namespaces/shop/scaledobjects/web';

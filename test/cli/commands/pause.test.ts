@@ -2,7 +2,7 @@ import { asObject } from '../../../src/scaler/plain-json.js';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { objectIn, textsIn } from '../../../src/kubernetes/api/json.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
@@ -16,8 +16,6 @@ import { runCli } from '../fake-io.js';
 import type { Ran } from '../fake-io.js';
 import { appOf, cpuSnapshot, listen, recordOf } from '../live-service.js';
 import type { Listening } from '../live-service.js';
-
-jest.setTimeout(120_000);
 
 const rbac = {
   admin: { user: 'admin', rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }] },

@@ -1,12 +1,10 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, jest } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
 import { type Ran, runCli } from '../fake-io.js';
 import { ResourceFixture, type Service } from './custom-resources-fixture.js';
-
-jest.setTimeout(60_000);
 
 const metric = (query: string): JsonObject => ({
   external: { metric: { name: 'load' }, query, target: { averageValue: 10 } },

@@ -1,13 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, jest } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import type { Overview, ScalerDetail } from '../../../src/api/answers.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
 import { until } from '../../support/until.js';
 import { type Condition, ResourceFixture, scalerObject } from './custom-resources-fixture.js';
-
-jest.setTimeout(60_000);
 
 function loadMetric(query: string): JsonObject {
   return { external: { metric: { name: 'load' }, query, target: { averageValue: 10 } } };

@@ -1,12 +1,10 @@
-import { expect, it, jest } from '@jest/globals';
+import { expect, it } from '@jest/globals';
 import { parse } from 'yaml';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { send } from '../../simulator/cluster.js';
 import { eventually } from '../../support/manual-clock.js';
 import { folderOf, runCli } from '../fake-io.js';
 import { ResourceFixture, type Service } from './custom-resources-fixture.js';
-
-jest.setTimeout(60_000);
 
 it('shows in each output that two scalers of one target are held, with the name of the other', async () => {
   const fixture = await ResourceFixture.create();

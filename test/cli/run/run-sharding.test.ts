@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import { startSimulator } from '../../../src/simulator/simulator.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
@@ -8,8 +8,6 @@ import { eventually } from '../../support/manual-clock.js';
 import { until } from '../../support/until.js';
 import { EXTERNAL_METRIC, scalerYaml } from '../../support/scaler-yaml.js';
 import { type StartedRun, startRun } from './start-run.js';
-
-jest.setTimeout(60_000);
 
 const PEER_KEY = 'k'.repeat(32);
 const NAMES = ['api', 'cart', 'web', 'worker'];

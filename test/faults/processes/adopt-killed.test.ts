@@ -6,8 +6,6 @@ import type { FaultMatch } from '../../../src/simulator/api/requests/faults.js';
 import { eventually } from '../../support/manual-clock.js';
 import { AdoptFixture } from '../../cli/adopt/adopt-fixture.js';
 
-jest.setTimeout(60_000);
-
 const CLI = join(import.meta.dirname, '../../../dist/bundle/main.js');
 
 const PATCH: FaultMatch = { verbs: ['patch'], resource: 'scalers', subresource: '' };

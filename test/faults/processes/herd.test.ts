@@ -93,8 +93,10 @@ describe('50 scalers with a query each, after an outage', () => {
     const after = service.api.passed.filter(({ atMs }) => atMs >= backMs);
     const terms = after.filter(({ path }) => path.endsWith('/configmaps/promscaler-state-00')).length;
     expect(terms).toBeGreaterThan(0);
-    // A new leader does not know the Events of the last term.
-    expect(after.filter(isEvent).length).toBeLessThanOrEqual(terms * SCALERS);
+    // A new leader does not know the Events of the last term. A further failure of a loaded machine is counted by a
+    // PATCH, and creates no Event.
+    const created = after.filter((passing) => isEvent(passing) && passing.method === 'POST');
+    expect(created.length).toBeLessThanOrEqual(terms * SCALERS);
     const most = busiest(requests(), backMs);
     const limit = 2 * STEADY_REQUESTS + ONCE + terms * PER_TERM;
     const sent = after.map(({ method, path, atMs }) => `${Math.round(atMs - backMs)} ms ${method} ${path}`);
