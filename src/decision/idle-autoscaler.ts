@@ -25,8 +25,8 @@ export interface Step extends Remedy {
 }
 
 /**
- * Returns what helps if an autoscaler does not scale the target of a dry run. All outputs use it, so that none advises a
- * step that `adopt` refuses: a switch next to a second autoscaler, or of a ScaledObject that is paused in KEDA.
+ * Returns what helps if an autoscaler does not scale the target of a dry run. All outputs use it, so that none advises
+ * a step that `adopt` refuses: a switch next to a second autoscaler, or of a ScaledObject that is paused in KEDA.
  */
 export function whatHelps(idle: IdleAutoscaler): Help {
   const { kind, namespace, name, whyNoCount, second, kedaPauses } = idle;
@@ -89,7 +89,9 @@ export function pausedInKeda({ namespace, name }: ScalerName, keys: readonly str
   return `ScaledObject ${namespace}/${name} is paused in KEDA (${annotations})`;
 }
 
-/** Returns for example `HorizontalPodAutoscaler shop/a and HorizontalPodAutoscaler shop/b have the same target, ...`. */
+/**
+ * Returns for example `HorizontalPodAutoscaler shop/a and HorizontalPodAutoscaler shop/b have the same target, ...`.
+ */
 export function twoOfOneTarget(first: string, second: string): string {
   return `${first} and ${second} have the same target, and two HPAs of one target scale nothing`;
 }

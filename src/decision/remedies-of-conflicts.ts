@@ -129,9 +129,9 @@ export function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
 }
 
 /**
- * Returns the autoscaler that should scale the target of a dry run but does not: an HPA without desired replicas or next
- * to a second one, or `former`, from which the document was made, if the target has no autoscaler anymore. Null: an
- * autoscaler scales the target, or none is expected.
+ * Returns the autoscaler that should scale the target of a dry run but does not: an HPA without desired replicas or
+ * next to a second one, or `former`, from which the document was made, if the target has no autoscaler anymore. Null:
+ * an autoscaler scales the target, or none is expected.
  */
 function idleScaler({ otherScaler: other }: TroubledScaler, former: Origin | null) {
   if (other === null) return former;

@@ -236,8 +236,8 @@ export function remedyText({ text, snippet }: Remedy): string {
 const KIND_FIELDS = 'apiVersion and kind of spec.scaleTargetRef to';
 
 /**
- * Returns what to do about a kind that cannot be a target: the cluster does not serve the kind, or the kind has no scale
- * subresource.
+ * Returns what to do about a kind that cannot be a target: the cluster does not serve the kind, or the kind has no
+ * scale subresource.
  */
 export function fixForKind({ group, isGroupServed }: NonNullable<TargetFailure['unusableKind']>): Remedy {
   // The name of the group of a CRD has a dot, so no CRD can add a kind to a group such as `batch`.

@@ -294,8 +294,8 @@ function ownCause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
 
 /**
  * Returns the state that a person would see without a dry run or pause, if it is urgent, such as `AtMaximum: 9
- * recommended, maxReplicas is 4`. `Conflict` and `NoAutoscaler` are excluded: the cause already names another autoscaler,
- * and another client may set the replicas during a pause or dry run.
+ * recommended, maxReplicas is 4`. `Conflict` and `NoAutoscaler` are excluded: the cause already names another
+ * autoscaler, and another client may set the replicas during a pause or dry run.
  */
 function hiddenTrouble(facts: StateFacts): string | null {
   for (const { state, find } of RULES) {

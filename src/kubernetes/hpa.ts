@@ -123,8 +123,8 @@ export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | n
 const MOST_CHARACTERS = 300;
 
 /**
- * Returns the desired replicas of an HPA, or why it has none. `status.desiredReplicas` alone does not show this: it is 0
- * before the first computation, and stays the same while the metrics fail or the target cannot be scaled.
+ * Returns the desired replicas of an HPA, or why it has none. `status.desiredReplicas` alone does not show this: it is
+ * 0 before the first computation, and stays the same while the metrics fail or the target cannot be scaled.
  */
 function readCount(status: JsonObject | null): Pick<OtherScaler, 'desiredReplicas' | 'whyNoCount'> {
   const failing = objectsIn(status, 'conditions').find(

@@ -17,7 +17,9 @@ export type ServiceEvent =
     })
   | (ScalerEvent & {
       readonly type: 'failure';
-      /** What fails: the type of a condition, `change` (of replicas), `ConflictingWriter`, or TYPE/IDENTITY of a metric. */
+      /**
+       * What fails: the type of a condition, `change` (of replicas), `ConflictingWriter`, or TYPE/IDENTITY of a metric.
+       */
       readonly subject: string;
       /** False: the failure has ended. */
       readonly failing: boolean;

@@ -46,7 +46,9 @@ export interface Metrics {
 interface MetricsOptions {
   /** The ledger, which is read at each scrape for the series of scalers. */
   readonly ledger: Ledger;
-  /** Returns the scalers of this replica that have no entry in the ledger, because no version is valid. Default: none. */
+  /**
+   * Returns the scalers of this replica that have no entry in the ledger, because no version is valid. Default: none.
+   */
   readonly invalid?: () => Iterable<InvalidScaler>;
   /** Which series of scalers are exposed. Default: full. */
   readonly detail?: MetricsDetail;

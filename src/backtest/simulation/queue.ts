@@ -73,8 +73,8 @@ const LONGEST_PIECE_MS = LOG_STEP_SECONDS * 1000;
 const LEAST_AMOUNT = 1e-9;
 
 /**
- * Creates a queue. `start` and `end`: the period of the log. `keptSeconds`: the maximum age, in seconds, of the argument
- * `from` of `read`.
+ * Creates a queue. `start` and `end`: the period of the log. `keptSeconds`: the maximum age, in seconds, of the
+ * argument `from` of `read`.
  */
 export function createQueue(
   { load, capacity, mostDepth, timeoutSeconds }: QueueInput,

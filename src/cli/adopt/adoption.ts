@@ -169,7 +169,10 @@ export function conditionOf(object: JsonObject, type: string): JsonObject | null
   return countIn(found, 'observedGeneration') === generation ? found : null;
 }
 
-/** Returns why the service rejects the document, from its condition `Accepted`; null: there is no condition, or the document is accepted. */
+/**
+ * Returns why the service rejects the document, from its condition `Accepted`; null: there is no condition, or the
+ * document is accepted.
+ */
 export function whyRejected(context: AdoptContext, name: string, accepted: JsonObject | null): string | null {
   return accepted === null || textIn(accepted, 'status') === 'True'
     ? null

@@ -71,8 +71,8 @@ export async function whyRefused(
 }
 
 /**
- * Returns why the service does not use the current document, which pause must end first, or why a tool may overwrite the
- * document; null: none of them. This matters because nothing else scales the workload after the switch.
+ * Returns why the service does not use the current document, which pause must end first, or why a tool may overwrite
+ * the document; null: none of them. This matters because nothing else scales the workload after the switch.
  */
 export function whyNotInForce(
   context: AdoptContext,

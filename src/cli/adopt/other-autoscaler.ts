@@ -103,8 +103,8 @@ export interface Successor {
 }
 
 /**
- * Returns the autoscaler that has the target after the adopted autoscaler was deleted; null: there is none. Next to it, neither
- * a switch nor an undo is possible: promscaler patches nothing, and two HPAs of one target scale nothing.
+ * Returns the autoscaler that has the target after the adopted autoscaler was deleted; null: there is none. Next to it,
+ * neither a switch nor an undo is possible: promscaler patches nothing, and two HPAs of one target scale nothing.
  */
 export async function findSuccessor(context: AdoptContext, scaler: ScalerObject): Promise<Successor | null> {
   const other = await findOther(context, scaler);
@@ -143,8 +143,8 @@ export function isOfScaledObject(hpa: JsonObject, { kind, name }: Source): boole
 }
 
 /**
- * Returns that the ScaledObject is paused in KEDA, and how to end the pause, which a switch must not end silently; null:
- * it is not paused. `scaler`: unset if only the ScaledObject matters.
+ * Returns that the ScaledObject is paused in KEDA, and how to end the pause, which a switch must not end silently;
+ * null: it is not paused. `scaler`: unset if only the ScaledObject matters.
  */
 export function whyPausedInKeda(
   context: AdoptContext,

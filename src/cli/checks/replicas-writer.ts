@@ -21,8 +21,8 @@ interface ToolWarning extends CheckResult {
 
 /**
  * Fails if the service reports a client that repeatedly changes `spec.replicas`. Warns if a deployment tool has set the
- * field, because the next run of the tool would reset the replicas. Also warns during a dry run, because the next run of
- * the tool after the dry run would reset the replicas.
+ * field, because the next run of the tool would reset the replicas. Also warns during a dry run, because the next run
+ * of the tool after the dry run would reset the replicas.
  */
 export function checkReplicasWriter({
   scaler,
