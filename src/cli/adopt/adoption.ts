@@ -164,9 +164,14 @@ export function nameScaler({ source }: AdoptContext, { name }: Pick<ScalerObject
 /** Returns a condition; null: the service has not set it for the current generation. */
 export function conditionOf(object: JsonObject, type: string): JsonObject | null {
   const generation = countIn(objectIn(object, 'metadata'), 'generation');
-  const conditions = objectsIn(objectIn(object, 'status'), 'conditions');
-  const found = conditions.find((condition) => textIn(condition, 'type') === type) ?? null;
+  const found = anyConditionOf(object, type);
   return countIn(found, 'observedGeneration') === generation ? found : null;
+}
+
+/** Returns a condition of any generation; null: there is none. */
+export function anyConditionOf(object: JsonObject, type: string): JsonObject | null {
+  const conditions = objectsIn(objectIn(object, 'status'), 'conditions');
+  return conditions.find((condition) => textIn(condition, 'type') === type) ?? null;
 }
 
 /**

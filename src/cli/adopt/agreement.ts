@@ -120,12 +120,21 @@ function whyNoHpa(context: AdoptContext, object: JsonObject): string {
 
 /**
  * Returns why an autoscaler does not scale the target of the scaler, and what to do; null: it scales the target.
- * `isNew`: the autoscaler was just created, so that a missing HPA or count is no problem yet.
+ * `isNew`: the autoscaler was just created, so that a missing HPA or count is no problem yet. `prevented`: the result
+ * of `whyPrevented`.
  */
 export async function whyIdle(
   context: AdoptContext,
   object: JsonObject,
-  { scaler, isNew }: { readonly scaler: Pick<ScalerObject, 'target'>; readonly isNew: boolean },
+  {
+    scaler,
+    isNew,
+    prevented,
+  }: {
+    readonly scaler: Pick<ScalerObject, 'target'>;
+    readonly isNew: boolean;
+    readonly prevented: string | null;
+  },
 ): Promise<string | null> {
   const { source } = context;
   const isHpa = source.kind === HPA;
@@ -143,8 +152,7 @@ export async function whyIdle(
     );
     return `${nameSource(source)} does not scale ${name}: an HPA does not scale a target at 0 replicas. To start the target: ${start}`;
   }
-  const other = whyPausedInKeda(context, object) ?? (await whySecondIfListed(context, scaler));
-  if (other !== null || isNew) return other;
+  if (prevented !== null || isNew) return prevented;
   const hpa = isHpa ? object : await findHpa(context);
   if (hpa === null) return whyNoHpa(context, object);
   return isAtZero ? null : whyIdleHpa(context, hpa, false);

@@ -46,9 +46,10 @@ export async function whyRefused(
 ): Promise<Refusal | null> {
   const { source, options } = context;
   const isForced = options.force === true;
+  const known = { workload: await readWorkload(context, scaler), row: view.row };
   const unserved =
-    (await whyNoTarget(context, scaler, view.row)) ??
-    (await whyPausedNow(context, scaler, view.row)) ??
+    whyNoTarget(context, scaler, known) ??
+    whyPausedNow(context, scaler, known) ??
     whyNotServed(context, scaler, view);
   if (unserved !== null) return { why: unserved, canBeForced: false };
   if (object === null) {
@@ -118,18 +119,26 @@ function whyPausedByDocument(context: AdoptContext, scaler: ScalerObject): strin
 
 /** Returns the pause of the document or of the workload, and the command that ends it; null: nothing is paused. */
 export async function whyPaused(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
-  return whyPausedByDocument(context, scaler) ?? (await whyPausedNow(context, scaler, null));
+  const paused = whyPausedByDocument(context, scaler);
+  return (
+    paused ?? whyPausedNow(context, scaler, { workload: await readWorkload(context, scaler), row: null })
+  );
+}
+
+interface Known {
+  /** As `readWorkload` returns it. */
+  readonly workload: JsonObject | null | undefined;
+  readonly row: ScalerView | null;
 }
 
 /**
  * Returns why the scaler can scale nothing: its workload does not exist. Null: the workload exists, or that is unknown.
  */
-export async function whyNoTarget(
+export function whyNoTarget(
   context: AdoptContext,
   scaler: ScalerObject,
-  row: ScalerView | null,
-): Promise<string | null> {
-  const workload = await readWorkload(context, scaler);
+  { workload, row }: Known,
+): string | null {
   const isAbsent = workload === undefined ? row?.targetFailure?.absence != null : workload === null;
   return isAbsent
     ? `${nameWorkload(context, scaler)} does not exist, so the scaler cannot scale it. Create the workload, correct spec.scaleTargetRef or the namespace of ${nameScaler(context, scaler)}, or delete the scaler`
@@ -151,14 +160,9 @@ function whyUnwritten(context: AdoptContext, scaler: ScalerObject): string {
   return `the service has not written the status of ${name} for generation ${generation} yet (last: generation ${last}). L${reason.slice(1)}`;
 }
 
-/** Reads the annotations of the workload, because they may be newer than the last decision. */
-async function whyPausedNow(
-  context: AdoptContext,
-  scaler: ScalerObject,
-  row: ScalerView | null,
-): Promise<string | null> {
+/** Uses the annotations of the workload, because they may be newer than the last decision. */
+function whyPausedNow(context: AdoptContext, scaler: ScalerObject, { workload, row }: Known): string | null {
   const { io, source } = context;
-  const workload = await readWorkload(context, scaler);
   const now = workload == null ? null : readPause({ paused: false }, annotationsOf(workload), io.clock.now());
   const paused = now !== null ? pauseMessage(now) : (row?.pause?.message ?? null);
   return paused === null

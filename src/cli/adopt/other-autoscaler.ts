@@ -39,7 +39,7 @@ export async function whySecond(
   const { steps } = whatHelps({ ...source, kind: source.kind.kind, second });
   const [first = '', ...rest] = steps.map((step) => stepText(step, context));
   const help = [first, ...rest.map((text) => `or t${text.slice(1)}`)].join('; ');
-  return `${twoOfOneTarget(nameSource(source), nameOther(second))}. ${help}`;
+  return `${twoOfOneTarget(nameSource(source), nameOtherScaler(asNamed(second)))}. ${help}`;
 }
 
 /** Returns the same as `whySecond`; null also if HPAs cannot be listed, which must not stop a step in its middle. */
@@ -53,6 +53,15 @@ export async function whySecondIfListed(
     if (error instanceof CommandError) return null;
     throw error;
   }
+}
+
+/** Returns what prevents a switch at present: a pause in KEDA, or a second HPA; null: neither. */
+export async function whyPrevented(
+  context: AdoptContext,
+  object: JsonObject,
+  scaler: Pick<ScalerObject, 'target'>,
+): Promise<string | null> {
+  return whyPausedInKeda(context, object) ?? (await whySecondIfListed(context, scaler));
 }
 
 /** Returns a step, whose command has the connection options that the user has set. */
@@ -85,9 +94,9 @@ async function findOther(
   return findOtherScaler(source.namespace, scaler.target, others);
 }
 
-/** Returns `HPA shop/web` as for the adopted autoscaler. */
-function nameOther(other: OtherAutoscaler): string {
-  return nameOtherScaler({ ...other, kind: other.kind === HPA.kind ? HPA.word : other.kind });
+/** Returns the autoscaler with the kind as `nameSource` writes it: `HPA`. */
+function asNamed(other: OtherAutoscaler): OtherAutoscaler {
+  return other.kind === HPA.kind ? { ...other, kind: HPA.word } : other;
 }
 
 /** Another autoscaler that has the target after the adopted autoscaler was deleted. */
@@ -110,7 +119,7 @@ export async function findSuccessor(context: AdoptContext, scaler: ScalerObject)
   const other = await findOther(context, scaler);
   if (other === null) return null;
   const kind = SOURCE_KINDS.find((one) => one.kind === other.kind);
-  const named = { ...other, kind: kind === HPA ? HPA.word : other.kind };
+  const named = asNamed(other);
   const scales = `${nameOtherScaler(named)} scales ${nameWorkload(context, scaler)}`;
   return {
     what: other.whyNoCount === undefined ? scales : describeOther(named),
@@ -136,7 +145,7 @@ export async function findHpa({ source, objects }: AdoptContext): Promise<JsonOb
   return hpas.find((hpa) => isOfScaledObject(hpa, source)) ?? null;
 }
 
-export function isOfScaledObject(hpa: JsonObject, { kind, name }: Source): boolean {
+function isOfScaledObject(hpa: JsonObject, { kind, name }: Source): boolean {
   return objectsIn(objectIn(hpa, 'metadata'), 'ownerReferences').some(
     (owner) => owner['kind'] === kind.kind && owner['name'] === name,
   );

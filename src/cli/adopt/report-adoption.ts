@@ -11,13 +11,14 @@ import {
   notStarted,
   nameWorkload,
   readAdoption,
+  readWorkload,
   whyRejected,
 } from './adoption.js';
 import { commandFor, nameSource } from './adopt-options.js';
 import { whatDiffers } from './check-source.js';
 import { agreementText, readAgreement } from './agreement.js';
 import { type Refusal, whatResets, whyNoTarget, whyNotInForce, whyRefused } from './check-switch.js';
-import { findSuccessor, isOfScaledObject, type Successor } from './other-autoscaler.js';
+import { findHpa, findSuccessor, type Successor } from './other-autoscaler.js';
 import { type ServiceView, readView, whyZero } from './confirm-service.js';
 import { savedManifest } from './saved-manifest.js';
 import { textToPrint } from '../output/lines.js';
@@ -111,7 +112,7 @@ async function goneLines(
   scaler: ScalerObject,
   { successor, view }: { readonly successor: Successor | null; readonly view: ServiceView },
 ): Promise<readonly string[]> {
-  const { source, objects } = context;
+  const { source } = context;
   if (successor !== null) {
     const state = scaler.isDryRun ? 'is in dry run' : 'patches nothing';
     return [
@@ -125,11 +126,11 @@ async function goneLines(
   const undo =
     savedManifest(scaler.object) === null ? [] : [`Undo:    ${commandFor('--undo', source, context)}`];
   if (!scaler.isDryRun) return undo;
-  const missing = await whyNoTarget(context, scaler, view.row);
+  const workload = await readWorkload(context, scaler);
+  const missing = whyNoTarget(context, scaler, { workload, row: view.row });
   if (missing !== null) return [`${nameScaler(context, scaler)} is in dry run: ${missing}`, ...undo];
   // After the ScaledObject is deleted, its HPA keeps scaling until Kubernetes deletes it as well.
-  const hpas = source.kind !== HPA ? await objects.list(HPA) : [];
-  const left = hpas.find((hpa) => isOfScaledObject(hpa, source)) ?? null;
+  const left = source.kind === HPA ? null : await findHpa(context);
   const what =
     left === null
       ? 'nothing scales'

@@ -36,7 +36,7 @@ import {
 } from './adoption.js';
 import { whyIdle } from './agreement.js';
 import { importNow, whyOwned } from './check-source.js';
-import { whySecondIfListed, whySucceeded, whyPausedInKeda } from './other-autoscaler.js';
+import { whyPausedInKeda, whyPrevented, whySecondIfListed, whySucceeded } from './other-autoscaler.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
 import { withService } from '../reach/service-client.js';
 
@@ -95,13 +95,13 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     throw new CommandError(
       `${nameScaler(context, created)} exists with another target. Pass the document with another name: -f FILE`,
     );
-  const idle = await whyIdle(context, object, { scaler: created, isNew: false });
+  const prevented = await whyPrevented(context, object, created);
+  const idle = await whyIdle(context, object, { scaler: created, isNew: false, prevented });
   const effect = idle ?? `${nameSource(source)} goes on scaling ${nameWorkload(context, created)}`;
   io.stdout.write(`${nameScaler(context, created)} created, in dry run: ${effect}\n`);
   for (const note of notes) io.stdout.write(`Note:    ${nameProgram(note, io)}\n`);
-  const offersSwitch =
-    whyPausedInKeda(context, object) === null && (await whySecondIfListed(context, created)) === null;
-  return announceNext(context, { scaler: { name: created.name, object: document }, offersSwitch });
+  const scalerObject = { name: created.name, object: document };
+  return announceNext(context, { scaler: scalerObject, offersSwitch: prevented === null });
 }
 
 interface FirstDocument {

@@ -1,5 +1,5 @@
 import { targetKey } from '../../kubernetes/targets.js';
-import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
+import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import type { ScalerView } from '../../api/answers.js';
 import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
 import { quoteForShell } from '../../units/clean-text.js';
@@ -10,6 +10,7 @@ import { commandFor, nameSource, kubectlFor, promscalerFor } from './adopt-optio
 import {
   type AdoptContext,
   type ScalerObject,
+  anyConditionOf,
   conditionOf,
   nameScaler,
   nameWorkload,
@@ -24,7 +25,7 @@ import {
 import { type AgreementReport, agreementText, whyIdle, whyShort } from './agreement.js';
 import { managerAdvice, managerOf, whatDiffers } from './check-source.js';
 import { type Refusal, whatResets, whyNotInForce, whyPaused, whyRefused } from './check-switch.js';
-import { whySucceeded, whyPausedInKeda } from './other-autoscaler.js';
+import { whyPausedInKeda, whyPrevented, whySucceeded } from './other-autoscaler.js';
 import { confirmService, type ServiceView, whyZero } from './confirm-service.js';
 import { fetchView } from './report-adoption.js';
 import {
@@ -264,7 +265,8 @@ async function endDryRun(
       `${name} has no annotation ${ADOPT_ANNOTATIONS.manifest}: create ${nameSource(source)} from your own copy`,
     );
   await restoreSource(context, manifest);
-  const idle = await whyIdle(context, manifest, { scaler, isNew: true });
+  const prevented = await whyPrevented(context, manifest, scaler);
+  const idle = await whyIdle(context, manifest, { scaler, isNew: true, prevented });
   io.stdout.write(
     `${idle ?? `as soon as ${nameSource(source)} has desired replicas, it scales ${nameWorkload(context, scaler)} again`}\n`,
   );
@@ -308,7 +310,9 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
     io.stdout.write(`Correct: ${edit}\n${deletion}\n`);
     throw withoutEffect(context, scaler, rejected);
   }
-  const idle = await whyIdle(context, object ?? manifest ?? {}, { scaler, isNew: object === null });
+  const scaling = object ?? manifest ?? {};
+  const prevented = await whyPrevented(context, scaling, scaler);
+  const idle = await whyIdle(context, scaling, { scaler, isNew: object === null, prevented });
   const effect =
     idle === null
       ? `${object === null ? `as soon as ${nameSource(source)} has desired replicas, it` : nameSource(source)} scales ${nameWorkload(context, scaler)}; ${name} is in dry run`
@@ -325,10 +329,8 @@ ${deletion}
  * the last valid version shows that.
  */
 function isInDryRun({ isDryRun, object }: ScalerObject): boolean {
-  const held = objectsIn(objectIn(object, 'status'), 'conditions').find(
-    (condition) => textIn(condition, 'type') === 'Held',
-  );
-  return isDryRun && DRY_RUN_HOLDS.has(textIn(held ?? null, 'reason') ?? '');
+  const held = anyConditionOf(object, 'Held');
+  return isDryRun && DRY_RUN_HOLDS.has(textIn(held, 'reason') ?? '');
 }
 
 const DRY_RUN_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'NoAutoscaler']);

@@ -44,13 +44,13 @@ export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<Che
   }
   const { target } = cluster;
   const specReplicas = target instanceof KubernetesError ? null : target.specReplicas;
-  const found = others.filter((other) => targetKey(namespace, other.target) === targetKey(namespace, ref));
-  const first = findOtherScaler(namespace, ref, found);
+  const first = findOtherScaler(namespace, ref, others);
   if (isDryRun && first !== null) {
     const other = atReplicas(first, specReplicas);
     const isIdle = other.whyNoCount !== undefined || other.second !== undefined;
     return [...shared, isIdle ? await whyNothing(other) : make.ok(comparison(other))];
   }
+  const found = others.filter((other) => targetKey(namespace, other.target) === targetKey(namespace, ref));
   const conflicts = found.map((each) => {
     const other = atReplicas(each, specReplicas);
     return make.failed(
