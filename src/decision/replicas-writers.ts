@@ -56,7 +56,7 @@ export function isClientSideApply(manager: string): boolean {
 
 /**
  * Returns how to stop clients that keep changing the replicas. `kubectl` may be a person with `kubectl scale` or a
- * server-side apply, so both are named. `managedFields` cannot tell, because the last writer in it is promscaler.
+ * server-side apply, so both are named. `managedFields` does not show it, because the last writer in it is promscaler.
  */
 export function stopWriters(
   { namespace, name, generation, target }: TroubledScaler,

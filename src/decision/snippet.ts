@@ -287,7 +287,7 @@ export function keepReplicas(scaler: TroubledScaler, when?: string): readonly Re
   );
 }
 
-/** Returns how to stop scaling while two clients change the replicas, because nobody knows which count would stay. */
+/** Returns how to stop scaling while two clients change the replicas, because it is unknown which count would stay. */
 export function stopScaling(scaler: TroubledScaler): readonly Remedy[] {
   return pauseNow(scaler, (length) => `Stop scaling${length} meanwhile`);
 }

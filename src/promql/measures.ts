@@ -15,7 +15,7 @@ import { type Expression, type ExpressionOf, unwrap } from './expressions.js';
 export type MeasureKind =
   'ratio' | 'latency' | 'waiting' | 'load' | 'replicas' | 'duration' | 'number' | 'unknown';
 
-/** What a query measures, as far as its names and operators tell. */
+/** What a query measures, as far as its names and operators show. */
 export interface Measure {
   readonly kind: MeasureKind;
   /**

@@ -5,7 +5,7 @@ import { runCli } from '../cli/fake-io.js';
 import { type OnHistory, startOnHistory } from './on-history.js';
 import { E2E_TIMEOUT_MS, waitFor } from './waiting.js';
 
-// Back-tests have the lowest priority of the system: beside other work, they take many times as long.
+// Back-tests have the lowest priority of the system: while other tests run, they take many times as long.
 jest.setTimeout(2 * E2E_TIMEOUT_MS);
 
 const STEP_SECONDS = 240;

@@ -78,7 +78,7 @@ export async function settledTargets(
 }
 
 /**
- * If `targets` is a single target without labels, which stands for all targets, returns the targets that have samples
+ * If `targets` is a single target without labels, which represents all targets, returns the targets that have samples
  * in the range instead.
  */
 async function namedTargets(

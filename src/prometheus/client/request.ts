@@ -56,7 +56,7 @@ export interface HttpReply extends HttpAnswer {
   /** Whether a response header contains the host name, as VictoriaMetrics sends it. */
   readonly hasServerHostname: boolean;
   readonly bytes: Buffer;
-  /** Replaces the credentials of the request in a text, because a server may quote them in its error message. */
+  /** Replaces the credentials of the request in a string, because a server may quote them in its error message. */
   readonly redact: (text: string) => string;
 }
 

@@ -87,7 +87,7 @@ describe('adopt of a ScaledObject', () => {
     expect(report.stderr).toContain(isPaused);
   });
 
-  it('whose scale-downs somebody pauses in KEDA is not switched, also with --force, and each step says so', async () => {
+  it('whose scale-downs are paused in KEDA is not switched, also with --force, and each step says so', async () => {
     const fixture = await start();
     const key = 'autoscaling.keda.sh/paused-scale-in';
     await send(fixture.cluster.simulator, 'PATCH', `${GROUP}/web`, {

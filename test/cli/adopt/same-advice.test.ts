@@ -74,7 +74,7 @@ async function twoHpas(fixture: AdoptFixture): Promise<void> {
   await inState(fixture, 'NoAutoscaler');
 }
 
-/** A dry run next to a ScaledObject that somebody pauses in KEDA, which deletes its HPA. */
+/** A dry run next to a ScaledObject that is paused in KEDA, so that KEDA deletes its HPA. */
 async function pausedInKeda(fixture: AdoptFixture, annotations: Readonly<Record<string, string>>) {
   const { simulator } = fixture.cluster;
   simulator.addObject(SCALED_OBJECTS);

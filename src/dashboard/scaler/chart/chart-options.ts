@@ -150,7 +150,7 @@ function drawMarks(
   const { ctx, bbox } = chart;
   ctx.save();
   ctx.beginPath();
-  // A triangle at the edge has a line around it.
+  // A triangle at the edge also needs room for its outline.
   const edge = (SIZE + 1) * uPlot.pxRatio;
   ctx.rect(bbox.left - edge, bbox.top - edge, bbox.width + 2 * edge, bbox.height + 2 * edge);
   ctx.clip();
