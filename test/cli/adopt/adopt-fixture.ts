@@ -89,6 +89,8 @@ export class AdoptFixture {
 
   #watch(): void {
     const timer = setInterval(() => {
+      // A test may delete the target.
+      if (this.cluster.simulator.getObject('apps/deployments', 'shop', 'web') === null) return;
       const count = this.cluster.replicas('web');
       if (this.counts.at(-1) !== count) this.counts.push(count);
     }, 5);
