@@ -10,7 +10,7 @@ import { FAILURE_REASONS } from '../src/units/failure.js';
 import { PROBLEM_CLASSES } from '../src/scaler/problems/problem-codes.js';
 import { QUERY_VARIABLES } from '../src/scaler/rules/query-rules.js';
 import { METRIC_TABLE } from '../src/telemetry/metric-table.js';
-import { PAGES, ROOT, pagesBelow, readPage, tableRows } from './docs/pages.js';
+import { PAGES, ROOT, filesBelow, pagesBelow, readPage, tableRows } from './docs/pages.js';
 
 const CONDITIONS = readPage('docs/reference/conditions.md');
 
@@ -174,6 +174,23 @@ describe('a link', () => {
 
     expect(broken).toEqual([]);
   });
+});
+
+it('no page, template or message advises `npx promscaler`, because npm may have that package from another owner', () => {
+  const advising = [
+    'README.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'docs',
+    'config',
+    'charts',
+    'src',
+    'release',
+  ]
+    .flatMap((path) => (path.includes('.') ? [path] : filesBelow(path)))
+    .filter((file) => /npx (?:-\S+ )*promscaler/.test(readPage(file)));
+
+  expect(advising).toEqual([]);
 });
 
 describe('the version of Node.js', () => {

@@ -1,5 +1,5 @@
 import { readFileSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { generatedTables } from './tables.js';
 
 export const ROOT = join(import.meta.dirname, '../..');
@@ -12,9 +12,14 @@ export const PAGES: readonly string[] = [...ROOT_PAGES, ...pagesBelow('docs'), .
 
 /** Returns the Markdown pages below a directory of the repository. */
 export function pagesBelow(directory: string): readonly string[] {
-  return readdirSync(join(ROOT, directory), { recursive: true, encoding: 'utf8' })
-    .map((name) => join(directory, name))
-    .filter((name) => name.endsWith('.md'))
+  return filesBelow(directory).filter((file) => file.endsWith('.md'));
+}
+
+/** Returns the files below a directory of the repository, as paths below the root. */
+export function filesBelow(directory: string): readonly string[] {
+  return readdirSync(join(ROOT, directory), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(ROOT, join(parentPath, name)))
     .sort();
 }
 

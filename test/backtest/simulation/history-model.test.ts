@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { firstRoundAt } from '../../../src/backtest/history/history-models.js';
+import { firstRoundAt, metricHistory } from '../../../src/backtest/history/history-models.js';
 import { observedOfColumn } from '../../../src/backtest/history/matrix-to-load.js';
 import { recordedRun } from '../../../src/backtest/history/recorded-run.js';
 import { createFleet, podOrderOf, type PodOrder } from '../../../src/backtest/simulation/fleet.js';
@@ -70,6 +70,37 @@ describe('the value of a pod, from a history of 60 in total', () => {
 
   test('ends at what a pod carries: 25', () => {
     expect(values({ saturation: 25 }, 315)['old']).toBe(23.75);
+  });
+});
+
+describe('the seconds over which a recorded value is a mean', () => {
+  const spanOf = (
+    metric: Readonly<Record<string, unknown>>,
+    query: string,
+    scrapeIntervalSeconds: number,
+  ): number => {
+    const [spec] = scalerOf({ scaleTargetRef: { name: 'web' }, maxReplicas: 5, metrics: [metric] }).spec
+      .metrics;
+    const column = { start: T0, stepSeconds: 15, values: new Float64Array(41).fill(60) };
+    const window = { query, windowSeconds: 120, scrapeIntervalSeconds, saturation: null };
+    return spec === undefined ? NaN : metricHistory(spec, column, window).spanSeconds;
+  };
+  const CPU = { resource: { name: 'cpu', target: { averageUtilization: 80 } } };
+  const external = (query: string): Readonly<Record<string, unknown>> => ({
+    external: { query, target: { averageValue: 1 } },
+  });
+
+  test.each([
+    ['90 of a rate over 120 s with scrapes every 30 s', 'sum(rate(x_total[2m]))', 30, 90],
+    ['105 of an increase over 120 s with scrapes every 15 s', 'sum(increase(x_total[2m]))', 15, 105],
+    ['120 of an average over 120 s', 'sum(avg_over_time(x[2m]))', 30, 120],
+    ['120 of a rate whose scrape interval is longer than the window', 'sum(rate(x_total[2m]))', 150, 120],
+  ])('are %s', (_, query, scrapeIntervalSeconds, span) => {
+    expect(spanOf(external(query), query, scrapeIntervalSeconds)).toBe(span);
+  });
+
+  test('are 90 of the cpu of pods, which is a rate whatever the query says', () => {
+    expect(spanOf(CPU, 'cpu_of_pods', 30)).toBe(90);
   });
 });
 

@@ -104,6 +104,9 @@ describe('backtest', () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/^ +theta_U % +theta_O %/);
     expect(stdout).toMatch(/^demand {4}[▁-█]+$/m);
+    expect(stdout).toMatch(
+      /^theta_U, theta_O: missing and surplus pods, in percent .*\ntau_U, tau_O: time with too few and with too many pods, in percent\./m,
+    );
     expect(stdout).toContain(
       '  one pod carries a load of 10 (--capacity); load beyond the capacity of all pods, averaged over 15 s, is lost\n',
     );
