@@ -86,8 +86,8 @@ export function activate(
   const isOver = until <= snapshot.now;
   if (isOver && isComplete) return { replicas: 0, note: inactive };
   const kept = isOver
-    ? '; at least 1 until every metric has a value'
-    : `, cooldownSeconds ${cooldownSeconds}`;
+    ? '; at least 1 until every metric has a complete value'
+    : `; at least 1 until ${formatInstant(until)} (cooldownSeconds is ${cooldownSeconds})`;
   const replicas = Math.max(1, picked);
   const note = `${inactive}${kept}`;
   if (isOver || replicas > 1) return { replicas, note };
@@ -112,8 +112,9 @@ function judge(metric: MetricSpec, given: Sample): readonly Judged[] {
   const total = totalOf(metric, sample);
   const write = (milli: Milli): string => formatAmount(milliToNumber(milli), metric.name);
   const than = `${metric.identity} is ${sample === given ? '' : 'read as '}${write(total)}`;
-  if (total > above) return [{ state: 'above', text: `${than}, above its activation of ${write(above)}` }];
-  const text = `${than}, not above its activation of ${write(above)}`;
+  if (total > above)
+    return [{ state: 'above', text: `${than}, above its activation threshold of ${write(above)}` }];
+  const text = `${than}, not above its activation threshold of ${write(above)}`;
   // A partial sum below the threshold does not prove that the full sum is below it.
   return [{ state: sample.partial === null ? 'below' : 'unknown', text }];
 }

@@ -28,17 +28,17 @@ export const NOT_EVALUATED: readonly Condition[] = [
   buildCondition(
     'ScalingActive',
     'NotEvaluated',
-    'no metric of this version of the document was evaluated yet',
+    'no metric of this version of the document has been evaluated yet',
   ),
   buildCondition(
     'ScalingLimited',
     'NotEvaluated',
-    'no recommendation of this version of the document was compared with the bounds yet',
+    'no recommendation of this version of the document has been compared with the bounds yet',
   ),
   buildCondition(
     'TargetReached',
     'NotEvaluated',
-    'the pods were not compared with spec.replicas for this version of the document yet',
+    'the pods have not been compared with spec.replicas for this version of the document yet',
   ),
 ];
 
@@ -49,7 +49,7 @@ export const NOT_EVALUATED: readonly Condition[] = [
 export const NOT_COMPARED = buildCondition(
   'ScalingLimited',
   'NotEvaluated',
-  'a metric has no full value, so no recommendation was compared with the bounds',
+  'a metric has no complete value, so no recommendation was compared with the bounds',
 );
 
 /**
@@ -78,7 +78,7 @@ export function scalingActive(pick: PickedProposal, { isHeld }: { readonly isHel
   if (firstFailing !== null && failure !== null && (isHeld || winner === null))
     return metricFailed(firstFailing.spec, failure);
   if (firstReplaced?.result.fallback !== undefined) {
-    const message = `${nameMetric(firstReplaced.spec)} has ${describeFallback(firstReplaced.result.fallback)}`;
+    const message = `${nameMetric(firstReplaced.spec)} has had ${describeFallback(firstReplaced.result.fallback)}`;
     return buildCondition('ScalingActive', 'FallbackActive', message);
   }
   if (zero?.result.readAsZero !== undefined) return countedAsZero(zero.spec, zero.result.readAsZero);
@@ -182,10 +182,10 @@ function inBackoff(context: LimitContext, { from, to, until }: LimitStep): Condi
   const isUp = from > to;
   const otherWay = isUp ? downscaleForbiddenUntil(context) : upscaleForbiddenUntil(context);
   const oneWay = isUp ? 'BackoffUpscale' : 'BackoffDownscale';
-  const end = until === null ? 'later' : formatInstant(until);
+  const end = until === null ? 'later' : `at ${formatInstant(until)}`;
   return able(
     otherWay === null ? oneWay : 'BackoffBoth',
-    `the time since the last change is within the forbidden window, until ${end}`,
+    `the forbidden window after the last change ends ${end}`,
   );
 }
 

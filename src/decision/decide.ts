@@ -80,7 +80,7 @@ function takeShortCut({ scaler, target, state }: Snapshot, bounds: Bounds, highe
   const { minReplicas } = scaler.spec;
   const { specReplicas } = target;
   if (specReplicas === 0 && minReplicas > 0 && !state.zeroedBySelf) {
-    const reason = 'scaling is disabled: a person has set the target to 0 replicas';
+    const reason = 'scaling is disabled: another client has set the target to 0 replicas';
     return { replicas: 0, steps: [], conditions: [ABLE_TO_GET_SCALE, SCALING_DISABLED], reason };
   }
   if (specReplicas > highest) {

@@ -52,7 +52,7 @@ function measuredText(spec: MetricSpec, sample: Sample): readonly string[] {
   const spread = days === 0 ? 'in the last hour' : `${spreadText(low, high)} on ${countOf(days, 'day')}`;
   const use = isUsed ? '' : ', observed only';
   const capacity = `a pod carries ${formatNumber(value)} (${spread}${use})`;
-  return drift === undefined ? [capacity] : [`${capacity}: ${describeDrift(drift, value)}`];
+  return drift === undefined ? [capacity] : [`${capacity}, ${describeDrift(drift, value)}`];
 }
 
 function spreadText(low: number, high: number): string {
@@ -60,15 +60,14 @@ function spreadText(low: number, high: number): string {
 }
 
 /**
- * Returns the change of a measured capacity: `it was 9.5 for pods started before 2026-01-01T10:00:00Z (now 75 % of
- * that)`.
+ * Returns the change of a measured capacity: `75 % of 9.5, the capacity of pods started before 2026-01-01T10:00:00Z`.
  */
 export function describeDrift({ before, oldestPod, since }: CapacityDrift, value: number): string {
-  const when =
+  const which =
     oldestPod === null
       ? `before ${formatInstant(since)}`
-      : `for pods started before ${formatInstant(oldestPod)}`;
-  return `it was ${formatNumber(before)} ${when} (now ${Math.round((100 * value) / before)} % of that)`;
+      : `of pods started before ${formatInstant(oldestPod)}`;
+  return `${Math.round((100 * value) / before)} % of ${formatNumber(before)}, the capacity ${which}`;
 }
 
 function ageText(at: Instant, now: Instant): string {
@@ -95,7 +94,7 @@ function fallbackText(spec: MetricSpec, result: MetricResult, snapshot: Snapshot
   const { fallback } = snapshot.scaler.spec;
   const start = fallbackStart(spec, result, snapshot);
   if (fallback === null || start === null) return '';
-  return `; from ${formatInstant(start)} on, fallback ${fallback.mode} uses ${countOf(fallback.replicas, 'replica')}`;
+  return `; from ${formatInstant(start)} on, the fallback (${fallback.mode}) proposes ${countOf(fallback.replicas, 'replica')}`;
 }
 
 /**

@@ -28,7 +28,7 @@ function proposedOf({ spec, sample, result, arithmetic }: JudgedMetric): Propose
  */
 export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): string {
   const { spec, result } = metric;
-  if (result.fallback !== undefined) return `${spec.identity} has ${describeFallback(result.fallback)}`;
+  if (result.fallback !== undefined) return `${spec.identity} has had ${describeFallback(result.fallback)}`;
   if (result.readAsZero !== undefined) return `${spec.identity}: ${describeValue(metric, snapshot)}`;
   const { saturation } = result;
   if (saturation !== undefined && saturation.replicas !== null)
@@ -134,7 +134,7 @@ function totalClauses(metric: Proposed, snapshot: Snapshot): string {
       ? kept
       : `${kept} over ${countOf(statusReplicas, 'replica')}`;
   }
-  if (specReplicas === 0) return `, over 1 pod at 0 replicas${binaryClause(metric)}`;
+  if (specReplicas === 0) return `, over 1 pod because the target has 0 replicas${binaryClause(metric)}`;
   const kept = toleranceClause(metric, snapshot, { ...readingOf(arithmetic), pods: specReplicas });
   return kept ?? `${overPods(arithmetic.pods, specReplicas, 'ready pod')}${binaryClause(metric)}`;
 }
@@ -147,7 +147,7 @@ function podClauses(metric: Proposed, snapshot: Snapshot): string {
   const kept = toleranceClause(metric, snapshot, { ...readingOf(arithmetic), pods: specReplicas });
   if (kept !== null) return `${aside}${kept}`;
   if (keptBy === 'direction' && read(readingOf(arithmetic)) !== specReplicas)
-    return `${aside}, and these pods must not reverse the direction of scaling`;
+    return `${aside}, which must not reverse the direction of scaling`;
   const over = overPods(pods, specReplicas, filledUsage === null ? 'ready pod' : 'pod');
   return `${aside}${over}${binaryClause(metric)}`;
 }
@@ -202,8 +202,8 @@ function toleranceText({ ratio }: MetricResult, { scaler }: Snapshot): string {
 function binaryClause({ arithmetic, proposal }: Proposed): string {
   const count = read(readingOf(arithmetic));
   if (count === proposal) return '';
-  if (count > MAX_REPLICAS && proposal === MAX_REPLICAS) return `, a count is at most ${MAX_REPLICAS}`;
-  return `, which floating point rounds up to ${proposal}, as in the HPA`;
+  if (count > MAX_REPLICAS && proposal === MAX_REPLICAS) return `, limited to ${MAX_REPLICAS}`;
+  return `, rounded up to ${proposal} by floating-point arithmetic, as in the HPA`;
 }
 
 function overPods(pods: number, specReplicas: number, noun: string): string {

@@ -40,7 +40,7 @@ export function explainCount(
   const cost =
     forecast === undefined
       ? ''
-      : `; ${forecast.reactive} without the forecast; ${forecast.spentPercent} of ${budget} % of the forecast budget spent`;
+      : `; ${forecast.reactive} without the forecast, which has added ${forecast.spentPercent} % in 3 days (budgetPercent is ${budget})`;
   const noted = note === null ? cost : `${cost}; ${note}`;
   const held = explainSteps(limits);
   const outcome = countChange(current, desired);
@@ -83,14 +83,16 @@ export function rescaleReason(metrics: readonly MetricSpec[], decision: Decision
   const index = decision.metrics.findIndex(({ proposal }) => proposal === decision.recommendedReplicas);
   const [spec, result] = [metrics[index], decision.metrics[index]];
   if (spec !== undefined && result?.fallback !== undefined)
-    return `${metricInEvent(spec)} has ${describeFallback(result.fallback)}`;
+    return `${metricInEvent(spec)} has had ${describeFallback(result.fallback)}`;
   if (result?.readAsZero !== undefined && spec !== undefined)
     return `${metricInEvent(spec)}: ${describeZero(result.readAsZero)}${keptAbove(decision)}`;
   if (!isUp)
-    return `${result === undefined ? 'no metric above its activation' : 'All metrics below target'}${keptAbove(decision)}`;
+    return `${result === undefined ? 'no metric is above its activation threshold' : 'All metrics below target'}${keptAbove(decision)}`;
   const raised = decision.limits.find(({ limit }) => limit === 'stabilization');
   if (decision.recommendedReplicas <= decision.currentReplicas && raised !== undefined) return raised.reason;
-  return spec === undefined ? 'a metric above its activation' : `${metricInEvent(spec)} above target`;
+  return spec === undefined
+    ? 'a metric is above its activation threshold'
+    : `${metricInEvent(spec)} above target`;
 }
 
 /**

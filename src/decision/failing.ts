@@ -85,14 +85,15 @@ export function missingMetrics(decision: PastDecision | null): string | null {
   const isShared = missing.every((one) => isSameFailure(one.fallback?.error ?? one.error, failure));
   const isPair = missing.length === 2 && isShared && missing.every((one) => one.fallback === undefined);
   const names = isPair ? `${name} and ${second?.name ?? ''}` : name;
-  const replaced = fallback === undefined ? '' : `, fallback of ${countOf(fallback.replicas, 'replica')}`;
+  const replaced =
+    fallback === undefined ? '' : `; the fallback proposes ${countOf(fallback.replicas, 'replica')}`;
   const more = isPair ? '' : moreMetrics(missing.length - 1);
   const text = failure === null ? '' : describeFailure(failure);
   const isAll = isShared && missing.length === decision?.metrics.length;
   // A failure of a data source usually affects all metrics. The metrics are named only if it does not affect all.
   const cause =
     failure?.source === undefined
-      ? `${names}: ${text}${replaced}${more}`
+      ? `${names}: ${text}${more}${replaced}`
       : `${text}${isAll ? '' : `; no value for ${names}${more}`}${replaced}`;
   const isStuck = decision?.currentReplicas === 0 && decision.recommendedReplicas === null;
   const atZero = isStuck ? '; without a value, no metric starts the workload from 0 replicas' : '';

@@ -2,7 +2,7 @@ import { OBJECTS_PATH } from '../scaler/problems/problem.js';
 import { kubectl, type Pausable, type Remedy, targetOf, type TroubledScaler } from './snippet.js';
 
 /** Removing the field from a manifest may reset the count of a running workload once. */
-const MAY_RESET = '. Read docs/guides/gitops.md first: the next run may set the count to 1';
+const MAY_RESET = '. Read docs/guides/gitops.md first: the next run of the tool may set the count to 1';
 
 /** `before-first-apply`: the fields of an object before `kubectl apply` was first used on it. */
 const CLIENT_SIDE_APPLY = /^kubectl-client-side-apply$|^before-first-apply$/;
@@ -71,7 +71,7 @@ export function stopWriters(
   return [
     ...tools,
     {
-      text: 'If a person sets the count (kubectl scale), pause the scaler before, or change spec.minReplicas or spec.maxReplicas',
+      text: 'If a person sets the count (kubectl scale), pause the scaler first, or change spec.minReplicas or spec.maxReplicas',
       snippet: generation === null ? null : kubectl(namespace, 'edit', OBJECTS_PATH, name),
     },
     {

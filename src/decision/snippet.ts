@@ -205,7 +205,7 @@ export function setRequests(
  * Returns the additional step for a container with a request of 0: the API server rejects a request above the limit.
  */
 export function raiseLimit(resource: string): string {
-  return `if its limit is also 0, add --limits=${resource}=... with at least that value`;
+  return `if the ${resource} limit is also 0, add --limits=${resource}=QUANTITY with at least the request`;
 }
 
 /** Returns the target for kubectl: `deployment/web`. */
@@ -248,7 +248,7 @@ export function fixForKind({ group, isGroupServed }: NonNullable<TargetFailure['
     };
   return {
     text: isGroupServed
-      ? `Set ${KIND_FIELDS} those of a workload of the API group ${group}, or of another one`
+      ? `Set ${KIND_FIELDS} those of a workload of the API group ${group}, or of another API group`
       : `Install the CRDs of ${group}, or set ${KIND_FIELDS} those of the workload`,
     snippet: command(`kubectl api-resources${isGroupServed ? ` --api-group=${quoteForShell(group)}` : ''}`),
   };

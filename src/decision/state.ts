@@ -98,7 +98,7 @@ export interface ConflictingWriter {
 export function stateOf(facts: StateFacts | null, rejection: RejectedVersion | null): ScalerState {
   if (facts === null) {
     return rejection === null
-      ? found('Pending', { cause: 'no decision was made yet' })
+      ? found('Pending', { cause: 'no decision has been made yet' })
       : found('Invalid', rejection);
   }
   const ignored = ignoredAnnotations(facts.conditions);
@@ -183,7 +183,7 @@ const RULES: readonly Rule[] = [
   },
   {
     state: 'Fixed',
-    when: 'a person has set the target to 0 replicas, has set minReplicas and maxReplicas to the same count, below the recommendation, or has disabled the change (`selectPolicy: Disabled`)',
+    when: 'another client has set the target to 0 replicas, or the document sets minReplicas and maxReplicas to the same count, below the recommendation, or disables the change (`selectPolicy: Disabled`)',
     find: (facts) => fixed(facts) ?? limitCause(facts, 'Fixed'),
   },
   {
@@ -198,7 +198,7 @@ const RULES: readonly Rule[] = [
   },
   {
     state: 'Pending',
-    when: 'no metric of this version was evaluated yet, or the target changed after the decision',
+    when: 'no metric of this version has been evaluated yet, or the target changed after the decision',
     find: pending,
   },
   {
@@ -208,7 +208,7 @@ const RULES: readonly Rule[] = [
   },
   {
     state: 'NoSeries',
-    when: 'the count is 0 or the minimum in effect, no metric recommends any replica, and one of them has no series, which the document reads as 0 (`onMissing: zero`): there may be no work, or the query may be wrong',
+    when: 'the count is 0 or the minimum in effect, no metric recommends a replica, and a metric has no series, which the document reads as 0 (`onMissing: zero`): there may be no work, or the query may be wrong',
     find: noSeries,
   },
   {
@@ -330,7 +330,7 @@ function dryRun(facts: StateFacts): Reason | null {
 function wantedBeside({ shadow }: StateFacts): string {
   if (shadow === undefined) return '';
   const hpa = shadow.beside.startsWith('ScaledObject ') ? `the HPA of ${shadow.beside}` : shadow.beside;
-  return `; ${hpa} wants ${shadow.theirReplicas}`;
+  return `; ${hpa} has ${shadow.theirReplicas} desired replicas`;
 }
 
 function noTarget({ decision, conditions }: StateFacts): Reason | null {
@@ -364,5 +364,5 @@ function pending({ decision, outcome, conditions }: StateFacts): Reason | null {
   if (outcome.kind === 'conflict') return { cause: outcome.message };
   const active = conditionOf(conditions, 'ScalingActive');
   const isEvaluated = decision !== null && active !== undefined && active.reason !== 'NotEvaluated';
-  return isEvaluated ? null : { cause: 'no metric was evaluated yet' };
+  return isEvaluated ? null : { cause: 'no metric has been evaluated yet' };
 }

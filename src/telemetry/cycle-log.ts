@@ -45,7 +45,7 @@ function logOutcome(log: Log, before: LedgerEntry | null, record: CycleRecord): 
     log.debug('target changed since the decision; nothing patched', facts);
   else if (outcome.kind === 'failed') log.debug('failed to change replicas', facts);
   else if (isHeldBack(outcome) && !isSameOutcome(before?.record.outcome, outcome)) {
-    log.info('change held back', { ...facts, by: outcome.kind });
+    log.info('change held', { ...facts, by: outcome.kind });
   }
 }
 

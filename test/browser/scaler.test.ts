@@ -270,7 +270,7 @@ describe('the page of a scaler', () => {
       lines.filter((line) => line.startsWith(`    ${label}`)).map((line) => line.slice(12));
     await page
       .getByText(
-        'The forecast adds no replicas to this decision: the loads of earlier days were not read yet.',
+        'The forecast adds no replicas to this decision: the loads of earlier days have not been read yet.',
       )
       .waitFor();
     await page.getByText('How each count was computed').click();

@@ -30,7 +30,7 @@ describe('a decision after a change of the document', () => {
     const { reason } = decide(parseSnapshot(snapshotOf({}, recommendedAt('2026-01-01T00:58:00Z'))));
 
     expect(reason).toContain(
-      '15 -> 20, 3 recommended, 23 by stabilization (23 was recommended at 2026-01-01T00:58:00Z, which counts for 300 s, although the document changed at 2026-01-01T00:58:30Z), ',
+      '15 -> 20, 3 recommended, 23 by stabilization (23 was recommended at 2026-01-01T00:58:00Z and counts for 300 s, although the document changed at 2026-01-01T00:58:30Z), ',
     );
   });
 
@@ -38,7 +38,7 @@ describe('a decision after a change of the document', () => {
     const { reason } = decide(parseSnapshot(snapshotOf({}, recommendedAt(CHANGED))));
 
     expect(reason).toContain(
-      ' by stabilization (23 was recommended at 2026-01-01T00:58:30Z, which counts for 300 s), ',
+      ' by stabilization (23 was recommended at 2026-01-01T00:58:30Z and counts for 300 s), ',
     );
   });
 
@@ -50,7 +50,8 @@ describe('a decision after a change of the document', () => {
       { recommendations: recommendations?.map((one) => ({ ...one, at: CHANGED })) },
     );
 
-    const text = /15 by stabilization \(the count of the first decision \(15 at .{20}\) counts for 300 s\)/;
+    const text =
+      /15 by stabilization \(the count at the first decision \(15 at .{20}\) stays in the window for 300 s\)/;
     expect(first.reason).toMatch(text);
     expect(decide(parseSnapshot(json)).reason).toMatch(text);
   });
@@ -60,7 +61,7 @@ describe('a decision after a change of the document', () => {
     const recommendations = [15, 3].map((replicas) => ({ at, replicas }));
 
     expect(decide(parseSnapshot(snapshotOf({}, { recommendations }))).reason).toContain(
-      'the count of the first decision (15 at 2026-01-01T00:58:00Z) counts for 300 s, although the document changed at 2026-01-01T00:58:30Z',
+      'the count at the first decision (15 at 2026-01-01T00:58:00Z) stays in the window for 300 s, although the document changed at 2026-01-01T00:58:30Z',
     );
   });
 

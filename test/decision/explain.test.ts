@@ -76,7 +76,7 @@ describe('the reason in a decision', () => {
         { usage: null, ready: true },
       ]),
     ).toBe(
-      'cpu is at 120 % of the requests, target 80 %, 40 % with 1 unready pod and 1 missing pod counted as idle, and these pods must not reverse the direction of scaling: stays at 3',
+      'cpu is at 120 % of the requests, target 80 %, 40 % with 1 unready pod and 1 missing pod counted as idle, which must not reverse the direction of scaling: stays at 3',
     );
   });
 });
@@ -138,14 +138,14 @@ describe('the reason in the Event for a change', () => {
       {},
     ],
     [
-      'external metric qps has no value since 2026-01-01T00:00:00Z (no series): fallback atLeast uses 9 replicas',
+      'external metric qps has had no value since 2026-01-01T00:00:00Z (no series): the fallback (atLeast) proposes 9 replicas',
       5,
       { fallback: { afterSeconds: 60, replicas: 9 } },
       failing,
       since,
     ],
     [
-      'external metric qps has no value since 2026-01-01T00:00:00Z (no series): fallback exact uses 2 replicas',
+      'external metric qps has had no value since 2026-01-01T00:00:00Z (no series): the fallback (exact) proposes 2 replicas',
       5,
       { fallback: { afterSeconds: 60, replicas: 2, mode: 'exact' } },
       failing,
@@ -165,13 +165,19 @@ describe('the reason in the Event for a change', () => {
       {},
     ],
     [
-      '9 was recommended at 2026-01-01T00:59:00Z, which counts for 300 s',
+      '9 was recommended at 2026-01-01T00:59:00Z and counts for 300 s',
       5,
       { downscaleStabilizationSeconds: 300 },
       { values: [3] },
       { recommendations: [{ at: '2026-01-01T00:59:00Z', replicas: 9 }] },
     ],
-    ['no metric above its activation', 5, active, { values: [4] }, { inactiveSince: '2026-01-01T00:00:00Z' }],
+    [
+      'no metric is above its activation threshold',
+      5,
+      active,
+      { values: [4] },
+      { inactiveSince: '2026-01-01T00:00:00Z' },
+    ],
   ])('is "%s" at %i replicas', (expected, specReplicas, spec, sample, state) => {
     const at = '2026-01-01T01:00:00Z';
     const pods = Array.from({ length: specReplicas }, (_, index) => ({

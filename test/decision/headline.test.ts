@@ -8,7 +8,7 @@ const step = {
     limit: 'stabilization',
     from: 0,
     to: 42,
-    reason: '42 was recommended at 2026-01-01T00:00:00Z, which counts for 300 s',
+    reason: '42 was recommended at 2026-01-01T00:00:00Z and counts for 300 s',
     until: null,
   },
   scaleUpLimit: {
@@ -83,7 +83,8 @@ describe('the headline of a decision', () => {
   });
 
   it('names cooldownSeconds, which keeps the last replica', () => {
-    const cause = 'cooldownSeconds keeps the last replica (queue is 3, not above its activation of 5)';
+    const cause =
+      'cooldownSeconds keeps the last replica (queue is 3, not above its activation threshold of 5)';
     const kept = { ...bounds, currentReplicas: 1, desiredReplicas: 1, recommendedReplicas: 1, limits: [] };
 
     expect(headlineOf({ ...kept, cooldown: { cause } }, nothing)).toEqual({

@@ -12,7 +12,7 @@ const SENTENCE =
   /^\S+ is at (?:(?<value>[\d.]+(?:[KMGTP]i)?)(?: %)?(?: of the requests| per pod)?, )?(?:(?<total>[\d.]+(?:[KMGTP]i)?) in total, )?target (?<target>[\d.]+(?:[KMGTP]i)?)(?: %)?(?: per pod)?(?<clauses>.*?): (?:stays at (?<stays>\d+)|(?<from>\d+) -> (?<to>\d+))(?:, (?<recommended>\d+) recommended)?/;
 const FILLED = /, (?:(?<value>[\d.]+(?:[KMGTP]i)?)(?: %)? )?with [^:]*? counted (?:as idle|at )/;
 const OVER = / over (?<pods>\d+) (?:ready )?pods?/;
-const SAID = /, which is (?<binary>\d+) in binary floating point|, a count is at most (?<most>\d+)/;
+const SAID = /, rounded up to (?<binary>\d+) by floating-point arithmetic|, limited to (?<most>\d+)/;
 
 /** Null if the sentence has no value with a target. */
 export function readReason(reason: string): ReadReason | null {
@@ -24,7 +24,7 @@ export function readReason(reason: string): ReadReason | null {
   const said = SAID.exec(clauses)?.groups;
   const exact = said?.['binary'] ?? said?.['most'];
   if (exact !== undefined) return { count: BigInt(exact), recommended };
-  if (/, within the tolerance of|, and these pods must not reverse the direction/.test(clauses)) {
+  if (/, within the tolerance of|, which must not reverse the direction/.test(clauses)) {
     return { count: current, recommended };
   }
   if (total !== undefined) return { count: divideUp(milli(total), milli(target)), recommended };

@@ -57,7 +57,7 @@ describe('the condition ScalingActive without a pod that counts', () => {
     ]);
 
     expect(message).toBe(
-      'the replica count could not be calculated from Resource metric cpu: no counted pod has a sample (unready pods may not count); ready pods count from 2026-01-01T17:34:10Z on',
+      'the replica count could not be calculated from Resource metric cpu: no pod that counts has a sample (pods that are not ready may be excluded); ready pods count from 2026-01-01T17:34:10Z on',
     );
   });
 
@@ -99,6 +99,8 @@ describe('the condition ScalingActive without a pod that counts', () => {
     expect(scalingActive([{ startedAt: 120, readyAt: 130, ...unsampled }])).toMatch(
       / count from 2026-01-01T17:34:10Z on$/,
     );
-    expect(scalingActive([{ startedAt: 120, readyAt: null }])).toMatch(/\(unready pods may not count\)$/);
+    expect(scalingActive([{ startedAt: 120, readyAt: null }])).toMatch(
+      /\(pods that are not ready may be excluded\)$/,
+    );
   });
 });

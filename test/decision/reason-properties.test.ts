@@ -106,7 +106,7 @@ const CLAUSES = {
   tolerance: /within the tolerance/,
   direction: /must not reverse the direction/,
   activation: /; (?:not )?active/,
-  asleep: /over 1 pod at 0 replicas/,
+  asleep: /over 1 pod because the target has 0 replicas/,
 } as const;
 
 describe('the reason of a decision', () => {

@@ -43,7 +43,7 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
     const audit =
       'If a tool applies a manifest, remove replicas from it, or configure the tool to ignore the field (Argo CD: ignoreDifferences). The audit log of the API server has the requests';
     const person =
-      'If a person sets the count (kubectl scale), pause the scaler before, or change spec.minReplicas or spec.maxReplicas';
+      'If a person sets the count (kubectl scale), pause the scaler first, or change spec.minReplicas or spec.maxReplicas';
     // Two clients change the count, so no count can be named.
     const keep = expect.stringMatching(/^Stop scaling for 30 minutes meanwhile: promscaler pause /);
 

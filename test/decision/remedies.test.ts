@@ -265,7 +265,7 @@ describe('what to do about the state of a scaler', () => {
     [
       'argoproj.io has no such kind',
       { group: 'argoproj.io', isGroupServed: true },
-      'Set apiVersion and kind of spec.scaleTargetRef to those of a workload of the API group argoproj.io, or of another one: kubectl api-resources --api-group=argoproj.io',
+      'Set apiVersion and kind of spec.scaleTargetRef to those of a workload of the API group argoproj.io, or of another API group: kubectl api-resources --api-group=argoproj.io',
     ],
   ])(
     'for a kind that cannot be a target, is CRDs only if they can add the kind: %s',

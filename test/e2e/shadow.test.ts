@@ -43,7 +43,7 @@ describe('a dry run next to an HPA', () => {
       const cli = async (...args: readonly string[]): Promise<string> =>
         (await run(process.execPath, [CLI, ...args, '--url', service.url])).stdout;
       expect(await cli('status')).toMatch(
-        / web .*DryRun .*would scale from 2 to 4; HorizontalPodAutoscaler \S+ wants 2/,
+        / web .*DryRun .*would scale from 2 to 4; HorizontalPodAutoscaler \S+ has 2 desired replicas/,
       );
       expect(await cli('explain', `${fixture.namespace}/web`)).toMatch(
         new RegExp(

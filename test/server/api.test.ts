@@ -61,7 +61,7 @@ describe('/api/v1/scalers', () => {
             state: {
               name: 'Pending',
               severity: 'waiting',
-              cause: 'no metric was evaluated yet',
+              cause: 'no metric has been evaluated yet',
               since: '2026-01-01T00:00:15Z',
               until: null,
             },

@@ -83,7 +83,7 @@ export const BOUND_CASES: readonly StateCase[] = [
   [
     'less than the maximum, within a stabilization window',
     'Stabilizing',
-    '2 recommended, 9 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s',
+    '2 recommended, 9 was recommended at 2025-12-31T23:59:00Z and counts for 300 s',
     decided({ percent: 30, spec: { maxReplicas: 4 }, snapshot: recommended(9) }),
     { until: '2026-01-01T00:04:00Z' },
   ],

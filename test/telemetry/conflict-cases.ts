@@ -17,7 +17,7 @@ export const CONFLICT_CASES: readonly StateCase[] = [
         buildCondition(
           'Held',
           'ConflictingScaler',
-          'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until that autoscaler is deleted',
+          'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until only one autoscaler has this target',
         ),
       ],
       record: { otherScaler: { ...OTHER, kind: 'HorizontalPodAutoscaler', name: 'web' } },
@@ -60,7 +60,7 @@ export const CONFLICT_CASES: readonly StateCase[] = [
         buildCondition(
           'Held',
           'ConflictingScaler',
-          'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until that autoscaler is deleted',
+          'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until only one autoscaler has this target',
         ),
       ],
       record: { otherScaler: { ...OTHER, kind: 'HorizontalPodAutoscaler', name: 'web' }, ...paused({}) },

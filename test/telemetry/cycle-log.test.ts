@@ -75,8 +75,8 @@ describe('logCycle', () => {
     const lines = run([heldAt(5), heldAt(5), heldAt(5), heldAt(6)]);
 
     expect(lines.map(([level, message, facts]) => [level, message, facts['to']])).toEqual([
-      ['info', 'change held back', 5],
-      ['info', 'change held back', 6],
+      ['info', 'change held', 5],
+      ['info', 'change held', 6],
     ]);
   });
 

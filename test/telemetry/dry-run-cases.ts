@@ -10,7 +10,7 @@ export const DRY_RUN_CASES: readonly StateCase[] = [
   [
     'a dry run',
     'DryRun',
-    'would scale from 4 to 6; HorizontalPodAutoscaler shop/web wants 5',
+    'would scale from 4 to 6; HorizontalPodAutoscaler shop/web has 5 desired replicas',
     decided({
       percent: 83,
       record: {
@@ -23,7 +23,7 @@ export const DRY_RUN_CASES: readonly StateCase[] = [
   [
     'a dry run at the maximum, next to an HPA',
     'DryRun',
-    'AtMaximum: 6 recommended, maxReplicas is 4; HorizontalPodAutoscaler shop/web wants 5',
+    'AtMaximum: 6 recommended, maxReplicas is 4; HorizontalPodAutoscaler shop/web has 5 desired replicas',
     decided({
       percent: 90,
       spec: { maxReplicas: 4 },
@@ -36,7 +36,7 @@ export const DRY_RUN_CASES: readonly StateCase[] = [
   [
     'a dry run next to the HPA of a ScaledObject',
     'DryRun',
-    'would keep 4 replicas; the HPA of ScaledObject shop/web wants 5',
+    'would keep 4 replicas; the HPA of ScaledObject shop/web has 5 desired replicas',
     decided({
       record: { dryRun: true, shadow: { beside: 'ScaledObject shop/web', theirReplicas: 5, difference: -1 } },
     }),

@@ -83,7 +83,7 @@ describe('createLedger', () => {
         type: 'ScalingLimited',
         status: 'Unknown',
         reason: 'NotEvaluated',
-        message: 'no recommendation of this version of the document was compared with the bounds yet',
+        message: 'no recommendation of this version of the document has been compared with the bounds yet',
         lastTransition: at(15),
       },
     ]);

@@ -116,7 +116,9 @@ describe('a metric without series, which the document reads as 0', () => {
   });
 
   it('is in the activation of explain: "read as 0", not "is 0"', async () => {
-    expect(await explained('activation')).toContain('queue is read as 0, not above its activation of 5');
+    expect(await explained('activation')).toContain(
+      'queue is read as 0, not above its activation threshold of 5',
+    );
   });
 
   it('has no value in the API, which says why', async () => {

@@ -11,7 +11,7 @@ function queue(fields: Json = {}): Json {
 }
 
 const at = '2025-12-31T23:59:45Z';
-const RECENT = '4 was recommended at 2025-12-31T23:59:00Z, which counts for 300 s';
+const RECENT = '4 was recommended at 2025-12-31T23:59:00Z and counts for 300 s';
 
 /** Each state at least once, and what could be taken for another one. */
 export const STATE_CASES: readonly StateCase[] = [
@@ -127,7 +127,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'a fallback',
     'NoData',
-    'cpu: no series, fallback of 5 replicas',
+    'cpu: no series; the fallback proposes 5 replicas',
     decided({ spec: { fallback: { afterSeconds: 0, replicas: 5 } }, snapshot: NO_SERIES }),
   ],
   [
@@ -149,7 +149,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'the last replica within cooldownSeconds',
     'Stabilizing',
-    'cooldownSeconds keeps the last replica (queue is 3, not above its activation of 5)',
+    'cooldownSeconds keeps the last replica (queue is 3, not above its activation threshold of 5)',
     decided({
       spec: { minReplicas: 0, cooldownSeconds: 300, metrics: [queue({ activation: { above: 5 } })] },
       snapshot: {
@@ -372,7 +372,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'a first decision without metrics',
     'Pending',
-    'no metric was evaluated yet',
+    'no metric has been evaluated yet',
     decided({ spec: { minReplicas: 5 }, record: outcome('patched', 5) }),
   ],
 ];

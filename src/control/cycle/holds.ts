@@ -32,7 +32,7 @@ export function whyHeld(
       scales: `${nameOtherScaler(other)} scales the same target`,
       target: nameTarget(namespace, spec.scaleTargetRef),
     });
-    const message = `${what}; promscaler patches nothing until that autoscaler is deleted${doubt}`;
+    const message = `${what}; promscaler patches nothing until only one autoscaler has this target${doubt}`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
   if (pause !== null && stops(pause, toApply.action)) {

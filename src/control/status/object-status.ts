@@ -273,13 +273,13 @@ function readyOf(
   const failing = [able, active].find((condition) => condition !== undefined && isFailing(condition));
   if (failing !== undefined) return { ...failing, type: 'Ready' };
   if (able === undefined) {
-    const message = 'no decision was made yet';
+    const message = 'no decision has been made yet';
     return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message };
   }
   if (active === undefined || active.status === 'Unknown') {
     // Adds the reason of the decision: without a metric, the count may still move into its bounds, over many cycles.
     const decision = last === null ? null : reasonOf(last.record);
-    const message = `${active?.message ?? 'no metric was evaluated yet'}${decision === null ? '' : `; ${decision}`}`;
+    const message = `${active?.message ?? 'no metric has been evaluated yet'}${decision === null ? '' : `; ${decision}`}`;
     return { type: 'Ready', status: 'Unknown', reason: 'NotEvaluated', message };
   }
   // A fallback or a metric that is read as 0 is mentioned, because the count does not come from a value.

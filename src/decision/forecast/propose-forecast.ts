@@ -45,7 +45,7 @@ export interface Given {
  * this time, each scaled to today's level. A higher load never gives a lower count.
  */
 export function proposeForecast({ now, forecast, history, load, minutes, maxReplicas }: Given): Proposed {
-  if (history === undefined) return silent('the loads of earlier days were not read yet');
+  if (history === undefined) return silent('the loads of earlier days have not been read yet');
   const unknown = whyUnknown(history, minutes);
   if (unknown !== null) return silent(unknown);
   const { seasons, leadSeconds } = history;
@@ -59,7 +59,7 @@ export function proposeForecast({ now, forecast, history, load, minutes, maxRepl
   const scaled = seasons.map((season) => ({ season, ...scale(season, level) }));
   scaled.sort((a, b) => a.load - b.load);
   const chosen = scaled[rankOf(forecast, scaled.length)];
-  if (chosen === undefined) return silent('no earlier day has a load for the quantile');
+  if (chosen === undefined) return silent('no earlier day has a known load at this time');
   const expected = Math.min(chosen.load, ABOVE_HIGHEST * history.highest);
   const needed = podsFor(expected, load.ofPod);
   const replicas = Math.min(maxReplicas, needed);
@@ -80,7 +80,7 @@ export function proposeForecast({ now, forecast, history, load, minutes, maxRepl
     limit === null
       ? ''
       : `, limited to ${result(expected)} (${ABOVE_HIGHEST} times the highest load of ${factor(limit)})`,
-    `, and needs ${countOf(needed, 'pod')} at ${load.usage} `,
+    `, which needs ${countOf(needed, 'pod')} at ${load.usage} `,
     `(${factor(load.ofPod)}${load.unit}${needed === 1 ? '' : ' each'})`,
     replicas < needed ? `, at most ${replicas}` : '',
   ].join('');

@@ -69,14 +69,18 @@ function kept(
   const index = recent.findLastIndex(keeps);
   const last = recent[index];
   if (last === undefined)
-    return { to, reason: `the recommendations of the last ${windowSeconds} s`, until: null };
+    return {
+      to,
+      reason: `the window contains the recommendations of the last ${windowSeconds} s`,
+      until: null,
+    };
   const when = formatInstant(last.at);
   // The first entry of a new list is the count of the target, not a recommendation. Only this entry has the same time
   // as the next entry.
   const isSeed = (recent[index + 1]?.at ?? now) === last.at;
   const changed = sinceChange(last.at, state, 'although');
   const reason = isSeed
-    ? `the count of the first decision (${last.replicas} at ${when}) counts for ${windowSeconds} s${changed}`
-    : `${last.replicas} was recommended at ${when}, which counts for ${windowSeconds} s${changed}`;
+    ? `the count at the first decision (${last.replicas} at ${when}) stays in the window for ${windowSeconds} s${changed}`
+    : `${last.replicas} was recommended at ${when} and counts for ${windowSeconds} s${changed}`;
   return { to, reason, until: addSeconds(last.at, windowSeconds) };
 }

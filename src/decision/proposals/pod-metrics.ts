@@ -68,7 +68,7 @@ function noSample(metric: PodMetric, given: Given): string {
   const rule = readinessRule(metric, given);
   const [first] = rule === null ? [] : readyPodsCountFrom(given.context.pods, rule);
   const when = first === undefined ? '' : `; ready pods count from ${formatInstant(first)} on`;
-  return `no counted pod has a sample (unready pods may not count)${when}`;
+  return `no pod that counts has a sample (pods that are not ready may be excluded)${when}`;
 }
 
 /**

@@ -181,5 +181,5 @@ export function describeFallback({ mode, replicas, since, error }: FallbackUse):
   // Omits `since` of the error: the message already contains the time of the first missing value, when the outage
   // began.
   const why = describeFailure({ ...error, since: undefined });
-  return `no value since ${formatInstant(since)} (${why}): fallback ${mode} uses ${countOf(replicas, 'replica')}`;
+  return `no value since ${formatInstant(since)} (${why}): the fallback (${mode}) proposes ${countOf(replicas, 'replica')}`;
 }

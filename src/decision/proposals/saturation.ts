@@ -69,8 +69,10 @@ export function stepOnSaturation(
   const whyNot = whyNoStep({ since, served, before: before.served, usage }, context);
   if (whyNot !== null || served === undefined) return told(base, state, `${full}, ${whyNot ?? ''}`);
   const to = ceilCount(settings.factor * ready);
-  const why = `${full}, ${settings.factor} x ${countOf(ready, 'ready pod')}`;
-  if (to <= target.specReplicas) return told(base, state, `${why} are already requested`);
+  const wanted = `${settings.factor} x ${countOf(ready, 'ready pod')}`;
+  if (to <= target.specReplicas)
+    return told(base, state, `${full}, spec.replicas (${target.specReplicas}) is already at least ${wanted}`);
+  const why = `${full}, ${wanted}`;
   return raised(base, { state: { since, served, step: { at: now, to } }, to, why });
 }
 

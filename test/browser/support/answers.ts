@@ -132,7 +132,7 @@ function special(
     case 11:
       return {
         state: stateOf('Stabilizing', {
-          cause: `1 recommended, ${current} was recommended 120 s ago, which counts for 300 s`,
+          cause: `1 recommended, ${current} was recommended 120 s ago and counts for 300 s`,
           until: after(180),
         }),
       };

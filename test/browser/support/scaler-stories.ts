@@ -266,7 +266,7 @@ export const CONFLICT: Story = {
       buildCondition(
         'Held',
         'ConflictingScaler',
-        'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until that autoscaler is deleted',
+        'HorizontalPodAutoscaler shop/web scales the same target; promscaler patches nothing until only one autoscaler has this target',
       ),
     ],
   }),

@@ -98,7 +98,7 @@ const unread: Story = { ...UNREAD, rounds: ROUNDS };
 
 const twoScalers = held(
   'ConflictingScaler',
-  'HorizontalPodAutoscaler search/suggest scales the same target; promscaler patches nothing until that autoscaler is deleted',
+  'HorizontalPodAutoscaler search/suggest scales the same target; promscaler patches nothing until only one autoscaler has this target',
 );
 
 /** The data source of the namespace billing does not answer for 3 hours. */

@@ -184,7 +184,7 @@ describe('decision', () => {
     });
 
     const message = results.find(({ check }) => check === 'decision')?.message;
-    expect(message).toMatch(/; not active \(http is 0, not above its activation of 0\)/);
+    expect(message).toMatch(/; not active \(http is 0, not above its activation threshold of 0\)/);
     expect(message).not.toContain('since');
   });
 

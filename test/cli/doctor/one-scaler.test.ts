@@ -171,7 +171,7 @@ describe('doctor for one scaler', () => {
     if (conflictingWriter === undefined) return;
     expect(found).toMatchObject([{ status: 'failed', message: 'kubectl changed spec.replicas' }]);
     expect(found[0]?.fix).toMatch(
-      /^If a person sets the count \(kubectl scale\), pause the scaler before, or .*; Stop scaling /,
+      /^If a person sets the count \(kubectl scale\), pause the scaler first, or .*; Stop scaling /,
     );
   });
 

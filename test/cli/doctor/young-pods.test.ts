@@ -70,7 +70,7 @@ it('says which ready pods the decision counts as unready, and until when', async
     /^2 of 2 pods are ready; when the cpu usage was measured, 2 of the ready pods had been ready for less than the window of 120 s, so the metric cpu counts these pods as unready until 20\d\d-\S+Z$/,
   );
   expect(decision).toContain(
-    'no counted pod has a sample (unready pods may not count); ready pods count from 20',
+    'no pod that counts has a sample (pods that are not ready may be excluded); ready pods count from 20',
   );
 });
 

@@ -23,10 +23,10 @@ describe('explain, with minReplicas 0', () => {
 
   it('prints that 6 messages start 0 replicas, and that 3 do not', async () => {
     expect(await explainAt(0, 6)).toContain(
-      'Activation: active: queue is 6, above its activation of 5\n\nLimits: ',
+      'Activation: active: queue is 6, above its activation threshold of 5\n\nLimits: ',
     );
     expect(await explainAt(0, 3)).toContain(
-      'Activation: 1 -> 0, not active: queue is 3, not above its activation of 5\n',
+      'Activation: 1 -> 0, not active: queue is 3, not above its activation threshold of 5\n',
     );
   });
 
@@ -35,7 +35,7 @@ describe('explain, with minReplicas 0', () => {
     const after = await explainAt(1, 3, { inactiveSince: '2025-12-31T23:55:00Z' });
 
     expect(during).toContain(
-      'Activation: not active since Dec 31, 23:57:00 (queue is 3, not above its activation of 5), cooldownSeconds 300\n',
+      'Activation: not active since Dec 31, 23:57:00 (queue is 3, not above its activation threshold of 5); at least 1 until 00:02:00 (cooldownSeconds is 300)\n',
     );
     expect(during).toContain('Restrictions\n  cooldownSeconds  until 00:02:00, in 2m: at least 1 replica\n');
     expect(after).toContain('Activation: 1 -> 0, not active since Dec 31, 23:55:00 ');

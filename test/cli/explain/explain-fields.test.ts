@@ -56,7 +56,7 @@ const TOTAL = {
   query: 'query   sum by (queue) (rate(jobs[1m])), series with queue=a (source other)',
   source: '(source other)',
   target: 'target 8 per pod',
-  'activation.above': 'above its activation of 3',
+  'activation.above': 'above its activation threshold of 3',
   guard: 'check   up == 1 must be true',
   'freshness.query': 'check   max(timestamp(jobs)) must be at most 77 s in the past',
   'freshness.maxAgeSeconds': 'at most 77 s in the past',

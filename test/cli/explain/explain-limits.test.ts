@@ -28,7 +28,7 @@ describe('the limits in explain --snapshot', () => {
     const text = await explainSnapshot(cpuSnapshot(30, { state }));
 
     expect(text).toContain(`Limits, in order: 2 recommended, 4 desired
-  1. stabilization  2 -> 4  4 was recommended at Dec 31, 23:59:00, which counts for 300 s
+  1. stabilization  2 -> 4  4 was recommended at Dec 31, 23:59:00 and counts for 300 s
 `);
     expect(text).toContain('stabilization  until 00:04:00, in 4m\n');
   });

@@ -105,7 +105,7 @@ Last scale-up: none by this scaler; last scale-down: none by this scaler
     );
 
     expect(text).toContain(
-      'answer  missing: no series (since Dec 31, 23:59:00); from 00:02:00 on, fallback atLeast uses 9 replicas\n',
+      'answer  missing: no series (since Dec 31, 23:59:00); from 00:02:00 on, the fallback (atLeast) proposes 9 replicas\n',
     );
     expect(text).toContain('no value  until a metric has a value, or until 00:02:00, in 2m: the fallback\n');
   });
@@ -367,7 +367,7 @@ describe('explain of a Deployment without requests', () => {
     const text = await explainSnapshot(cpuSnapshot(83, { pods, samples }));
 
     expect(text).toContain(
-      ': cpu: container app requests no cpu (pod a and 1 more); no counted pod has a sample (unready pods may not count): stays at 4\n',
+      ': cpu: container app requests no cpu (pod a and 1 more); no pod that counts has a sample (pods that are not ready may be excluded): stays at 4\n',
     );
   });
 

@@ -20,7 +20,7 @@ describe('status', () => {
       [
         'NAMESPACE  NAME  METRICS             MIN  MAX  REPLICAS  STATE        SINCE  CAUSE',
         'animals    zoo   cpu: 60%/60%        2    10   4         DryRun       20s    would keep 4 replicas',
-        'shop       api   cpu: 30%/60%        2    10   4         Stabilizing  20s    2 recommended, 4 was recommended at Dec 31, 23:59:00, which counts for 300 s (3m40s left)',
+        'shop       api   cpu: 30%/60%        2    10   4         Stabilizing  20s    2 recommended, 4 was recommended at Dec 31, 23:59:00 and counts for 300 s (3m40s left)',
         'shop       dead  cpu: <unknown>/60%  2    10   4         NoData       20s    cpu: gone',
         'shop       web   cpu: 83%/60%        2    10   4->6      OK           20s    scaled from 4 to 6',
         '',
@@ -51,7 +51,7 @@ describe('status', () => {
       [
         'NAMESPACE  NAME  TARGET           METRICS             MIN  MAX  REPLICAS  DESIRED  CHANGED  STATE        SINCE  CAUSE',
         'animals    zoo   Deployment/zoo   cpu: 60%/60%        2    10   4         4        <none>   DryRun       20s    would keep 4 replicas',
-        'shop       api   Deployment/api   cpu: 30%/60%        2    10   4         4        <none>   Stabilizing  20s    2 recommended, 4 was recommended at Dec 31, 23:59:00, which counts for 300 s (3m40s left)',
+        'shop       api   Deployment/api   cpu: 30%/60%        2    10   4         4        <none>   Stabilizing  20s    2 recommended, 4 was recommended at Dec 31, 23:59:00 and counts for 300 s (3m40s left)',
         'shop       dead  Deployment/dead  cpu: <unknown>/60%  2    10   4         4        <none>   NoData       20s    cpu: gone',
         'shop       web   Deployment/web   cpu: 83%/60%        2    10   4         6        20s      OK           20s    scaled from 4 to 6',
         '',

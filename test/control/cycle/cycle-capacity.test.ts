@@ -81,7 +81,7 @@ it('a drift is one Event, a metric, and a part of the explanation', async () => 
       type: 'Warning',
       reason: 'CapacityChanged',
       message: expect.stringMatching(
-        /^the measured capacity of a pod for metric load is 4: it was 5 before \S+Z \(now 80 % of that\)$/,
+        /^the measured capacity of a pod for metric load is 4: 80 % of 5, the capacity before \S+Z$/,
       ),
     },
   ]);
@@ -97,7 +97,7 @@ it('a drift is one Event, a metric, and a part of the explanation', async () => 
   const [metric] = snapshot === null ? [] : proposeAll(snapshot);
   if (snapshot === null || metric === undefined) throw new Error('there is no snapshot');
   expect(explainMetric(metric, snapshot).answer).toMatch(
-    /a pod carries 4 \(4\.9 to 5 on 3 days, observed only\): it was 5 before /,
+    /a pod carries 4 \(4\.9 to 5 on 3 days, observed only\), 80 % of 5, the capacity before /,
   );
 });
 

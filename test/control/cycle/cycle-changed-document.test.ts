@@ -17,7 +17,7 @@ describe('a cycle after a change of the document', () => {
     const last = await fixture.nextCycle();
 
     const reason =
-      '5 was recommended at 2026-01-01T00:00:00Z, which counts for 300 s, although the document changed at 2026-01-01T00:00:15Z';
+      '5 was recommended at 2026-01-01T00:00:00Z and counts for 300 s, although the document changed at 2026-01-01T00:00:15Z';
     expect(first.record.decision?.reason).toContain(reason);
     expect(later.record.decision?.reason).toContain(reason);
     expect(last.record.decision?.reason).not.toContain('the document changed');
@@ -40,7 +40,7 @@ describe('a cycle after a change of the document', () => {
     const messages = ledger.add(record).after.conditions.map(({ type, message }) => [type, message]);
     expect(Object.fromEntries(messages)).toMatchObject({
       ScalingActive: 'the replica count was calculated from External metric load',
-      ScalingLimited: 'a metric has no full value, so no recommendation was compared with the bounds',
+      ScalingLimited: 'a metric has no complete value, so no recommendation was compared with the bounds',
     });
   });
 

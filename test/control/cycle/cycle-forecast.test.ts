@@ -194,7 +194,7 @@ describe('the stored state of a forecast', () => {
     expect(before).toBeGreaterThan(0);
     expect(after).toBeGreaterThan((before * 44) / 60);
     expect(fixture.memory.state.forecast?.reactive.replicas).toBe(5);
-    // It was raised all the time, which counts for an hour.
+    // It was raised all the time and counts for an hour.
     expect(fixture.memory.state.forecast?.raises[0]?.added).toBeGreaterThan((before * 44) / 60);
   });
 

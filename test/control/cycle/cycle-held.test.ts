@@ -95,7 +95,7 @@ describe('a scaler that must not act', () => {
       status: 'True',
       reason: 'ConflictingScaler',
       message:
-        'Scaler shop/web-2 scales the same target; promscaler patches nothing until that autoscaler is deleted',
+        'Scaler shop/web-2 scales the same target; promscaler patches nothing until only one autoscaler has this target',
     });
     expect(fixture.cluster.arrived).toEqual([]);
   });
@@ -189,7 +189,7 @@ describe('a scaler that must not act', () => {
       'nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa has the same target, but no desired replicas: the HPA controller has not set them yet';
     expect(heldOf(record)).toMatchObject({
       reason: 'ConflictingScaler',
-      message: `${cause}; promscaler patches nothing until that autoscaler is deleted`,
+      message: `${cause}; promscaler patches nothing until only one autoscaler has this target`,
     });
     expect(stateOf(record, null)).toMatchObject({ name: 'Conflict', cause });
     expect(fixture.cluster.arrived).toEqual([]);
@@ -204,7 +204,7 @@ describe('a scaler that must not act', () => {
     const { record } = await fixture.cycle();
 
     expect(heldOf(record)?.message).toBe(
-      'HorizontalPodAutoscaler shop/web-hpa scales the same target; promscaler patches nothing until that autoscaler is deleted; the HPA may be deleted already, but promscaler is no longer allowed to list HPAs',
+      'HorizontalPodAutoscaler shop/web-hpa scales the same target; promscaler patches nothing until only one autoscaler has this target; the HPA may be deleted already, but promscaler is no longer allowed to list HPAs',
     );
     expect(fixture.cluster.arrived).toEqual([]);
   });

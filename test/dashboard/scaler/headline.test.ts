@@ -33,7 +33,7 @@ describe('what the metrics measured', () => {
     ],
     ['cpu is at 83 % of the requests, target 60 %: 4 -> 6', 'cpu is at 83 % of the requests, target 60 %'],
     [
-      'forecast: 40 expected: 4 -> 6; 4 without the forecast; 2 of 10 % of the forecast budget spent',
+      'forecast: 40 expected: 4 -> 6; 4 without the forecast, which has added 2 % in 3 days (budgetPercent is 10)',
       'forecast: 40 expected',
     ],
     ['cpu: no series; job:rate5m: no series: stays at 5', 'cpu: no series; job:rate5m: no series'],

@@ -190,7 +190,7 @@ describe('a forecast', () => {
       forecast: { replicas: 33, isUsed: true, reactive: 12, spentPercent: 0 },
     });
     expect(decision.reason).toBe(
-      'forecast: at 09:00 on 7 days and 2 Thursdays, the load of cpu was 24 to 31 cores; the load today is 104 % of the load on 2026-11-12, when the load at 09:00 was 30: the load expected within 3m30s is 31.2 cores, and needs 33 pods at 95 % (0.95 cores each): 12 -> 33; 12 without the forecast; 0 of 4 % of the forecast budget spent',
+      'forecast: at 09:00 on 7 days and 2 Thursdays, the load of cpu was 24 to 31 cores; the load today is 104 % of the load on 2026-11-12, when the load at 09:00 was 30: the load expected within 3m30s is 31.2 cores, which needs 33 pods at 95 % (0.95 cores each): 12 -> 33; 12 without the forecast, which has added 0 % in 3 days (budgetPercent is 4)',
     );
     // What the metrics ask for is remembered, not what the forecast asks for.
     expect(decision.state.recommendations?.map(({ replicas }) => replicas)).toEqual([12]);
@@ -233,7 +233,7 @@ describe('a forecast', () => {
 
   it('says that it scales an earlier day to at most twice its load', () => {
     expect(decideIn({ level: 90, usage: 90, highest: 1000 }).forecast?.why).toContain(
-      '; the load today is 900 % (at most 200 %) of the load on 2026-11-20, when the load at 09:00 was 30: the load expected within 3m30s is 60 cores, and needs 64 pods',
+      '; the load today is 900 % (at most 200 %) of the load on 2026-11-20, when the load at 09:00 was 30: the load expected within 3m30s is 60 cores, which needs 64 pods',
     );
   });
 
@@ -252,7 +252,7 @@ describe('a forecast', () => {
 
     expect(decision.forecast?.replicas).toBe(Math.ceil(24 / 0.95));
     expect(decision.reason).toContain(
-      'when the load at 09:00 was 60: the load expected within 3m30s is 60 cores, limited to 24 cores (1.2 times the highest load of 20), and needs 26 pods',
+      'when the load at 09:00 was 60: the load expected within 3m30s is 60 cores, limited to 24 cores (1.2 times the highest load of 20), which needs 26 pods',
     );
   });
 
@@ -306,7 +306,7 @@ describe('a forecast', () => {
 
 describe('a forecast is silent', () => {
   it.each<[string, Fixture, string]>([
-    ['without a history', { hasHistory: false }, 'the loads of earlier days were not read yet'],
+    ['without a history', { hasHistory: false }, 'the loads of earlier days have not been read yet'],
     ['with an old one', { unusable: 'read 3 h ago' }, 'read 3 h ago'],
     [
       'with two days',

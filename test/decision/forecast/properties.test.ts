@@ -269,7 +269,7 @@ describe('a forecast of a random load', () => {
   }
 
   const SENTENCE =
-    /(?:the load today is (\S+) %(?: \(at most (\S+) %\))? of the load on \S+, when|the load on \S+ was 0 at the current time of day, and) the load at \S+ was (\S+): the load expected within \S+ is ([^\s,]+)(?:, limited to (\S+) \(1\.2 times the highest load of ([^\s)]+)\))?, and needs (\d+) pods? at the target \(([^\s)]+)(?: each)?\)/;
+    /(?:the load today is (\S+) %(?: \(at most (\S+) %\))? of the load on \S+, when|the load on \S+ was 0 at the current time of day, and) the load at \S+ was (\S+): the load expected within \S+ is ([^\s,]+)(?:, limited to (\S+) \(1\.2 times the highest load of ([^\s)]+)\))?, which needs (\d+) pods? at the target \(([^\s)]+)(?: each)?\)/;
 
   /** Returns whether `value` is the printed result, in its digits. */
   function isPrinted(value: number, printed: string): boolean {
