@@ -50,10 +50,27 @@ const HELP_CHARACTERS = 80;
 
 /**
  * Replaces the name of the program in a help text. `nameProgram` replaces it only before a command, so the usage line
- * without a command is replaced here.
+ * without a command is replaced here. The usage line and the examples are wrapped here, because commander does not wrap
+ * them, and their width depends on the path of the program.
  */
 function nameInHelp(text: string, io: CommandIo): string {
-  return nameProgram(text, io).replace(/^Usage: promscaler (?=\[)/, () => `Usage: ${io.command} `);
+  return nameProgram(text, io)
+    .replace(/^Usage: promscaler (?=\[)/, () => `Usage: ${io.command} `)
+    .split('\n')
+    .map(wrapCommand)
+    .join('\n');
+}
+
+/** Breaks a line of the help that is too long before options, so that a shell accepts a pasted example. */
+function wrapCommand(line: string): string {
+  if (line.length <= HELP_CHARACTERS) return line;
+  const isUsage = line.startsWith('Usage: ');
+  const [end, parts] = isUsage ? ['', line.split(/ (?=[[<])/)] : [' \\', line.split(/ (?=--?[a-z]|[|>] )/)];
+  return parts.reduce((wrapped, part) => {
+    const length = wrapped.length - wrapped.lastIndexOf('\n') - 1;
+    const fits = length + 1 + part.length + end.length <= HELP_CHARACTERS;
+    return fits ? `${wrapped} ${part}` : `${wrapped}${end}\n    ${part}`;
+  });
 }
 
 function buildProgram(given: CommandIo, result: Result): Command {

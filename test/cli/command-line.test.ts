@@ -85,6 +85,21 @@ describe('--help', () => {
     },
   );
 
+  it.each(['node dist/cli/main.js', 'node /opt/work/checkouts/promscaler/dist/cli/main.js'])(
+    'has lines of at most 80 characters, and examples for a shell, if the program is started as %s',
+    async (command) => {
+      for (const name of COMMANDS) {
+        const { stdout: named } = await runCli([name, '--help']);
+        const { stdout } = await runCli([name, '--help'], { command });
+
+        expect(Math.max(...stdout.split('\n').map(({ length }) => length))).toBeLessThanOrEqual(80);
+        const joined = (help: string): string =>
+          help.replaceAll(/ \\\n +/g, ' ').replaceAll(/\n {4}(?=[[<])/g, ' ');
+        expect(joined(stdout)).toBe(joined(named).replaceAll(`promscaler ${name}`, `${command} ${name}`));
+      }
+    },
+  );
+
   it('of npm run demo has the options of demo, and starts no compiler', async () => {
     const { stdout } = await runCli(['demo', '--help']);
 

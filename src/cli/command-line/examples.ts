@@ -20,8 +20,7 @@ const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
     ['Scale a Deployment by its CPU usage', 'promscaler new web -n shop --max 10'],
     [
       'Scale a Deployment by a query, with a target of 50 per pod',
-      `promscaler new web -n shop --max 10 --average-value 50 \\
-    --query 'sum(rate(http_requests_total{namespace="$namespace"}[2m]))'`,
+      `promscaler new web -n shop --max 10 --average-value 50 --query 'sum(rate(http_requests_total{namespace="$namespace"}[2m]))'`,
     ],
   ],
   import: [
@@ -52,13 +51,11 @@ const EXAMPLES: Readonly<Record<string, readonly [Example, Example]>> = {
   backtest: [
     [
       'Compare a document with an HPA for a load in a CSV file',
-      `promscaler backtest --scaler web.yaml --trace load.csv --capacity 60 \\
-    --against hpa.yaml`,
+      `promscaler backtest --scaler web.yaml --trace load.csv --capacity 60 --against hpa.yaml`,
     ],
     [
       'Find cheaper settings for the last week',
-      `promscaler backtest --scaler web.yaml --prometheus http://localhost:9090 \\
-    --from 7d --capacity 60 --recommend 'theta_U<=1'`,
+      `promscaler backtest --scaler web.yaml --prometheus http://localhost:9090 --from 7d --capacity 60 --recommend 'theta_U<=1'`,
     ],
   ],
   test: [
