@@ -56,6 +56,7 @@ const CLASSES = {
   'yaml-version': 'warning',
   'system-fields': 'warning',
   'annotation-ignored': 'warning',
+  'empty-metrics': 'warning',
   'query-unknown': 'warning',
   'never-scales-up': 'warning',
   'missing-is-zero': 'warning',

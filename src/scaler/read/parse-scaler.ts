@@ -15,6 +15,7 @@ import { resolveSpec } from '../resolve/resolve-spec.js';
 import type { ServiceFacts } from '../rules/admission-rules.js';
 import { checkRules } from '../rules/check-rules.js';
 import { checkSchema } from '../schema/check-schema.js';
+import { BUILT_IN } from '../schema/presets.js';
 import { API_VERSION, type DocumentInput, documentSchema, type Loose } from '../schema/document-schema.js';
 import { type Scaler, scalerKey } from '../spec.js';
 
@@ -79,8 +80,9 @@ export function checkValue(value: unknown, service?: ServiceFacts): CheckedDocum
   ];
   // The cast is safe, because `readable` contains only values that passed the schema.
   const readable = isPlainObject(checked.readable) ? (checked.readable as Loose<DocumentInput>) : {};
+  const empty = schemaFindings.length === 0 ? checkEmptyMetrics(value) : [];
   const rules = checkRules(readable, brokenIn(earlier), service).filter(({ path }) => !isPlaceholder(path));
-  const findings = [...earlier, ...rules];
+  const findings = [...earlier, ...empty, ...rules];
   const hasShape = findings.every(({ code }) => PROBLEM_CLASSES[code] !== 'shape');
   return { findings, document: hasShape ? checked.value : null };
 }
@@ -100,6 +102,14 @@ function findPlaceholders(value: unknown, path: Path): readonly Finding[] {
   if (Array.isArray(value)) return value.flatMap((item, index) => findPlaceholders(item, [...path, index]));
   if (!isPlainObject(value)) return [];
   return Object.entries(value).flatMap(([key, member]) => findPlaceholders(member, [...path, key]));
+}
+
+/** Warns about `metrics:` without a value: its items may be commented out, and the default would replace them. */
+function checkEmptyMetrics(value: unknown): readonly Finding[] {
+  const path = ['spec', 'metrics'];
+  if (valueAt(value, path) !== null) return [];
+  const message = `${formatPath(path)} is empty, so the default applies: CPU at ${BUILT_IN.cpuUtilizationPercent} percent of the requests. Complete the metrics, or remove the field`;
+  return [{ ...finding('empty-metrics', path, message), at: 'key' }];
 }
 
 /** Reports a document of another kind. The message also names the required `apiVersion`. */
