@@ -235,3 +235,31 @@ describe('the values blocks of the guides', () => {
     expect(failed.map(({ where }) => where)).toEqual([]);
   });
 });
+
+describe('the gain of scrapes every 15 s', () => {
+  /** The changes of theta_U and of the pod-hours by trace, in percent, as the benchmark prints them. */
+  const measured = new Map(
+    tableRows(readPage('docs/benchmarks.md'), 'trace')
+      .filter((cells) => cells.length === 7)
+      .map((cells) => [cells[0] ?? '', (cells[6] ?? '').split(', ').map((text) => parseFloat(text))]),
+  );
+  const rows = tableRows(readPage('docs/guides/tune.md'), 'load');
+  const tracesOf = (cells: readonly string[]): readonly string[] =>
+    (cells[1] ?? '').replaceAll('`', '').split(', ');
+
+  it('is in the guide for each trace of the benchmark', () => {
+    expect(measured.size).toBeGreaterThan(0);
+    expect(rows.flatMap(tracesOf).toSorted()).toEqual([...measured.keys()].toSorted());
+  });
+
+  it.each(rows.map((cells) => [cells[0], cells] as const))('is that of the benchmark: %s', (_, cells) => {
+    [2, 3].forEach((column, index) => {
+      const sizes = tracesOf(cells).map((trace) => Math.abs(measured.get(trace)?.[index] ?? NaN));
+      const [least, most] = [Math.min(...sizes), Math.max(...sizes)];
+      const word = ['less', 'more'][index] ?? '';
+      const size = least === most ? `${least} %` : `${least} to ${most} %`;
+
+      expect(cells[column]).toBe(most === 0 ? 'the same' : `${size} ${word}`);
+    });
+  });
+});

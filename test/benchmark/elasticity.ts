@@ -137,7 +137,8 @@ export function meanOf(load: Load): number {
 
 const BASE = { scaleTargetRef: { name: 'web' }, maxReplicas: MAX_REPLICAS };
 
-function cpuScaler(more: Readonly<Record<string, unknown>>): Scaler {
+/** Returns a document with cpu at 80 % and `more` fields. */
+export function cpuScaler(more: Readonly<Record<string, unknown>>): Scaler {
   const metrics = [{ resource: { name: 'cpu', target: { averageUtilization: 80 } } }];
   return scalerOf({ ...BASE, ...more, metrics });
 }

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BACKTEST_USAGE, benchBacktest } from './backtest/main.js';
 import { benchBrowser, BROWSER_USAGE } from './browser/main.js';
+import { benchCpuWindows } from './cpu-windows.js';
 import { benchDashboard, DASHBOARD_USAGE } from './dashboard/main.js';
 import { benchDecide } from './decide.js';
 import { benchElasticity } from './elasticity.js';
@@ -23,10 +24,11 @@ const USAGE = `npm run bench -- [--only SECTION] [NODE-FLAG...]
   --only SECTION  rounds, flood, decide or schedules; all of them where it is not given
   NODE-FLAG       for the node of the service, such as --cpu-prof
 
-npm run bench -- elasticity [--traces DIRECTORY] [--slow-starts] [--write]
+npm run bench -- elasticity [--traces DIRECTORY] [--slow-starts | --windows] [--write]
 
   --traces DIRECTORY  load traces, CSV files with the header t_seconds,value (default: $PROMSCALER_TRACES, or shapes)
   --slow-starts       only slow starts and queues
+  --windows           only scrape intervals and windows of CPU
   --write             replace the sections of docs/benchmarks.md
 
 npm run bench -- forecast [--traces DIRECTORY] [--write]
@@ -62,8 +64,13 @@ if (given.includes('--help')) console.log(USAGE);
 else if (given[0] === 'elasticity') {
   const page = given.includes('--write') ? PAGE : undefined;
   const folder = valueOf('--traces') ?? process.env['PROMSCALER_TRACES'];
-  if (!given.includes('--slow-starts')) await benchElasticity(folder, page);
-  await benchSlowStarts(folder, page);
+  const parts = {
+    '--windows': benchCpuWindows,
+    '--slow-starts': benchSlowStarts,
+  };
+  const chosen = Object.entries(parts).filter(([option]) => given.includes(option));
+  if (chosen.length === 0) await benchElasticity(folder, page);
+  for (const [, bench] of chosen.length === 0 ? Object.entries(parts) : chosen) await bench(folder, page);
 } else if (given[0] === 'forecast') {
   const page = given.includes('--write') ? PAGE : undefined;
   await benchForecast(valueOf('--traces') ?? process.env['PROMSCALER_TRACES'], page);
