@@ -26,6 +26,11 @@ const NOTHING = Buffer.alloc(0);
  *
  * Requests that arrive early are read, and long responses are sent, as background work: the kernel accepts megabytes
  * for a client that never reads, and Node.js would answer all requests in one iteration of the event loop.
+ *
+ * Limits of Node.js and probes on a port of their own do not replace it. If the server disconnects a client that sends
+ * a second request early, it has already parsed the whole segment, and the client reconnects: the event loop is blocked
+ * several times as long, and scrapes of /metrics time out. With `maxConnections`, idle clients block scrapes. The
+ * figures are in test/benchmark/README.md.
  */
 export class RequestGate extends Duplex {
   readonly #socket: Socket;
