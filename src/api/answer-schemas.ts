@@ -43,7 +43,7 @@ export const scalerStateSchema = z
       ),
     until: time.nullable().describe('When the state ends; null: the end does not depend on time alone.'),
   })
-  .describe('What a scaler does, in one word.');
+  .describe('State of a scaler: one word for what it does or what prevents it from scaling.');
 
 export const limitSchema = z.object({
   limit: limitName,
@@ -181,7 +181,7 @@ const scalerFields = {
   recommendation: recommendationSchema
     .optional()
     .describe(
-      'Result of the last back-test. Unset: this version of the document was not back-tested yet, or recommendations are disabled.',
+      'Result of the last back-test; absent: this version of the document has not been back-tested yet, or recommendations are disabled.',
     ),
 };
 
@@ -227,7 +227,9 @@ export const scalerListSchema = z.object({
     ),
   problems: z
     .array(problemSchema)
-    .describe('Current problems of the documents of all namespaces, at most 100. Errors come first.'),
+    .describe(
+      'Current problems of the documents in all namespaces that the client may see, at most 100. Errors come first.',
+    ),
   items: z.array(scalerSchema).describe('The scalers, ordered by namespace and name.'),
   continue: continued,
 });
@@ -286,7 +288,7 @@ export const scalerDetailSchema = z.object({
   grafanaUrl: z
     .string()
     .optional()
-    .describe('URL of the Grafana dashboard of this scaler; unset: server.grafanaUrl is unset.'),
+    .describe('URL of the Grafana dashboard of this scaler; absent: server.grafanaUrl is unset.'),
   rejections: z
     .array(problemSchema)
     .describe(

@@ -38,7 +38,7 @@ export const overviewRowSchema = z
     rejections: z
       .array(problemSchema)
       .optional()
-      .describe('Why no version of the document is in effect; unset: a version is in effect.'),
+      .describe('Why no version of the document is in effect; absent: a version is in effect.'),
   })
   .describe('A row in the table of all scalers.');
 
@@ -99,7 +99,7 @@ export const serviceStatusSchema = z
           .boolean()
           .nullable()
           .describe(
-            'Whether the data source answers queries: false while `failingSince` is set; null: no query was sent yet.',
+            'Whether the data source answers queries: false while `failingSince` is set; null: no query has been sent yet.',
           ),
         failingSince: time
           .nullable()

@@ -41,13 +41,13 @@ export const targetFailureSchema = z
       .object({ kind: z.string().nullable(), name: z.string() })
       .nullable()
       .describe(
-        'A workload that the document may mean; `kind` null: it has the kind of the target. null: there is none.',
+        'A workload that the document may mean; null: there is none. If `kind` is null, the workload has the kind of the target.',
       ),
     unusableKind: z
       .object({ group: z.string().nullable(), isGroupServed: z.boolean() })
       .nullable()
       .describe(
-        'The kind of the target cannot be scaled: the API group has no such kind, or (`group` null) the kind has no replicas. null: it can be scaled.',
+        'Set if the kind of the target cannot be scaled. `group` null: the kind has no replicas; otherwise, the API group has no such kind. null: the target cannot be read for another reason.',
       ),
   })
   .describe('Why the target cannot be read; absent: it was read.');
@@ -55,8 +55,8 @@ export const targetFailureSchema = z
 const measuredCapacity = z
   .object({
     value: z.number().describe('Load that a pod carries, above 0.'),
-    low: z.number().describe('Lowest value of a day.'),
-    high: z.number().describe('Highest value of a day.'),
+    low: z.number().describe('Lowest of the daily values.'),
+    high: z.number().describe('Highest of the daily values.'),
     days: z
       .int()
       .min(0)
@@ -65,7 +65,7 @@ const measuredCapacity = z
     drift: z
       .object({
         since: time,
-        before: z.number().describe('Load that a pod carried before.'),
+        before: z.number().describe('Load that a pod carried before the change.'),
         oldestPod: time.nullable().describe('When the oldest ready pod started.'),
       })
       .optional()
@@ -99,13 +99,15 @@ export const metricSchema = z.object({
     .object({ host: z.string().nullable(), isDown: z.boolean() })
     .optional()
     .describe(
-      'The server that did not answer the query, also while the fallback applies, and whether the server may be down; host null: unknown; absent: the query was answered.',
+      'The server that did not answer the query, also while the fallback applies; absent: the query was answered. `host` null: the server is unknown. `isDown`: the server may be down.',
     ),
   readAsZero: readAsZero.optional(),
   partial: z
     .string()
     .nullable()
-    .describe('Why the value is incomplete and can only raise the count; null: it is complete or unknown.'),
+    .describe(
+      'Why the value is incomplete and can only raise the count; null: the value is complete or unknown.',
+    ),
 });
 
 export const metricResultSchema = z

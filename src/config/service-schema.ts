@@ -148,7 +148,7 @@ const sharding = z.strictObject({
 const metrics = z.strictObject({
   detail: z.enum(['full', 'summary']).default('full').meta({
     description:
-      'Series to expose for each scaler. full: all series; summary (for thousands of scalers): all series except those about single metrics, pods and the ends of limits. The charts of the dashboard need full.',
+      'Series to expose for each scaler. full: all series; summary (for thousands of scalers): all series except values, targets and proposals of metrics, pods and the ends of limits. The charts of the dashboard need full.',
   }),
 });
 
@@ -167,7 +167,8 @@ const record = z.strictObject({
     .max(16 * 1024 * 1024 * 1024)
     .default(100 * 1024 * 1024)
     .meta({
-      description: 'Maximum size of a file in bytes. A new file is started before a line exceeds it.',
+      description:
+        'Maximum size of a file in bytes. A new file is started before a line would exceed this size.',
     }),
   maxFiles: z.int().min(1).max(1000).default(5).meta({
     description: 'Maximum number of files. If there are more, the oldest file is deleted.',
@@ -177,7 +178,7 @@ const record = z.strictObject({
 const recommendations = z.strictObject({
   enabled: z.boolean().default(false).meta({
     description:
-      'Whether to back-test each document every night and to report a change of its settings that would have saved pod-hours. The change is never applied automatically.',
+      'Whether to back-test each document every night and to report a change of its settings that would have saved pod-hours, or a forecast that would have prevented missing pods. The change is never applied automatically.',
   }),
   days: z.int().min(2).max(30).default(7).meta({
     description: 'Number of days of history that a back-test uses.',
@@ -190,7 +191,7 @@ const recommendations = z.strictObject({
   }),
   spreadMinutes: z.int().min(1).max(1440).default(360).meta({
     description:
-      'Minutes after the start of the schedule in which back-tests may start, one at a time. The next night begins with the documents that were not back-tested.',
+      'Minutes after each start of the schedule during which back-tests may start, one at a time. The next night begins with the documents that were not back-tested.',
   }),
   cpuPercent: z.int().min(1).max(100).default(20).meta({
     description: 'CPU time that the back-tests may use, in percent of one core.',

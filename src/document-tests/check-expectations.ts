@@ -115,7 +115,11 @@ function checkOne(
     add('wrong-value', [...path, field], 'needs a load with the field `queue` or `metrics`');
   const isEmpty = replicas === null && recommendedReplicas === null && limits === null;
   if (isEmpty && Object.keys(conditions).length === 0 && ofQueue.length === 0)
-    add('missing-field', path, 'is empty, must have replicas, recommendedReplicas, limits or conditions');
+    add(
+      'missing-field',
+      path,
+      'is empty, must have replicas, recommendedReplicas, limits, conditions, maxDepth, maxWait or maxLostPercent',
+    );
   return findings;
 }
 

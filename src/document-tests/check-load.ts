@@ -56,7 +56,7 @@ export function checkLoad(
     measures,
   });
   if ('error' in built) {
-    add([], `cannot be followed: ${built.error}`);
+    add([], `cannot be simulated: ${built.error}`);
     return { load: null, findings };
   }
   const models = metrics.map((metric) => built.models[followers.indexOf(metric)] ?? null);

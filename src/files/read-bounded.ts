@@ -109,8 +109,8 @@ interface FileKind {
 }
 
 function mustBeRegular(found: FileKind): void {
-  if (found.isDirectory()) throw new FileError('this is a directory, a file was expected');
-  if (!found.isFile()) throw new FileError('this is a pipe, socket or device, a regular file was expected');
+  if (found.isDirectory()) throw new FileError('this is a directory, not a file');
+  if (!found.isFile()) throw new FileError('this is a pipe, socket or device, not a regular file');
 }
 
 const CHUNK_BYTES = 65_536;
@@ -182,7 +182,7 @@ const LINES_CHUNK_BYTES = 1024 * 1024;
 export async function* readLines(path: string, mostBytes: number): AsyncGenerator<Line> {
   const file = await openFile(path, 'r');
   try {
-    if ((await file.stat()).isDirectory()) throw new FileError('this is a directory, a file was expected');
+    if ((await file.stat()).isDirectory()) throw new FileError('this is a directory, not a file');
     let number = 0;
     let pieces: Uint8Array[] = [];
     let length = 0;
@@ -229,7 +229,7 @@ export function describeReadError(error: unknown): string {
     case 'ELOOP':
       return 'the symbolic link leads to itself';
     case 'EISDIR':
-      return 'this is a directory, a file was expected';
+      return 'this is a directory, not a file';
     default:
       return errorMessage(error);
   }

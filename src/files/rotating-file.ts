@@ -45,7 +45,7 @@ async function withFile<T>(path: string, work: (file: FileHandle, size: number) 
   const file = await open(path, flags, 0o640);
   try {
     const found = await file.stat();
-    if (!found.isFile()) throw new FileError('this is a pipe, socket or device, a regular file was expected');
+    if (!found.isFile()) throw new FileError('this is a pipe, socket or device, not a regular file');
     return await work(file, found.size);
   } finally {
     await file.close();

@@ -204,7 +204,7 @@ export function advanceHolds(previous: ScalerHolds, input: ScalerHoldInput): Sca
   return {
     holds,
     holdScaleDownUntil: hold.until,
-    holdReason: `metric "${metric.identity}" must return values for ${seconds} s without a gap, because ${hold.cause}`,
+    holdReason: `metric "${metric.identity}" must return values for ${seconds} s without a gap: ${hold.cause}`,
   };
 }
 

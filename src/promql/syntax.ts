@@ -30,6 +30,8 @@ interface SyntaxOptions {
   readonly isMetricsql?: boolean;
 }
 
+const UNCHECKED = 'promscaler cannot check this query';
+
 const CLOSER: Readonly<Record<string, string>> = { '(': ')', '[': ']', '{': '}' };
 
 const METRICSQL_WORDS: ReadonlySet<string> = new Set([
@@ -90,7 +92,7 @@ function problemsOf(
   { isMetricsql = false }: SyntaxOptions,
 ): readonly SyntaxProblem[] {
   const { unknownFunctions, errorNode, text } = parsed;
-  const needs = isMetricsql ? 'the query cannot be checked here' : NEEDS_METRICSQL;
+  const needs = isMetricsql ? UNCHECKED : NEEDS_METRICSQL;
   if (WITH_TEMPLATE.test(query)) {
     return [warning(query.search(/\S/), `a WITH template is MetricsQL: ${needs}`)];
   }
@@ -124,7 +126,7 @@ function asMetricsql(query: string, problem: SyntaxProblem, isMetricsql: boolean
   if (metricsql !== null) {
     const { offset, word } = metricsql;
     const message = `${word === ',' ? 'a trailing comma' : `"${word}"`} is MetricsQL`;
-    if (isMetricsql) return warning(offset, `${message}: the query cannot be checked here`);
+    if (isMetricsql) return warning(offset, `${message}: ${UNCHECKED}`);
     return { ...problem, offset, message: `${message}: ${NEEDS_METRICSQL}` };
   }
   const token = NEXT_TOKEN.exec(query.slice(problem.offset))?.[0] ?? '';
@@ -132,10 +134,13 @@ function asMetricsql(query: string, problem: SyntaxProblem, isMetricsql: boolean
   if (isMetricsql && !isForeign)
     return {
       ...problem,
-      message: problem.message.replace(NEEDS_METRICSQL, 'the query cannot be checked here'),
+      message: problem.message.replace(NEEDS_METRICSQL, UNCHECKED),
     };
   if (!isMetricsql) return problem;
-  return warning(problem.offset, `${problem.message}; as MetricsQL, the query cannot be checked here`);
+  return warning(
+    problem.offset,
+    `${problem.message}; the query may be valid MetricsQL, which promscaler cannot check`,
+  );
 }
 
 function problemAt(query: string, text: string, node: SyntaxNode): SyntaxProblem {

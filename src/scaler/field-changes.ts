@@ -34,7 +34,7 @@ export function evidenceLines({ changes, thetaU, from, to, at }: Evidence): read
     ...(thetaU === null
       ? []
       : [
-          `risk: theta_U (missing pods) ${percent(thetaU.current)} -> ${percent(thetaU.proposed)} in the parts of the history that score the change`,
+          `risk: theta_U (missing pods) ${percent(thetaU.current)} -> ${percent(thetaU.proposed)} in the parts of the history that are used to score the change`,
         ]),
     `evidence: the history from ${from} to ${to}, back-tested at ${at}`,
   ];

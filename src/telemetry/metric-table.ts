@@ -23,7 +23,7 @@ const ROUND_SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as 
 export const SCALER_METRICS = {
   state: gauge(
     'promscaler_scaler_state',
-    'Current state of a scaler and its severity (1; a scaler has one series).',
+    'Current state of a scaler and its severity, as the labels of a single series with the value 1.',
     [...SCALER, 'state', 'severity'],
   ),
   currentReplicas: gauge(
@@ -38,8 +38,8 @@ export const SCALER_METRICS = {
     'promscaler_recommended_replicas',
     'Largest proposal of the metrics, before any limit.',
   ),
-  minReplicas: gauge('promscaler_min_replicas', 'Lower bound in effect.'),
-  maxReplicas: gauge('promscaler_max_replicas', 'Upper bound in effect.'),
+  minReplicas: gauge('promscaler_min_replicas', 'Minimum number of replicas in effect.'),
+  maxReplicas: gauge('promscaler_max_replicas', 'Maximum number of replicas in effect.'),
   readyPods: inFull(
     gauge('promscaler_ready_pods', 'Pods of the target that are ready, without pods that are terminating.'),
   ),
@@ -59,7 +59,7 @@ export const SCALER_METRICS = {
   ),
   metricCapacity: gauge(
     'promscaler_metric_measured_capacity',
-    'Load that one pod carries, in the unit of the query, as measured with capacity auto.',
+    'Measured load that one pod carries, in the unit of the query.',
     METRIC,
   ),
   metricCapacityDrift: gauge(
@@ -77,7 +77,7 @@ export const SCALER_METRICS = {
   ),
   ceilingFailing: gauge(
     'promscaler_max_replicas_from_failing',
-    'Whether the query of maxReplicasFrom has no value (1 while it has none).',
+    'Whether the query of maxReplicasFrom has no value (1) or has a value (0).',
   ),
   metricProposal: inFull(
     gauge('promscaler_metric_proposal_replicas', 'Replicas that a single metric proposes.', METRIC),
@@ -138,7 +138,7 @@ export const SCALER_METRICS = {
   ),
   forecastShort: gauge(
     'promscaler_forecast_short_pod_seconds',
-    'Pod-seconds by which the replicas without the forecast were too few for the load in the last 3 days.',
+    'Pod-seconds that the load of the last 3 days needed beyond the replicas without the forecast.',
   ),
   forecastPrevented: gauge(
     'promscaler_forecast_prevented_pod_seconds',
@@ -169,7 +169,10 @@ export const SERVICE_METRICS = {
     'promscaler_internal_errors_total',
     'Defects of promscaler that the service survived: failed cycles and queries, and unhandled rejections.',
   ),
-  missedRounds: counter('promscaler_missed_rounds_total', 'Rounds of one scaler that were skipped.'),
+  missedRounds: counter(
+    'promscaler_missed_rounds_total',
+    'Rounds that were skipped; scalers with the same syncPeriodSeconds share a round.',
+  ),
   recorded: counter('promscaler_recorded_decisions_total', 'Decisions written to the decision record.'),
   recordDropped: counter(
     'promscaler_record_dropped_decisions_total',
@@ -225,7 +228,7 @@ export const SERVICE_METRICS = {
   reloads: counter('promscaler_config_reloads_total', 'Reloads of the scaler documents.'),
   lastReloadSuccessful: service(
     'promscaler_config_last_reload_successful',
-    'Whether the last reload of the scaler documents had no error.',
+    'Whether the last reload of the scaler documents was successful.',
   ),
   problems: service('promscaler_config_problems', 'Errors in the scaler documents at the last reload.'),
   leader: service('promscaler_leader', 'Whether this replica is the leader (1) or a standby (0).'),

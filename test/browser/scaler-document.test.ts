@@ -60,7 +60,7 @@ test.each([
     expect(items).toEqual([
       'spec.metrics[0].resource.target.averageUtilization: 60\u00a0→\u00a070',
       'spec.tolerance: (unset)\u00a0→\u00a00.05',
-      'risk: theta_U (missing pods) 0.010 %\u00a0→\u00a00.012 % in the parts of the history that score the change',
+      'risk: theta_U (missing pods) 0.010 %\u00a0→\u00a00.012 % in the parts of the history that are used to score the change',
       expect.stringMatching(/^evidence: .*25.* to .*1.*, back-tested at .*1.*/),
       expect.stringMatching(apply),
       expect.stringMatching(

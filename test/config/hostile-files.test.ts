@@ -35,7 +35,7 @@ function messagesOf({ problems }: LoadedScalers): readonly string[] {
   return problems.map(({ message }) => message.replaceAll(`${directory}/`, ''));
 }
 
-const NO_FILE = 'this is a pipe, socket or device, a regular file was expected';
+const NO_FILE = 'this is a pipe, socket or device, not a regular file';
 
 describe('a directory with an entry that is not a regular file', () => {
   it('reports a named pipe, and reads the other files', async () => {

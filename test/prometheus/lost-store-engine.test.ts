@@ -125,7 +125,7 @@ describe('a Prometheus behind a Thanos', () => {
 
       await deleteSeries(prometheus, `{instance=~"10.0.0.[0-${lost - 1}]:80"}`);
 
-      const why = expect.stringContaining(`the source has lost earlier data (${left} targets are left)`);
+      const why = expect.stringContaining(`the data source has lost earlier data (${left} targets are left)`);
       for (let index = 0; index < 3; index += 1) expect(await round()).toEqual([TARGETS, why]);
     },
     START_MS,
@@ -154,7 +154,7 @@ describe('a Prometheus behind a Thanos', () => {
       stores.delete('b');
       await deleteSeries(prometheus, 'jobs{instance=~"10.0.0.[0-4]:80"}');
 
-      const why = expect.stringContaining('the store b:10901 of the source is gone');
+      const why = expect.stringContaining('the store b:10901 of the data source is gone');
       expect(await round()).toEqual([TARGETS, why]);
     },
     START_MS,

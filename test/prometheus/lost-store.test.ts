@@ -94,7 +94,7 @@ describe('a store that drops out of a Thanos', () => {
 
     await expect(rounds(20)).resolves.toEqual(times(20, all));
     await expect(heldBecause()).resolves.toContain(
-      `the source has lost earlier data (${sizes[0]} of ${all} targets are left)`,
+      `the data source has lost earlier data (${sizes[0]} of ${all} targets are left)`,
     );
     if (last !== undefined) last.isQueried = true;
     await expect(rounds(20)).resolves.toEqual(times(20, all));
@@ -212,7 +212,7 @@ describe('/api/v1/stores', () => {
     last.isQueried = false;
     last.isListed = isListed;
 
-    await expect(heldBecause()).resolves.toContain('the store store-1:10901 of the source is gone');
+    await expect(heldBecause()).resolves.toContain('the store store-1:10901 of the data source is gone');
     last.isQueried = true;
     last.isListed = true;
     await rounds(10);

@@ -32,9 +32,7 @@ describe('advanceHolds', () => {
     const first = advanceHolds(NO_HOLDS, input({ samples: [usage, errorOf('missing')] }));
 
     expect(first.holdScaleDownUntil).toBe(at(300));
-    expect(first.holdReason).toBe(
-      'metric "queue" must return values for 300 s without a gap, because missing',
-    );
+    expect(first.holdReason).toBe('metric "queue" must return values for 300 s without a gap: missing');
   });
 
   it.each([
@@ -77,7 +75,7 @@ describe('advanceHolds', () => {
 
       expect(first.holdScaleDownUntil).toBe(at(seconds));
       expect(first.holdReason).toBe(
-        `metric "queue" must return values for ${seconds} s without a gap, because the earlier values of the metric are unknown`,
+        `metric "queue" must return values for ${seconds} s without a gap: the earlier values of the metric are unknown`,
       );
     },
   );
@@ -162,7 +160,7 @@ describe('advanceHolds', () => {
     const later = advanceHolds(shrunk.holds, input({ ...withWindow(60), now: at(75) }));
 
     expect([second.holdScaleDownUntil, shrunk.holdScaleDownUntil]).toEqual([at(135), at(75)]);
-    expect(shrunk.holdReason).toBe('metric "cpu" must return values for 60 s without a gap, because missing');
+    expect(shrunk.holdReason).toBe('metric "cpu" must return values for 60 s without a gap: missing');
     expect(later.holdScaleDownUntil).toBeNull();
   });
 
@@ -187,7 +185,7 @@ describe('advanceHolds', () => {
     expect(until.slice(0, 5)).toEqual([at(60), null, null, null, null]);
     expect(until.slice(5)).toEqual([at(280), at(280), at(280), at(280), null, null]);
     expect(reasons[5]).toBe(
-      'metric "cpu" must return values for 120 s without a gap, because the window of its query has grown from 20 s to 120 s',
+      'metric "cpu" must return values for 120 s without a gap: the window of its query has grown from 20 s to 120 s',
     );
   });
 

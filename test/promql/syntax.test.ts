@@ -108,7 +108,7 @@ describe('checkSyntax', () => {
     for (const query of ['x default default', 'keep_last_value(x)', 'WITH (a = 1) a', 'x > 8Ki limit'])
       for (const { severity, message } of checkSyntax(query, { isMetricsql: true })) {
         expect(severity).toBe('warning');
-        expect(message).toMatch(/ is MetricsQL: the query cannot be checked here$/);
+        expect(message).toMatch(/ is MetricsQL: promscaler cannot check this query$/);
       }
   });
 

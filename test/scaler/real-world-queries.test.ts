@@ -124,7 +124,7 @@ describe('MetricsQL', () => {
     const problems = problemsOf('external', query, { flavor: 'victoriametrics' });
 
     expect(problems.map(({ code }) => code)).toEqual(['query-unknown']);
-    expect(problems[0]?.message).toMatch(/MetricsQL.*the query cannot be checked here/);
+    expect(problems[0]?.message).toMatch(/MetricsQL.*promscaler cannot check/);
   });
 
   it('is checked for zeros instead of missing data, too', () => {

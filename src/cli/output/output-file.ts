@@ -57,7 +57,7 @@ async function findTarget(named: string, directory: string): Promise<Target> {
     });
     return { path, mode: null, isReplaced: true };
   }
-  if (found.isDirectory()) throw new FileError('this is a directory, a file was expected');
+  if (found.isDirectory()) throw new FileError('this is a directory, not a file');
   await access(path, constants.W_OK);
   const mode = found.mode & 0o777;
   if (!found.isFile()) return { path, mode, isReplaced: false };

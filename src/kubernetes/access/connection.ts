@@ -259,7 +259,7 @@ function tlsOf(
   const { serverName, insecureSkipVerify } = access;
   return createTlsReader(
     { ca: reader(access.ca), certificate: reader(access.certificate), key: reader(access.key) },
-    { serverName, verify: !insecureSkipVerify, what: 'its certificates' },
+    { serverName, verify: !insecureSkipVerify, what: 'the certificates of the connection to the API server' },
   );
 }
 

@@ -201,7 +201,7 @@ function readElement(element: unknown): { readonly series: Series; readonly seco
     return 'a sample has no valid timestamp';
   const value = typeof text === 'string' ? parseSampleValue(text) : null;
   if (value === null)
-    return `${typeof text === 'string' ? `"${quote(text)}"` : sayValue(text)} is not a value`;
+    return `${typeof text === 'string' ? `"${quote(text)}"` : sayValue(text)} is not a sample value`;
   return { series: { labels, value }, seconds };
 }
 
@@ -227,7 +227,7 @@ export function whyAnswerPartial(json: Readonly<Record<string, unknown>>): strin
     return 'the server reports isPartial';
   const warnings = json['warnings'];
   if (warnings === undefined || warnings === null) return null;
-  if (!Array.isArray(warnings)) return 'the server sent warnings in an unknown form';
+  if (!Array.isArray(warnings)) return 'the field "warnings" of the answer is not a list';
   const harmful = warnings.map(sayValue).filter((warning) => !warning.startsWith(HARMLESS_WARNING));
   const [first] = harmful;
   if (first === undefined) return null;
@@ -279,7 +279,7 @@ function readSeries(element: unknown): RangeSeries | string {
     const [seconds, text] = Array.isArray(pair) ? (pair as readonly unknown[]) : [];
     const value = typeof text === 'string' ? parseSampleValue(text) : null;
     if (typeof seconds !== 'number' || !(seconds > before) || value === null)
-      return 'a point of the matrix is not a time and a value in ascending order';
+      return 'the points of a series are not pairs of time and value in ascending order of time';
     before = seconds;
     points.push([Math.round(seconds * 1000), value]);
   }

@@ -155,5 +155,7 @@ function inOrder(
 function summary(failures: readonly Failure[]): Answer {
   const message = failures.map((failure) => failure.message).join('; ');
   const last = failures.at(-1);
-  return last === undefined ? failed('timeout', 'no time was left for the query') : { ...last, message };
+  return last === undefined
+    ? failed('timeout', 'the timeout had passed before the query was sent')
+    : { ...last, message };
 }

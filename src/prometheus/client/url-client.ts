@@ -77,7 +77,10 @@ export function createUrlClient(
   const queryUrl: UrlClient['queryUrl'] = async (text, { timeoutMs, signal, namespace }) => {
     const silent = silence.reasonFor(namespace);
     if (silent !== null)
-      return failureAt(host, failed(silent, 'the server asked for a later retry (Retry-After)'));
+      return failureAt(
+        host,
+        failed(silent, 'the query was not sent, because the server asked for a later retry (Retry-After)'),
+      );
     const ms = Math.ceil(timeoutMs);
     const flavor = FLAVOR_PARAMETERS[engine.config().flavor];
     const parameters = { query: text, timeout: `${ms}ms`, ...flavor };

@@ -158,11 +158,11 @@ function find(
 }
 
 function sentenceOf(found: Duplicates, candidate: DuplicateCandidate, config: SourceConfig): string {
-  const what =
-    candidate.kind === 'resource' ? `each container's ${candidate.resource}` : 'each series of the query';
-  const isOnce =
-    !found.isAdded ||
-    (candidate.kind === 'resource' && Object.hasOwn(config.onceQueries, candidate.resource));
-  const counted = isOnce ? 'only the largest copy is counted' : `the value is counted ${found.times} times`;
-  return `${what} has ${found.times} copies, which differ in ${describeLabels(found)}: ${counted}`;
+  const { times, isAdded } = found;
+  const labels = describeLabels(found);
+  if (candidate.kind === 'query')
+    return `each series of the query has ${times} copies, which differ in ${labels}: the value is counted ${times} times`;
+  const isOnce = !isAdded || Object.hasOwn(config.onceQueries, candidate.resource);
+  const counted = isOnce ? 'only the largest is counted' : `the usage is counted up to ${times} times`;
+  return `containers have up to ${times} ${candidate.resource} series each, which differ in ${labels}: ${counted}`;
 }

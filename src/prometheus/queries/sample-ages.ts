@@ -145,7 +145,7 @@ export function createSampleAges(clock: Clock): SampleAges {
         return last.why;
       const runQuery: RunQuery = (query) => {
         const left = seconds - (clock.monotonicMs() - startMs) / 1000;
-        if (left < 0.1) throw new Unanswered('no time was left for the queries for the age');
+        if (left < 0.1) throw new Unanswered('no time was left to query the age');
         return runWithin(query, left);
       };
       try {

@@ -121,7 +121,7 @@ function asCredentialError(error: unknown, what: string): CredentialError {
 
 /** Returns only names and codes of an error: its message may contain a request, a response or a token. */
 function safeWords(error: unknown): string {
-  if (!(error instanceof Error)) return 'it failed';
+  if (!(error instanceof Error)) return 'unknown error';
   const fields: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(error));
   const { code, errorCode, status } = fields;
   const number = /\bAADSTS\d+/.exec(error.message)?.[0];
@@ -130,7 +130,7 @@ function safeWords(error: unknown): string {
   );
   const http = typeof status === 'number' ? [`HTTP ${status}`] : [];
   const words = [...http, ...new Set(names)];
-  return words.length === 0 ? 'it failed' : `it failed (${words.join(', ')})`;
+  return words.length === 0 ? 'unknown error' : words.join(', ');
 }
 
 const NAME = /^[A-Za-z]\w{1,40}$/;

@@ -77,7 +77,7 @@ export function createHistoryWatch(
   clock: Clock,
   given: { readonly name: string | undefined; readonly scrapeIntervalSeconds: number },
 ): HistoryWatch {
-  const { name = 'the source', scrapeIntervalSeconds } = given;
+  const { name = 'the data source', scrapeIntervalSeconds } = given;
   const lateSeconds = Math.max(LEAST_LATENESS_SECONDS, LATE_MARKER_SCRAPES * scrapeIntervalSeconds);
   const offsetSeconds = Math.ceil(UNSENT_SECONDS + lateSeconds);
   let reference: Reference | null = null;

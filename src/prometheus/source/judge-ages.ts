@@ -74,7 +74,7 @@ export function judgeAges(targets: readonly TargetAge[], rules: AgeRules): strin
   const reasons: string[] = [];
   const some = (count: number): string =>
     targets.length === 1 ? 'its target' : `${count} of ${targets.length} targets`;
-  if (late.length > 0) reasons.push(`${some(late.length)} ${sayAge(late)}`);
+  if (late.length > 0) reasons.push(`the newest sample of ${some(late.length)} ${sayAge(late)}`);
   if (failing > 0)
     reasons.push(`${some(failing)} ${failing === 1 ? 'has' : 'have'} no samples because scrapes fail`);
   if (gaps > 0) reasons.push(`${some(gaps)} ${gaps === 1 ? 'has' : 'have'} a gap at the start of the range`);
@@ -96,5 +96,5 @@ function errorOf({ ageSeconds, intervalSeconds }: TargetAge, rules: AgeRules): n
 function sayAge(late: readonly TargetAge[]): string {
   const oldest = late.reduce((most, one) => ((one.ageSeconds ?? 0) > (most.ageSeconds ?? 0) ? one : most));
   const age = Math.round(oldest.ageSeconds ?? 0);
-  return `${late.length === 1 ? 'has' : 'have'} a newest sample that is up to ${age} s old (scrape interval ${inSeconds(oldest.intervalSeconds)})`;
+  return `is up to ${age} s old (scrape interval ${inSeconds(oldest.intervalSeconds)})`;
 }

@@ -133,8 +133,8 @@ function checkStabilization(spec: LooseSpec, isBroken: IsBroken): readonly Findi
   if (downscaleConfirmation !== undefined || stabilizationSeconds(spec, isBroken) !== 0) return [];
   const window = behavior?.scaleDown?.stabilizationWindowSeconds;
   const path = stabilizationPath(window !== undefined, downscaleStabilizationSeconds !== undefined);
-  const cause = path.at(-1) === 'preset' ? `spec.preset ${preset}` : `${formatPath(path)} 0`;
-  const message = `${cause} disables stabilization: a single low result scales down immediately; set downscaleConfirmation: {} to require three low results in a row`;
+  const cause = path.at(-1) === 'preset' ? `spec.preset ${preset}` : `${formatPath(path)}: 0`;
+  const message = `${cause} disables stabilization: a single low recommendation scales down immediately; set downscaleConfirmation: {} to require three low recommendations in a row`;
   return [finding('unconfirmed-scale-down', path, message)];
 }
 
@@ -212,7 +212,11 @@ function metricKey(metric: Loose<MetricInput>): string | null {
 }
 
 function duplicate(path: Path, key: string, first: number): Finding {
-  const message = `${formatPath(path)} is ${key}, and so is spec.metrics[${first}]: set another metric.name in one of the two metrics`;
+  const isOfResource = /^(?:resource|containerResource) /.test(key);
+  const instead = isOfResource
+    ? 'remove one of the two metrics'
+    : 'set another metric.name in one of the two metrics';
+  const message = `${formatPath(path)} has the same type and name as spec.metrics[${first}] (${key}): ${instead}`;
   return finding('duplicate-metric', path, message);
 }
 
@@ -295,7 +299,7 @@ function checkFallback(spec: Loose<SpecInput>, isBroken: IsBroken): readonly Fin
     return [finding('replica-bounds', path, message)];
   }
   if (mode !== 'exact') return [];
-  const message = `spec.fallback.mode is exact, so a metric without a value may scale down to ${replicas}`;
+  const message = `spec.fallback.mode is exact, so the fallback for a metric without a value may scale down to ${replicas}`;
   return [finding('missing-scales-down', [...FALLBACK, 'mode'], message)];
 }
 

@@ -52,7 +52,7 @@ export function checkTypes(placed: LocatedQuery): readonly Finding[] {
   const findings = facts.problems.map((problem): Finding => {
     const mayPass = problem.isMetricsql && isMetricsql;
     const note = problem.isMetricsql
-      ? ` (as MetricsQL ${mayPass ? 'the query cannot be checked here' : NEEDS_METRICSQL})`
+      ? ` (${mayPass ? 'the query may be valid MetricsQL, which promscaler cannot check' : `as MetricsQL, ${NEEDS_METRICSQL}`})`
       : '';
     const message = `${name}: ${problem.message}${note}`;
     return { ...finding(mayPass ? 'query-unknown' : 'query-type', path, message), offset: problem.offset };

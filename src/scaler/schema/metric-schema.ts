@@ -206,7 +206,7 @@ const totalFields = {
       }),
       auto: autoCapacity.optional().meta({
         description:
-          'Measurement of the highest load that a ready pod served within 3 days, once an hour. It is an alternative to the field query.',
+          'Measures once an hour the highest load that a ready pod has served within the last 3 days. It is an alternative to the field query.',
       }),
     })
     .optional()

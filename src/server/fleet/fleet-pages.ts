@@ -46,7 +46,7 @@ export function ofOwner(
   };
 }
 
-const NO_KEY = 'server.peerKeyFile is unset or has no key of 32 characters';
+const NO_KEY = 'server.peerKeyFile is unset or has no key of at least 32 characters';
 
 /** How many lists may be merged at a time: merging takes some 10 ms, during which probes and rounds wait. */
 const MAX_LISTS = 2;

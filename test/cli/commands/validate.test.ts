@@ -205,7 +205,7 @@ describe('validate, for unreadable input,', () => {
 
   it.each([
     ['EACCES', 'permission denied'],
-    ['EISDIR', 'this is a directory, a file was expected'],
+    ['EISDIR', 'this is a directory, not a file'],
     ['ENOENT', 'no such file or directory'],
   ])('explains %s', (code, sentence) => {
     expect(describeReadError(Object.assign(new Error(code), { code }))).toBe(sentence);

@@ -87,7 +87,7 @@ describe('new', () => {
 
     expect(exitCode).toBe(0);
     expect(stderr).toBe(
-      'promscaler: warning: --preset chpa disables stabilization: a single low result scales down immediately; set downscaleConfirmation: {} to require three low results in a row\n',
+      'promscaler: warning: --preset chpa disables stabilization: a single low recommendation scales down immediately; set downscaleConfirmation: {} to require three low recommendations in a row\n',
     );
   });
 

@@ -50,8 +50,8 @@ describe('an output file', () => {
 
   it.each([
     ['none/new.html', 'there is no directory none. Create it first'],
-    ['directory', 'this is a directory, a file was expected'],
-    ['', 'this is a directory, a file was expected'],
+    ['directory', 'this is a directory, not a file'],
+    ['', 'this is a directory, not a file'],
     ['old.html/new.html', 'there is no directory old.html. Create it first'],
   ])('%j is rejected before it is written', async (path, why) => {
     const cwd = folderOf({ 'old.html': 'old' });

@@ -270,7 +270,7 @@ describe('show', () => {
 
   it.each([
     [['show', 'nowhere.yaml'], 1, 'no such file or directory'],
-    [['show', '.'], 1, 'this is a directory, a file was expected'],
+    [['show', '.'], 1, 'this is a directory, not a file'],
     [['show', 'minimal.yaml', '-o', 'xml'], 2, 'must be one of text, yaml, json'],
     [['show', 'minimal.yaml', '--config', 'nowhere.yaml'], 1, 'no such file or directory'],
   ])('%j ends with %i: %s', async (argv, exitCode, sentence) => {

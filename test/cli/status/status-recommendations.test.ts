@@ -39,7 +39,7 @@ describe('status --recommendations', () => {
       'shop/web: expect 12.5 % fewer pod-hours',
       '  spec.metrics[0].resource.target.averageUtilization: 60 -> 70',
       '  spec.tolerance: (unset) -> 0.05',
-      '  risk: theta_U (missing pods) 0.010 % -> 0.012 % in the parts of the history that score the change',
+      '  risk: theta_U (missing pods) 0.010 % -> 0.012 % in the parts of the history that are used to score the change',
       '  evidence: the history from 2025-12-25T00:00:00Z to 2026-01-01T00:00:00Z, back-tested at 2026-01-01T00:00:00Z',
       '  apply: set these fields in the file of shop/web',
       `  reproduce: promscaler backtest --scaler 'FILE#shop/web' ${OPTIONS}`,

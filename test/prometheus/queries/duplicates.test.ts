@@ -140,10 +140,10 @@ describe.each(['Prometheus', 'VictoriaMetrics'])('duplicate series in the data o
     const seen = await found(server.url, shape);
 
     expect(seen).toMatchObject({ cores: [CORES], bytes: [BYTES], times });
-    const words = `has ${times} copies, which differ in ${label}: only the largest copy is counted`;
+    const words = `series each, which differ in ${label}: only the largest is counted`;
     expect(seen.reported).toEqual([
-      `metric "cpu": each container's cpu ${words}`,
-      `metric "memory": each container's memory ${words}`,
+      `metric "cpu": containers have up to ${times} cpu ${words}`,
+      `metric "memory": containers have up to ${times} memory ${words}`,
     ]);
   });
 

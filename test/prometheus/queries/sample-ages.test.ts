@@ -94,7 +94,7 @@ describe('the queries for the ages of a selector with a range', () => {
 describe('a sample that arrives between the value and the query for its age', () => {
   it('does not hide that the value had a newest sample 45 s old: the server was stopped and continued', async () => {
     expect(await check([...scrapedUntil(-45), 0.5], 1)).toMatch(
-      /^the value is based on old samples in a range of 2m: its target has a newest sample that is up to 4[345] s old/,
+      /^the value is based on old samples in a range of 2m: the newest sample of its target is up to 4[345] s old/,
     );
   });
 

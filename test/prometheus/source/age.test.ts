@@ -167,7 +167,7 @@ describe('the age of a server', () => {
     await states(4);
 
     // The second reading detects it, at 30 s.
-    const why = 'the source has lost earlier data (0 of 10 targets are left)';
+    const why = 'the data source has lost earlier data (0 of 10 targets are left)';
     await expect(read()).resolves.toEqual({
       startTime: null,
       history: { state: 'kept', loss: { at: at(30), why } },
@@ -345,7 +345,7 @@ describe('the stores of a server', () => {
     const { states, read } = setUp([start, same], { stores: [both, [store('a')], both] });
     await states(3);
 
-    const why = 'the store b of the source is gone';
+    const why = 'the store b of the data source is gone';
     await expect(read()).resolves.toMatchObject({ history: { state: 'kept', loss: { at: at(30), why } } });
   });
 });

@@ -99,13 +99,13 @@ describe('the reason', () => {
     ];
 
     expect(judgeAges(targets, range(120))).toBe(
-      'the value is based on old samples in a range of 2m: 1 of 5 targets has a newest sample that is up to 62 s old (scrape interval 15 s), 1 of 5 targets has no samples because scrapes fail, 1 of 5 targets has a gap at the start of the range, 1 of 5 targets is younger than the range',
+      'the value is based on old samples in a range of 2m: the newest sample of 1 of 5 targets is up to 62 s old (scrape interval 15 s), 1 of 5 targets has no samples because scrapes fail, 1 of 5 targets has a gap at the start of the range, 1 of 5 targets is younger than the range',
     );
   });
 
   it('of a single target without a range', () => {
     expect(judgeAges([target(62)], range(0))).toBe(
-      'the value is based on old samples: its target has a newest sample that is up to 62 s old (scrape interval 15 s)',
+      'the value is based on old samples: the newest sample of its target is up to 62 s old (scrape interval 15 s)',
     );
   });
 });

@@ -49,7 +49,7 @@ describe('the page of a scaler that another replica decides', () => {
 
   it('names the missing key, without which that replica is not asked', async () => {
     const error =
-      'replica promscaler-1, which is responsible for shop/web, cannot be queried: server.peerKeyFile is unset or has no key of 32 characters';
+      'replica promscaler-1, which is responsible for shop/web, cannot be queried: server.peerKeyFile is unset or has no key of at least 32 characters';
 
     expect(await requestPage(PEER, [])).toEqual([503, '1', { error }]);
   });
