@@ -311,6 +311,29 @@ export const decisionEntrySchema = z
   })
   .describe('Consecutive cycles with the same result, and the decision of the last of these cycles.');
 
+/**
+ * A cycle. `ScalerDetail`, an entry of the decision list and a line of the decision record have this form, the last two
+ * without some members.
+ */
+export const reportedCycleSchema = scalerDetailSchema
+  .pick({
+    state: true,
+    reason: true,
+    pause: true,
+    generation: true,
+    newestGeneration: true,
+    rejections: true,
+    conflictingWriter: true,
+    lastScaleUp: true,
+    lastScaleDown: true,
+  })
+  .partial()
+  .extend({
+    outcome: outcomeSchema,
+    conditions: z.array(timedConditionSchema.partial({ lastTransitionTime: true })),
+    decision: pastDecisionSchema.pick({ currentReplicas: true, reason: true }).nullable(),
+  });
+
 export const decisionListSchema = z.object({
   items: z.array(decisionEntrySchema).describe('The decisions, newest first.'),
   continue: continued,

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { eventSchemas } from './answer-schemas.js';
+import type { eventSchemas, reportedCycleSchema } from './answer-schemas.js';
 import type { NAMED_SCHEMAS, SchemaName } from './named-schemas.js';
 
 /** The JSON of an answer of the API, read-only at all levels. */
@@ -11,8 +11,18 @@ export type Answer<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
 type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object
-    ? { readonly [Key in keyof T]: Frozen<T[Key]> }
+    ? { readonly [Key in keyof T]: Frozen<T[Key]> } & Checked
     : T;
+
+declare const checked: unique symbol;
+
+/**
+ * Part of each object, so that no function for unchecked JSON, such as `textIn`, takes an answer: an interface does not
+ * fit an index signature.
+ */
+interface Checked {
+  readonly [checked]?: never;
+}
 
 export type ScalerList = AnswerOf<'ScalerList'>;
 /** A scaler in the list of scalers. `ScalerDetail` has the same fields and more. */
@@ -22,6 +32,7 @@ export type MetricView = AnswerOf<'Metric'>;
 export type OutcomeView = AnswerOf<'Outcome'>;
 export type DecisionList = AnswerOf<'DecisionList'>;
 export type DecisionEntry = AnswerOf<'DecisionEntry'>;
+export type ReportedCycle = Answer<typeof reportedCycleSchema>;
 export type SnapshotAnswer = AnswerOf<'Snapshot'>;
 export type HistoryAnswer = AnswerOf<'History'>;
 export type ForecastLoads = AnswerOf<'ForecastLoads'>;

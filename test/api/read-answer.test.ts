@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import { AnswerError, readAnswer } from '../../src/api/read-answer.js';
+import { textIn } from '../../src/kubernetes/api/json.js';
 
 const SCHEMA = z.object({
   version: z.string(),
@@ -26,6 +27,15 @@ function read(change: object): unknown {
 }
 
 describe('readAnswer', () => {
+  it('returns objects that functions for unchecked JSON do not take', () => {
+    const answer = readAnswer(SCHEMA, ANSWER, '/page');
+
+    // @ts-expect-error -- the compiler holds that nobody decodes an answer by hand
+    expect(textIn(answer, 'version')).toBe(answer.version);
+    // @ts-expect-error -- the same for an object within an answer
+    expect(textIn(answer.items[0] ?? null, 'name')).toBe('web');
+  });
+
   it('returns the members in the order of the answer', () => {
     const text = JSON.stringify({ ...ANSWER, unreachable: ['b'] });
 

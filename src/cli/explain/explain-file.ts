@@ -1,12 +1,14 @@
+import { reportedCycleSchema } from '../../api/answer-schemas.js';
+import type { ReportedCycle } from '../../api/answers.js';
+import { AnswerError, readAnswer } from '../../api/read-answer.js';
 import type { RecordLine } from '../../recording/record-line.js';
 import { formatInstant, type Instant } from '../../units/time.js';
 import { cleanText } from '../../units/clean-text.js';
-import { readRecord } from '../input/read-record.js';
+import { decideJson, readRecord } from '../input/read-record.js';
 import { shortTimes } from '../output/lines.js';
 import { writeStructured } from '../output/output-format.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { VERSION } from '../output/version.js';
-import { decideJson, readStatus, readPastStatus } from './read-status.js';
 import { explainLines } from '../explanation/explain-lines.js';
 import { parsePastTime } from './explain-past.js';
 import { listSome } from '../../units/format.js';
@@ -26,8 +28,11 @@ interface FileRequest {
 export async function explainFile(request: FileRequest, io: CommandIo): Promise<string> {
   const at = request.at === undefined ? null : parsePastTime(request.at, io.clock.now());
   const { line, number, lines } = await findLine(request, at, io);
+  const readStatus = (): ReportedCycle => readCycle(line, `${request.file}:${number}`);
   if (line.snapshot === null)
-    throw new CommandError(`${line.scaler} has no decision at ${formatInstant(line.at)}: ${whyUnread(line)}`);
+    throw new CommandError(
+      `${line.scaler} has no decision at ${formatInstant(line.at)}: ${whyUnread(readStatus())}`,
+    );
   const called = lines > 1 ? `the snapshot in line ${number} of ${request.file}` : 'the snapshot';
   const { snapshot, decision } = decideJson(line.snapshot, true, called);
   if (request.format !== 'text')
@@ -37,7 +42,7 @@ export async function explainFile(request: FileRequest, io: CommandIo): Promise<
       snapshot: line.snapshot,
       status: line.status,
     });
-  const status = readPastStatus({ ...line.status, decision: line.decision });
+  const status = readStatus();
   const explained = explainLines({ snapshot, decision, status, now: snapshot.now });
   const text = cleanText(`${[...explained, ...notes(line, decision.desiredReplicas)].join('\n')}\n`);
   return shortTimes(text, io.clock.now(), snapshot.now);
@@ -88,8 +93,17 @@ async function findLine(
   throw new CommandError(unread ?? `${file} has no decision of ${wanted ?? 'a scaler'}`);
 }
 
-function whyUnread({ status }: RecordLine): string {
-  const { conditions } = readStatus({ ...status });
+/** Reads what the line says as the API does. `place` is the file with the number of the line. */
+function readCycle({ status, decision }: RecordLine, place: string): ReportedCycle {
+  try {
+    return readAnswer(reportedCycleSchema, { ...status, decision }, place);
+  } catch (error) {
+    if (error instanceof AnswerError) throw new CommandError(`${place}: ${error.message}`);
+    throw error;
+  }
+}
+
+function whyUnread({ conditions }: ReportedCycle): string {
   return conditions.find(({ status }) => status === 'False')?.message ?? 'the target could not be read';
 }
 

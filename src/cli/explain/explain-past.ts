@@ -3,9 +3,9 @@ import { formatInstant, type Instant, parseInstant } from '../../units/time.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { type CommandIo, CommandError, usageError } from '../output/io.js';
 import { writeStructured } from '../output/output-format.js';
+import { decideJson } from '../input/read-record.js';
 import { readPastTime } from '../input/read-time.js';
 import type { PastScaler, ScalerName } from '../reach/service-pages.js';
-import { decideJson, readPastStatus } from './read-status.js';
 import { explainLines } from '../explanation/explain-lines.js';
 import { alignColumns, shortTimes } from '../output/lines.js';
 import { headlineOf } from '../../decision/headline.js';
@@ -45,7 +45,7 @@ function snapshotLines(
   { lastScaleUp, lastScaleDown }: PastScaler,
 ): readonly string[] {
   const { snapshot, decision } = decideJson(json, true);
-  const status = { ...readPastStatus(entry), lastScaleUp, lastScaleDown };
+  const status = { ...entry, lastScaleUp, lastScaleDown };
   return explainLines({ snapshot, decision, status, now: snapshot.now });
 }
 

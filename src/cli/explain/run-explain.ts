@@ -2,10 +2,9 @@ import type { Decision } from '../../decision/result/decision.js';
 import { decisionToJson } from '../../decision/result/write-json.js';
 import type { ScalerDetail } from '../../api/answers.js';
 import { remediesOf } from '../../decision/remedies.js';
-import { decideJson, readStatus } from './read-status.js';
 import { explainFile } from './explain-file.js';
 import { explainLines, remedyLines } from '../explanation/explain-lines.js';
-import { EMPTY_SNAPSHOT, notJson, whyNoSnapshot } from '../input/read-record.js';
+import { decideJson, EMPTY_SNAPSHOT, notJson, whyNoSnapshot } from '../input/read-record.js';
 import { explainPast } from './explain-past.js';
 import type { ReachOptions } from '../reach/find-service.js';
 import { readInput } from '../input/read-files.js';
@@ -57,10 +56,9 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
     io.stdout.write(writeStructured(format, { decision: reported, snapshot: json, status }));
     return 0;
   }
-  const status = read === null ? null : readStatus(read.detail);
   const now = read === null ? snapshot.now : io.clock.now();
-  const lines = explainLines({ snapshot, decision, status, now });
-  const remedies = read === null || status?.state === null ? [] : remedyLines(remediesOf(read.detail));
+  const lines = explainLines({ snapshot, decision, status: read?.detail ?? null, now });
+  const remedies = read === null ? [] : remedyLines(remediesOf(read.detail));
   const text = [...lines, ...notes(read, decision), ...remedies].join('\n');
   io.stdout.write(`${textToPrint(text, io, snapshot.now)}\n`);
   return 0;

@@ -1,3 +1,4 @@
+import type { ReportedCycle } from '../../api/answers.js';
 import { activeHold } from '../../decision/result/condition.js';
 import { POD_START_OF } from '../../control/memory/pod-starts.js';
 import { usageWhenFull } from '../../decision/forecast/load.js';
@@ -14,9 +15,10 @@ import {
   type LabelSelector,
   type MetricSpec,
 } from '../../scaler/spec.js';
-import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
-import type { Explanation, ExplainedStatus, ReportedCondition } from './explanation.js';
+import { formatInstant, type Instant, parseInstant, secondsBetween } from '../../units/time.js';
+import { type Explanation, otherReason, pausedChange, splitRejections } from './explanation.js';
 import { activationLines, limitLines, restrictionLines } from './limit-lines.js';
+import { isHeldBack } from '../../telemetry/cycle-record.js';
 import { alignColumns } from '../output/lines.js';
 import { countOf, formatSeconds, listSome } from '../../units/format.js';
 import { explainMetric } from '../../decision/explain-metric.js';
@@ -64,7 +66,7 @@ function headLines({ snapshot, decision, status, now }: Explanation): readonly s
   const { scaleTargetRef: ref } = scaler.spec;
   const { currentReplicas, minReplicas, maxReplicas } = decision;
   const ago = secondsBetween(snapshot.now, now);
-  const paused = status?.pausedChange ?? null;
+  const paused = pausedChange(status);
   const held = heldBack(status, paused !== null && paused.from === paused.to);
   const kind = status?.outcome.kind ?? null;
   const { change, limit } = headlineOf(decision, {
@@ -79,7 +81,7 @@ function headLines({ snapshot, decision, status, now }: Explanation): readonly s
     target.statusReplicas === currentReplicas ? '' : `, status.replicas ${target.statusReplicas}`;
   return [
     `${scalerKey(scaler)}  ${change}${why === null ? '' : `: ${why}`}  (${ref.kind} ${ref.name}, bounds ${minReplicas} to ${maxReplicas}${actual})`,
-    `decided at ${formatInstant(snapshot.now)}${ago < 1 ? '' : `, ${formatSeconds(ago)} ago`}: ${status?.reason ?? decision.reason}`,
+    `decided at ${formatInstant(snapshot.now)}${ago < 1 ? '' : `, ${formatSeconds(ago)} ago`}: ${otherReason(status) ?? decision.reason}`,
     ...stateLines(status, now),
     ...versionLines(status),
     ...(held === null ? [] : [`not applied: ${held.message}`]),
@@ -87,10 +89,11 @@ function headLines({ snapshot, decision, status, now }: Explanation): readonly s
   ];
 }
 
-function stateLines(status: ExplainedStatus | null, now: Instant): readonly string[] {
-  const state = status?.state ?? null;
-  if (state === null) return [];
-  const { name, cause, since, until } = state;
+function stateLines(status: ReportedCycle | null, now: Instant): readonly string[] {
+  const state = status?.state;
+  if (state === undefined) return [];
+  const { name, cause } = state;
+  const [since, until] = [parseInstant(state.since ?? ''), parseInstant(state.until ?? '')];
   const lasted = since === null ? 0 : secondsBetween(since, now);
   const left = until === null ? 0 : secondsBetween(now, until);
   const times = [
@@ -101,21 +104,22 @@ function stateLines(status: ExplainedStatus | null, now: Instant): readonly stri
 }
 
 /** If the decision does not use the newest version of the document, returns which version it uses and why. */
-function versionLines(status: ExplainedStatus | null): readonly string[] {
+function versionLines(status: ReportedCycle | null): readonly string[] {
   if (status === null) return [];
-  const { generation, newestGeneration, rejections, unusedObject } = status;
+  const { generation = null, newestGeneration = null } = status;
+  const { rejected, unusedObject } = splitRejections(status);
   const unused =
     unusedObject.length === 0
       ? []
       : [
           'document: the decision uses a file; the Scaler object with the same name is ignored:',
-          ...unusedObject.map((message) => `  ${message}`),
+          ...unusedObject.map(({ message }) => `  ${message}`),
         ];
-  if (rejections.length > 0) {
+  if (rejected.length > 0) {
     const newest = generation === null ? 'the newest version' : `generation ${newestGeneration ?? ''}`;
     const inEffect = generation === null ? 'the last valid version' : `generation ${generation}`;
     const head = `document: this decision uses ${inEffect}, because ${newest} is rejected:`;
-    return [head, ...rejections.map((message) => `  ${message}`), ...unused];
+    return [head, ...rejected.map(({ message }) => `  ${message}`), ...unused];
   }
   if (generation === null) return unused;
   const isNewest = newestGeneration === null || newestGeneration === generation;
@@ -128,16 +132,16 @@ function versionLines(status: ExplainedStatus | null): readonly string[] {
  * already has the count that a pause sets, so the pause prevents nothing.
  */
 function heldBack(
-  status: ExplainedStatus | null,
+  status: ReportedCycle | null,
   isKept: boolean,
-): Pick<ReportedCondition, 'reason' | 'message'> | null {
+): Pick<ReportedCycle['conditions'][number], 'reason' | 'message'> | null {
   const held = activeHold(status?.conditions ?? []);
   if (status === null || held === undefined) return null;
   if (isKept && held.reason === 'Paused') return null;
   const { kind, message } = status.outcome;
   // The condition `Held` names the pause. A pause with a fixed count prevents nothing; the dry run prevents the patch.
   if (kind === 'dry-run' && held.reason === 'Paused') return { reason: 'DryRun', message };
-  return ['dry-run', 'paused', 'held'].includes(kind) ? held : null;
+  return isHeldBack(status.outcome) ? held : null;
 }
 
 function allMetricLines(
@@ -201,7 +205,7 @@ function forecastLines({ snapshot, decision }: Explanation): readonly string[] {
 }
 
 function conditionLines({ decision, status, now }: Explanation): readonly string[] {
-  const conditions: readonly ReportedCondition[] = status?.conditions ?? decision.conditions;
+  const conditions: ReportedCycle['conditions'] = status?.conditions ?? decision.conditions;
   const rows = conditions.map((condition) => {
     const { type, reason, message, lastTransitionTime } = condition;
     const since = lastTransitionTime === undefined ? [] : [sinceText(lastTransitionTime, now)];
@@ -216,7 +220,13 @@ function sinceText(time: string, now: Instant): string {
 }
 
 function changeLines({ snapshot, status, now }: Explanation): readonly string[] {
-  const last = status ?? snapshot.state;
+  const { lastScaleUp, lastScaleDown } =
+    status === null
+      ? snapshot.state
+      : {
+          lastScaleUp: parseInstant(status.lastScaleUp ?? ''),
+          lastScaleDown: parseInstant(status.lastScaleDown ?? ''),
+        };
   const when = (instant: Instant | null): string =>
     instant === null
       ? 'none by this scaler'
@@ -224,16 +234,16 @@ function changeLines({ snapshot, status, now }: Explanation): readonly string[] 
   return [
     ...(status === null ? [] : [`Outcome: ${outcomeText(status.outcome)}`]),
     ...writerLines(status),
-    `Last scale-up: ${when(last.lastScaleUp)}; last scale-down: ${when(last.lastScaleDown)}`,
+    `Last scale-up: ${when(lastScaleUp)}; last scale-down: ${when(lastScaleDown)}`,
   ];
 }
 
-function writerLines(status: ExplainedStatus | null): readonly string[] {
-  const message = status?.conflictingWriter ?? null;
-  return message === null ? [] : [`Conflicting writer: ${message}`];
+function writerLines(status: ReportedCycle | null): readonly string[] {
+  const writer = status?.conflictingWriter ?? null;
+  return writer === null ? [] : [`Conflicting writer: ${writer.message}`];
 }
 
-function outcomeText({ kind, from, to, message }: ExplainedStatus['outcome']): string {
+function outcomeText({ kind, from, to, message }: ReportedCycle['outcome']): string {
   const change = from === null || to === null || from === to ? '' : ` ${from} -> ${to}`;
   const text = kind === 'none' ? 'no change' : `${kind}${change}`;
   return message === '' ? text : `${text}: ${message}`;

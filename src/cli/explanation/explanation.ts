@@ -1,55 +1,62 @@
+import type { ReportedCycle } from '../../api/answers.js';
+import { countChange } from '../../decision/explain.js';
+import { isUnusedObject } from '../../decision/rejection.js';
 import type { Decision } from '../../decision/result/decision.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
-import type { OutcomeView } from '../../api/answers.js';
+import { isOfObject } from '../../scaler/problems/problem.js';
 import type { Instant } from '../../units/time.js';
-
-/** A condition as a service of any version reports it. */
-export interface ReportedCondition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason: string;
-  readonly message: string;
-  /** Unset: the condition belongs to a past decision, whose conditions are stored without this time. */
-  readonly lastTransitionTime?: string;
-}
-
-/** The state as a service of any version reports it. */
-export interface ReportedState {
-  readonly name: string;
-  readonly cause: string | null;
-  readonly since: Instant | null;
-  readonly until: Instant | null;
-}
-
-/** What a service reports besides the decision. */
-export interface ExplainedStatus {
-  /** Null: the version of the service is older than this field. */
-  readonly state: ReportedState | null;
-  readonly conditions: readonly ReportedCondition[];
-  readonly outcome: Omit<OutcomeView, 'kind'> & { readonly kind: string };
-  /** Replaces the reason of the decision while a pause sets the replicas, and in the first cycle after the pause. */
-  readonly reason: string | null;
-  /** What a pause with a fixed count does to the replicas; null: there is no such pause. */
-  readonly pausedChange: { readonly from: number; readonly to: number } | null;
-  /** Generation of the Scaler object that the decision used; null: unknown, or the document is a file. */
-  readonly generation: number | null;
-  readonly newestGeneration: number | null;
-  /** Errors of the newest version of the document; empty: the newest version is valid. */
-  readonly rejections: readonly string[];
-  /** Errors of an object that has no effect because a file has the same name; empty: there is no such object. */
-  readonly unusedObject: readonly string[];
-  /** Message about another client that writes spec.replicas; null: there is none. */
-  readonly conflictingWriter: string | null;
-  /** Null: the replicas were not changed since the service started. */
-  readonly lastScaleUp: Instant | null;
-  readonly lastScaleDown: Instant | null;
-}
 
 export interface Explanation {
   readonly snapshot: Snapshot;
   readonly decision: Decision;
   /** Null: the snapshot is from a file. */
-  readonly status: ExplainedStatus | null;
+  readonly status: ReportedCycle | null;
   /** The time to which "ago" and "in" refer: the current time, or the time of the snapshot. */
   readonly now: Instant;
+}
+
+/**
+ * Returns what a pause with a fixed count does to the replicas; null: there is no such pause. A past decision of the
+ * service has no `pause`, but the message of its outcome starts with `paused by`.
+ */
+export function pausedChange(
+  status: ReportedCycle | null,
+): { readonly from: number; readonly to: number } | null {
+  if (status === null) return null;
+  const { pause, decision, outcome } = status;
+  const replicas = pause?.replicas ?? null;
+  if (replicas !== null && decision !== null) return { from: decision.currentReplicas, to: replicas };
+  const { kind, from, to, message } = outcome;
+  if (!message.startsWith('paused by ') || from === null || to === null) return null;
+  return { from, to: kind === 'patched' ? to : from };
+}
+
+/**
+ * Returns the reason that replaces the reason of the decision while a pause sets the replicas, and in the first cycle
+ * after the pause; null: none replaces it. A past decision of the service has only the message of its outcome.
+ */
+export function otherReason(status: ReportedCycle | null): string | null {
+  const reason = status?.reason ?? null;
+  if (reason !== null) return reason === status?.decision?.reason ? null : reason;
+  const change = pausedChange(status);
+  return change === null ? null : `${countChange(change.from, change.to)}: ${status?.outcome.message ?? ''}`;
+}
+
+type Problems = NonNullable<ReportedCycle['rejections']>;
+
+/**
+ * Separates the errors of a rejected document from the errors of an object that has no effect because a file contains a
+ * document with the same name. If the decision has a generation, the service uses the object, so all errors belong to
+ * the rejected document.
+ */
+export function splitRejections({ generation = null, rejections = [] }: ReportedCycle): {
+  readonly rejected: Problems;
+  readonly unusedObject: Problems;
+} {
+  const hasFile = generation === null && rejections.some(isUnusedObject);
+  const isUnused = (problem: Problems[number]): boolean => hasFile && isOfObject(problem);
+  return {
+    rejected: rejections.filter((problem) => !isUnused(problem)),
+    unusedObject: rejections.filter(isUnused),
+  };
 }

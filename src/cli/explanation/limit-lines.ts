@@ -6,7 +6,7 @@ import type { Decision } from '../../decision/result/decision.js';
 import { limitEnd } from '../../decision/result/limit-names.js';
 import { downscaleForbiddenUntil, upscaleForbiddenUntil } from '../../decision/limits/forbidden-window.js';
 import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
-import type { Explanation } from './explanation.js';
+import { type Explanation, pausedChange } from './explanation.js';
 import { alignColumns } from '../output/lines.js';
 import { formatSeconds, listSome } from '../../units/format.js';
 
@@ -15,7 +15,7 @@ export function limitLines({
   decision,
   status,
 }: Pick<Explanation, 'decision' | 'status'>): readonly string[] {
-  const title = status?.pausedChange == null ? 'Limits' : 'Limits without the pause';
+  const title = pausedChange(status) === null ? 'Limits' : 'Limits without the pause';
   const { limits, recommendedReplicas, desiredReplicas } = decision;
   if (limits.length === 0)
     return [

@@ -30,8 +30,8 @@ export interface PastScaler {
   readonly missing: string | null;
   /** The history since the start of the entry; null: there is none. */
   readonly history: HistoryAnswer | null;
-  readonly lastScaleUp: Instant | null;
-  readonly lastScaleDown: Instant | null;
+  readonly lastScaleUp: string | null;
+  readonly lastScaleDown: string | null;
 }
 
 /** The start of the service's message for an unknown path. */
@@ -119,9 +119,10 @@ type LastChanges = Pick<PastScaler, 'lastScaleUp' | 'lastScaleDown'>;
 
 /** Adds changes from the current status that precede `instant`, because the service forgets changes in a restart. */
 function withEarlier(known: LastChanges, now: ScalerDetail | null, instant: Instant): LastChanges {
-  const before = (field: keyof LastChanges): Instant | null => {
-    const at = parseInstant(now?.[field] ?? '');
-    return at !== null && at <= instant ? at : null;
+  const before = (field: keyof LastChanges): string | null => {
+    const time = now?.[field] ?? '';
+    const at = parseInstant(time);
+    return at !== null && at <= instant ? time : null;
   };
   return {
     lastScaleUp: known.lastScaleUp ?? before('lastScaleUp'),
@@ -130,11 +131,10 @@ function withEarlier(known: LastChanges, now: ScalerDetail | null, instant: Inst
 }
 
 function lastChanges({ items }: DecisionList): LastChanges {
-  const last: { up: Instant | null; down: Instant | null } = { up: null, down: null };
-  for (const { outcome, lastAt } of items) {
+  const last: { up: string | null; down: string | null } = { up: null, down: null };
+  for (const { outcome, lastAt: at } of items) {
     const { kind, from, to } = outcome;
     if ((kind !== 'patched' && kind !== 'replaced') || from === null || to === null || from === to) continue;
-    const at = parseInstant(lastAt);
     if (to > from) last.up ??= at;
     else last.down ??= at;
   }

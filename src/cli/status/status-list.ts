@@ -1,5 +1,4 @@
 import type { ScalerView, ServiceStatus } from '../../api/answers.js';
-import type { JsonObject } from '../../kubernetes/api/json.js';
 import { invalidScalers, rejectionsOf } from '../../telemetry/rejections.js';
 import { cleanText } from '../../units/clean-text.js';
 import { CommandError, type CommandIo } from '../output/io.js';
@@ -29,8 +28,8 @@ export interface Selection {
   readonly names: readonly NamedScaler[];
 }
 
-/** A row of the table: a scaler of the service, or a document without a valid version. */
-export type ListedScaler = JsonObject & Pick<ScalerView, 'namespace' | 'name'>;
+/** A row of the table: a scaler of the service, or a document without a valid version, which has only a state. */
+export type ListedScaler = Partial<ScalerView> & Pick<ScalerView, 'namespace' | 'name' | 'state'>;
 
 export interface SelectionOptions extends NamingOptions {
   /** Each is `NAMESPACE/NAME` or `NAME`. Empty: all scalers. */
@@ -136,7 +135,7 @@ export function tableRows({ rows, problems }: StatusList, selection: Selection):
     .map((one): ListedScaler => {
       const key = `${one.namespace}/${one.name}`;
       const since = problems.find(({ scaler }) => scaler === key)?.since ?? null;
-      return { ...one, state: { ...one.state, since } };
+      return { ...one, state: { ...one.state, until: null, since } };
     });
   return sorted([...rows, ...invalid]);
 }

@@ -1,15 +1,10 @@
-import {
-  type JsonObject,
-  countIn,
-  instantIn,
-  objectIn,
-  objectsIn,
-  textIn,
-} from '../../kubernetes/api/json.js';
-import { type Instant, secondsBetween } from '../../units/time.js';
+import type { MetricView, ScalerState } from '../../api/answers.js';
+import { type Instant, laterOf, parseInstant, secondsBetween } from '../../units/time.js';
+import { conditionOf } from '../../decision/result/condition.js';
 import { formatAmount, formatSeconds } from '../../units/format.js';
 import { cleanText } from '../../units/clean-text.js';
 import { shortTimes } from '../output/lines.js';
+import type { ListedScaler } from './status-list.js';
 
 /** A cell of the table. If it is too long, the end of `head` is cut off. */
 export interface Cell {
@@ -42,43 +37,45 @@ export interface StatusRow {
   /** How long the scaler has been in its state. */
   readonly since: string;
   readonly cause: Cell;
-  /** One of `SEVERITIES`; null: unknown. */
-  readonly severity: string | null;
+  readonly severity: ScalerState['severity'];
   readonly lastChange: string;
 }
 
 const UNKNOWN = '<unknown>';
 
-/** Returns the cells for `view`, an item of `GET /api/v1/scalers`. As in kubectl, an unknown value is `<unknown>`. */
-export function statusRow(view: JsonObject, now: Instant): StatusRow {
-  const target = objectIn(view, 'target');
-  const state = objectIn(view, 'state');
-  const [current, desired] = [countIn(view, 'currentReplicas'), countIn(view, 'desiredReplicas')];
+/** Returns the cells for `view`. As in kubectl, an unknown value is `<unknown>`. */
+export function statusRow(view: ListedScaler, now: Instant): StatusRow {
+  const { namespace, name, target, state } = view;
+  const lastChange = laterOf(instantOf(view.lastScaleUp), instantOf(view.lastScaleDown));
   return {
-    namespace: textIn(view, 'namespace') ?? '',
-    name: textIn(view, 'name') ?? '',
-    target: target === null ? UNKNOWN : `${textIn(target, 'kind') ?? ''}/${textIn(target, 'name') ?? ''}`,
-    metrics: metricsForms(objectsIn(view, 'metrics')),
-    min: numberText(countIn(view, 'minReplicas')),
-    max: numberText(countIn(view, 'maxReplicas')),
-    replicas: numberText(current),
-    desired: numberText(desired),
-    state: textIn(state, 'name') ?? UNKNOWN,
-    since: agoText(instantIn(state, 'since'), now) ?? UNKNOWN,
+    namespace,
+    name,
+    target: target === undefined ? UNKNOWN : `${target.kind}/${target.name}`,
+    metrics: metricsForms(view.metrics ?? []),
+    min: numberText(view.minReplicas),
+    max: numberText(view.maxReplicas),
+    replicas: numberText(view.currentReplicas),
+    desired: numberText(view.desiredReplicas),
+    state: state.name,
+    since: agoText(instantOf(state.since), now) ?? UNKNOWN,
     cause: withForecast(causeCell(state, now), view),
-    severity: textIn(state, 'severity'),
-    lastChange: lastChangeText(view, now),
+    severity: state.severity,
+    lastChange: agoText(lastChange, now) ?? '<none>',
   };
 }
 
-function numberText(number: number | null): string {
-  return number === null ? UNKNOWN : String(number);
+function instantOf(time: string | null | undefined): Instant | null {
+  return parseInstant(time ?? '');
+}
+
+function numberText(number: number | null | undefined): string {
+  return String(number ?? UNKNOWN);
 }
 
 /** How many characters of a metric's name are always shown. */
 const LEAST_METRIC = 'http...'.length;
 
-function metricsForms(metrics: readonly JsonObject[]): Forms {
+function metricsForms(metrics: readonly MetricView[]): Forms {
   const texts = metrics.map(metricText);
   const upTo = (count: number): Cell => {
     const shown = texts.slice(0, count);
@@ -101,27 +98,24 @@ interface MetricText {
   readonly values: string;
 }
 
-function metricText(metric: JsonObject): MetricText {
-  const identity = textIn(metric, 'metric') ?? '';
-  const unit = textIn(metric, 'unit');
-  const write = (value: unknown): string => {
-    if (typeof value !== 'number') return UNKNOWN;
-    return unit === 'percent' ? `${value}%` : formatAmount(value, identity);
+function metricText({ metric: identity, unit, value, target }: MetricView): MetricText {
+  const write = (amount: number | null): string => {
+    if (amount === null) return UNKNOWN;
+    return unit === 'percent' ? `${amount}%` : formatAmount(amount, identity);
   };
   const average = unit === 'average' ? ' (avg)' : '';
-  return { name: identity, values: `: ${write(metric['value'])}/${write(metric['target'])}${average}` };
+  return { name: identity, values: `: ${write(value)}/${write(target)}${average}` };
 }
 
 /** How many characters of a cause are always shown. */
 const LEAST_CAUSE = 20;
 
 /** Returns the cause of a state. If the state has an end, the cell ends with the time that is left: `(3m40s left)`. */
-function causeCell(state: JsonObject | null, now: Instant): Cell {
-  const until = instantIn(state, 'until');
+function causeCell(state: ScalerState, now: Instant): Cell {
+  const until = instantOf(state.until);
   const left = until === null ? 0 : secondsBetween(now, until);
-  const cause = shortTimes(cleanText(textIn(state, 'cause') ?? ''), now);
   return {
-    head: cause,
+    head: shortTimes(cleanText(state.cause ?? ''), now),
     tail: left >= 1 ? ` (${formatSeconds(left)} left)` : '',
     leastHead: LEAST_CAUSE,
     least: '',
@@ -129,29 +123,22 @@ function causeCell(state: JsonObject | null, now: Instant): Cell {
 }
 
 /** Adds to the cause that the forecast raises the replica count, and that switching the forecast on would be useful. */
-function withForecast(cell: Cell, view: JsonObject): Cell {
-  const useful = objectsIn(view, 'conditions').find((one) => textIn(one, 'type') === 'ForecastUseful');
-  const texts = [raiseText(objectIn(view, 'forecast')), cleanText(textIn(useful ?? null, 'message') ?? '')];
+function withForecast(cell: Cell, { conditions = [], forecast }: ListedScaler): Cell {
+  const useful = conditionOf(conditions, 'ForecastUseful');
+  const texts = [raiseText(forecast), cleanText(useful?.message ?? '')];
   const added = texts.filter((text) => text !== '');
   if (added.length === 0) return cell;
   const before = `${cell.head}${cell.tail}`;
   return { ...cell, head: [...(before === '' ? [] : [before]), ...added].join('; '), tail: '' };
 }
 
-function raiseText(forecast: JsonObject | null): string {
-  const [replicas, reactive] = [countIn(forecast, 'replicas'), countIn(forecast, 'reactive')];
-  if (replicas === null || reactive === null || replicas <= reactive) return '';
-  const verb = textIn(forecast, 'mode') === 'Raise' ? 'raises' : 'would raise';
-  return `forecast ${verb} ${reactive} to ${replicas}`;
+function raiseText(forecast: ListedScaler['forecast']): string {
+  if (forecast === undefined) return '';
+  const { mode, replicas, reactive } = forecast;
+  if (replicas === null || replicas <= reactive) return '';
+  return `forecast ${mode === 'Raise' ? 'raises' : 'would raise'} ${reactive} to ${replicas}`;
 }
 
 function agoText(at: Instant | null, now: Instant): string | null {
   return at === null ? null : formatSeconds(secondsBetween(at, now));
-}
-
-function lastChangeText(view: JsonObject, now: Instant): string {
-  const up = instantIn(view, 'lastScaleUp');
-  const down = instantIn(view, 'lastScaleDown');
-  const last = up === null || (down !== null && down > up) ? down : up;
-  return agoText(last, now) ?? '<none>';
 }

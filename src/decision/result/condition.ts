@@ -107,7 +107,7 @@ export function buildCondition<Type extends ConditionType>(
 }
 
 /** Returns the condition of a type, or undefined. */
-export function conditionOf<C extends Condition>(
+export function conditionOf<C extends Readonly<Record<'type', string>>>(
   conditions: readonly C[],
   type: ConditionType,
 ): C | undefined {

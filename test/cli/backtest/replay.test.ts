@@ -222,6 +222,17 @@ describe('explain --file', () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(message)]);
   });
 
+  it('names the line that has no outcome', async () => {
+    const incomplete = STAY.replace('"outcome":', '"result":');
+
+    const { exitCode, stderr } = await run([RISE, incomplete], 'explain', '--file', 'record.ndjson');
+
+    expect([exitCode, stderr]).toEqual([
+      1,
+      'promscaler: record.ndjson:2: outcome: expected object, received undefined\n',
+    ]);
+  });
+
   it('asks for a scaler if the file has several', async () => {
     const other = RISE.replace('"scaler":"shop/web"', '"scaler":"shop/api"');
 
