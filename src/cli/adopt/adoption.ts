@@ -61,7 +61,7 @@ function otherTarget(context: AdoptContext, scaler: ScalerObject, target: Target
   const { source } = context;
   const name = nameScaler(context, scaler);
   const annotate = `annotate ${OBJECTS_PATH} ${quoteForShell(scaler.name)} ${ADOPT_ANNOTATIONS.from}-`;
-  return `${name} was made from ${nameSource(source)} and scales ${nameWorkload(context, scaler)}, but ${nameSource(source)} scales ${nameWorkload(context, { target })}. Nothing was changed. Correct the target of one of the two, or, if they are unrelated now, remove the annotation: ${kubectlFor(annotate, source, context)}`;
+  return `${name} was made from ${nameSource(source)} and scales ${nameWorkload(context, scaler)}, but ${nameSource(source)} scales ${nameWorkload(context, { target })}. Nothing was changed. Correct the target of the scaler or of the autoscaler. If the two no longer belong together, remove the annotation: ${kubectlFor(annotate, source, context)}`;
 }
 
 /**
@@ -181,7 +181,7 @@ export function anyConditionOf(object: JsonObject, type: string): JsonObject | n
 export function whyRejected(context: AdoptContext, name: string, accepted: JsonObject | null): string | null {
   return accepted === null || textIn(accepted, 'status') === 'True'
     ? null
-    : `${nameScaler(context, { name })} is invalid: ${nameProgram(textIn(accepted, 'message') ?? '', context.io)}`;
+    : `${nameScaler(context, { name })} is rejected: ${nameProgram(textIn(accepted, 'message') ?? '', context.io)}`;
 }
 
 const POLL_MS = 500;

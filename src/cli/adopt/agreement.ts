@@ -49,7 +49,8 @@ export async function readAgreement(
         whyNotCompared(view) ??
         (await whyNoCount(context, view, { scaler, object })))
       : null;
-  if (agreement === null) return notCompared ?? 'the service is older than this command';
+  if (agreement === null)
+    return notCompared ?? 'this version of the service does not report the comparison. Upgrade the service';
   const { beside, since, rounds, same, largest } = agreement;
   const now =
     shadow === null || desiredReplicas === null

@@ -137,5 +137,5 @@ export function managerOf(object: JsonObject): string | null {
 }
 
 export function managerAdvice(manager: string, source: Source): string {
-  return `${manager} manages ${nameSource(source)}: remove the autoscaler there, too. If the autoscaler is created again, promscaler reports ConflictingScaler and patches nothing`;
+  return `${manager} manages ${nameSource(source)}: remove the manifest of the autoscaler from the repository or chart, too. If the autoscaler is created again, promscaler reports ConflictingScaler and patches nothing`;
 }

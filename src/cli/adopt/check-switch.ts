@@ -175,11 +175,11 @@ function whyNotServed(
   scaler: ScalerObject,
   { row, isLed }: ServiceView,
 ): string | null {
-  if (!isLed) return 'no replica of the service leads, so nothing would scale';
+  if (!isLed) return 'no replica of the service is the leader, so nothing would scale the workload';
   const other = row?.otherScaler ?? null;
   // Without dry run, promscaler patches nothing if two scalers have the same target.
   return other?.kind === 'Scaler'
-    ? `scaler ${scalerKey(other)} also scales ${nameWorkload(context, scaler)}. Delete this autoscaler first`
+    ? `scaler ${scalerKey(other)} also scales ${nameWorkload(context, scaler)}. Delete scaler ${scalerKey(other)} first`
     : null;
 }
 

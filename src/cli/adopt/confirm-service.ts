@@ -103,11 +103,12 @@ async function tryConfirm(
 function doubtOf({ row, isLed }: ServiceView, { after, isForced }: Confirmation): Doubt | null {
   const open = (why: string): Doubt => ({ why, decidedAt: null });
   if (row === null) return open('the service does not have the scaler');
-  if (!isLed) return open('no replica of the service leads');
+  if (!isLed) return open('no replica of the service is the leader');
   const at = parseInstant(row.at);
   if (at === null || (after !== null && at <= after))
     return open('the service has made no decision since the switch');
-  if (row.dryRun) return open('the scaler is still in dry run; a service with --dry-run scales nothing');
+  if (row.dryRun)
+    return open('the last decision was still a dry run: check that the service runs without --dry-run');
   const held = heldOf(row);
   // This hold may end soon: a service without permission to watch HPAs lists them once a minute, and may still have the
   // deleted HPA.
@@ -167,7 +168,7 @@ export function whyZero({ metrics }: Pick<ScalerView, 'metrics'>): string | null
   const zero = metrics.find(({ readAsZero }) => readAsZero !== undefined);
   return zero === undefined
     ? null
-    : `${zero.type} metric ${zero.metric} has no value: ${zero.readAsZero ?? ''}, read as 0, as the document specifies. If its query is wrong, the workload does not scale up`;
+    : `${zero.type} metric ${zero.metric}: ${zero.readAsZero ?? ''}, read as 0, as the document specifies. If the query is wrong, the workload does not scale up`;
 }
 
 /**

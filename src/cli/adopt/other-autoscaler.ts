@@ -136,7 +136,7 @@ export async function whySucceeded(context: AdoptContext, scaler: ScalerObject):
   const { what, compare, startDryRun, remove } = found;
   if (compare === null) return `${what}. Delete this autoscaler first: ${remove}`;
   const start = startDryRun === null ? '' : `${startDryRun}, then `;
-  return `${what}. Adopt this autoscaler instead, which starts with ${start}${compare}, or delete it first: ${remove}`;
+  return `${what}. To adopt this autoscaler instead: ${start}${compare}. To delete it: ${remove}`;
 }
 
 /** Returns the HPA that KEDA has created for the ScaledObject; null: there is none. */

@@ -99,7 +99,7 @@ async function autoscalerGone(
 function describeSwitched(context: AdoptContext, scaler: ScalerObject, { row, isLed }: ServiceView): string {
   const name = nameScaler(context, scaler);
   if (row === null) return `the service does not have ${name}`;
-  if (!isLed) return 'no replica of the service leads';
+  if (!isLed) return 'no replica of the service is the leader';
   const { name: state, severity, cause } = row.state;
   const scales = severity !== 'cannot-follow' && severity !== 'held' && state !== 'Pending';
   return scales

@@ -36,6 +36,7 @@ import {
 } from './adoption.js';
 import { whyIdle } from './agreement.js';
 import { importNow, whyOwned } from './check-source.js';
+import { whyNoTarget } from './check-switch.js';
 import { whyPausedInKeda, whyPrevented, whySecondIfListed, whySucceeded } from './other-autoscaler.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
 import { withService } from '../reach/service-client.js';
@@ -65,14 +66,18 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
         `${nameScaler(context, scaler)} exists, so -f ${options.filename} was not used. To create the scaler from this file, delete the scaler first: ${kubectlFor(`delete ${OBJECTS_PATH} ${quoteForShell(scaler.name)}`, source, context)}`,
       );
     io.stdout.write(
-      `${nameScaler(context, scaler)} exists, in dry run next to ${nameSource(source)}; nothing was changed. To import again, delete the scaler first\n`,
+      `${nameScaler(context, scaler)} is already in dry run next to ${nameSource(source)}; nothing was changed. To import again, delete the scaler first\n`,
     );
     const isMade = isMadeFrom(source, scaler);
     if (!isMade)
       io.stderr.write(
         `note: ${nameScaler(context, scaler)} was not made from ${nameSource(source)}, but has the same target. Compare the metrics and bounds of scaler and autoscaler before the switch. The switch needs --force\n`,
       );
-    const prevented = whyPausedInKeda(context, object, scaler) ?? (await whySecondIfListed(context, scaler));
+    const workload = await readWorkload(context, scaler);
+    const prevented =
+      whyNoTarget(context, scaler, { workload, row: null }) ??
+      whyPausedInKeda(context, object, scaler) ??
+      (await whySecondIfListed(context, scaler));
     if (prevented !== null) io.stderr.write(`promscaler: warning: ${prevented}\n`);
     return announceNext(context, { scaler, offersSwitch: isMade && prevented === null });
   }

@@ -104,7 +104,7 @@ function whyNotCompared({ source }: AdoptContext, { row }: ServiceView, exists: 
   const change =
     wanted === null || wanted === row?.currentReplicas
       ? ''
-      : ` (now from ${row?.currentReplicas ?? '?'} to ${wanted})`;
+      : ` (at present, from ${row?.currentReplicas ?? '?'} to ${wanted})`;
   const why = exists
     ? `the last decision was not compared with ${nameSource(source)}`
     : `${nameSource(source)} does not exist, so its desired replicas cannot be compared`;
@@ -191,7 +191,7 @@ const GONE_MS = 60_000;
 
 async function waitUntilGone(context: AdoptContext, scaler: ScalerObject): Promise<void> {
   const { source, objects, io } = context;
-  let why = `${nameSource(source)} or its HPA still exists`;
+  let why = `${nameSource(source)}${source.kind === HPA ? '' : ' or its HPA'} still exists`;
   const gone = await pollFor(io, GONE_MS, async () => {
     try {
       if ((await objects.get(source.kind, source.name)) !== null) return null;
@@ -288,9 +288,8 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   if (textIn(objectIn(object, 'metadata'), 'deletionTimestamp') !== null)
     throw new CommandError(`${nameSource(source)} is being deleted: try again after its deletion`);
   const name = nameScaler(context, scaler);
-  let rejected = isInDryRun(scaler)
-    ? null
-    : whyRejected(context, scaler.name, conditionOf(scaler.object, 'Accepted'));
+  const accepted = conditionOf(scaler.object, 'Accepted');
+  let rejected = isInDryRun(scaler) || textIn(accepted, 'status') === 'True' ? null : accepted;
   if (options.preview === true) {
     const dryRun =
       rejected === null ? `${name} would be put into dry run` : `spec.dryRun: true would be set in ${name}`;
@@ -307,7 +306,8 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   const deletion = `Delete:  ${kubectlFor(`delete scaler ${scaler.name}`, source, context)}`;
   if (rejected !== null) {
     const edit = kubectlFor(`edit ${OBJECTS_PATH} ${quoteForShell(scaler.name)}`, source, context);
-    io.stdout.write(`Correct: ${edit}\n${deletion}\n`);
+    const correction = isReplacedByFile(rejected) ? '' : `Correct: ${edit}\n`;
+    io.stdout.write(`${correction}${deletion}\n`);
     throw withoutEffect(context, scaler, rejected);
   }
   const scaling = object ?? manifest ?? {};
@@ -336,19 +336,26 @@ function isInDryRun({ isDryRun, object }: ScalerObject): boolean {
 const DRY_RUN_HOLDS: ReadonlySet<string> = new Set(['DryRun', 'NoAutoscaler']);
 
 /** Returns the error for a dry run that the service has not started, because it rejects the document. */
-function withoutEffect(context: AdoptContext, scaler: ScalerObject, rejected: string): CommandError {
+function withoutEffect(context: AdoptContext, scaler: ScalerObject, rejected: JsonObject): CommandError {
+  const why = whyRejected(context, scaler.name, rejected) ?? '';
+  const step = isReplacedByFile(rejected) ? '. Remove the document from the file' : '';
   return new CommandError(
-    `spec.dryRun: true of ${nameScaler(context, scaler)} takes effect once the document is corrected: ${rejected}. While ${nameSource(context.source)} exists, promscaler patches nothing`,
+    `spec.dryRun: true has no effect until the service accepts the document: ${why}${step}. While ${nameSource(context.source)} exists, promscaler patches nothing`,
   );
 }
 
-/** Returns why the dry run has no effect: the service rejects the document. Null: the document is not rejected. */
-async function startDryRun(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
+/** Returns whether the object is not used because a file has a document with the same name. */
+function isReplacedByFile(rejected: JsonObject): boolean {
+  return textIn(rejected, 'reason') === 'Duplicate';
+}
+
+/** Returns the condition `Accepted` if the service rejects the document, so that the dry run has no effect. */
+async function startDryRun(context: AdoptContext, scaler: ScalerObject): Promise<JsonObject | null> {
   const { io, objects } = context;
   await objects.patch(SCALER, scaler.name, { spec: { dryRun: true } });
   const name = nameScaler(context, scaler);
   const found = await waitForCondition(context, scaler, 'Held');
-  if (textIn(found, 'type') === 'Accepted') return whyRejected(context, scaler.name, found);
+  if (textIn(found, 'type') === 'Accepted') return found;
   if (found === null)
     io.stderr.write(
       `promscaler: warning: the service has not confirmed the dry run of ${name}; the service patches nothing while the autoscaler exists\n`,

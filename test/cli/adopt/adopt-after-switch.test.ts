@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
@@ -94,7 +96,7 @@ describe('adopt --switch of a switched scaler', () => {
 
 describe('adopt --undo of a scaler whose newest version is rejected', () => {
   const REJECTED =
-    /^promscaler: spec\.dryRun: true of scaler shop\/web takes effect once the document is corrected: scaler shop\/web is invalid: spec\.metrics\[0\].*; the last valid version stays in effect\. While HPA shop\/web exists, promscaler patches nothing\n$/;
+    /^promscaler: spec\.dryRun: true has no effect until the service accepts the document: scaler shop\/web is rejected: spec\.metrics\[0\].*; the last valid version stays in effect\. While HPA shop\/web exists, promscaler patches nothing\n$/;
 
   beforeEach(async () => {
     const external = { metric: { name: 'load' }, query: 'sum(load', target: { averageValue: '10' } };
@@ -127,4 +129,25 @@ describe('adopt --undo of a scaler whose newest version is rejected', () => {
     );
     expect([fixture.hpa(), fixture.isDryRun()]).toEqual([null, false]);
   });
+});
+
+it('adopt --undo of an object that a file replaces names the file, and no command that edits the object', async () => {
+  const directory = join(fixture.service.folder, 'scalers');
+  mkdirSync(directory, { recursive: true });
+  const { spec } = fixture.scaler() as unknown as { readonly spec: JsonObject };
+  const document = {
+    apiVersion: 'promscaler.dev/v1',
+    kind: 'Scaler',
+    metadata: { name: 'web', namespace: 'shop' },
+  };
+  writeFileSync(join(directory, 'web.yaml'), JSON.stringify({ ...document, spec }));
+  await fixture.cluster.shows('web', 'Accepted False Duplicate');
+
+  const { exitCode, stdout, stderr } = await fixture.run('--undo');
+
+  expect([exitCode, fixture.hpa() === null]).toEqual([1, false]);
+  expect(stdout).not.toContain('Correct:');
+  expect(stderr).toMatch(
+    /^promscaler: spec\.dryRun: true has no effect until the service accepts the document: scaler shop\/web is rejected: metadata\.name: shop\/web is also in \S+web\.yaml:1: .*this object is not used.*\. Remove the document from the file\. While HPA shop\/web exists, promscaler patches nothing\n$/,
+  );
 });

@@ -258,7 +258,7 @@ describe('adopt and import', () => {
     const switched = await fixture.run('--switch');
 
     expect([started.exitCode, started.stderr]).toEqual([0, '']);
-    expect(started.stdout).toContain('scaler shop/web exists, in dry run next to HPA shop/web');
+    expect(started.stdout).toContain('scaler shop/web is already in dry run next to HPA shop/web');
     expect(switched.stderr).not.toContain('differs');
     expect([switched.exitCode, fixture.hpa(), fixture.isDryRun()]).toEqual([0, null, false]);
     expect((await fixture.run('--undo')).exitCode).toBe(0);
@@ -347,13 +347,13 @@ describe('adopt and import', () => {
     const reported = await fixture.run('--report');
     const withFile = await fixture.run('-f', 'web.yaml');
 
-    const invalid = 'scaler shop/web is invalid: spec.metrics[0]';
+    const invalid = 'scaler shop/web is rejected: spec.metrics[0]';
     expect([again.exitCode, reported.exitCode, withFile.exitCode]).toEqual([1, 1, 1]);
     expect(withFile.stderr).toBe(
       'promscaler: scaler shop/web exists, so -f web.yaml was not used. To create the scaler from this file, delete the scaler first: kubectl delete scalers.promscaler.dev web -n shop\n',
     );
     expect(again.stderr).toContain(`promscaler: ${invalid}`);
-    expect(again.stdout).toMatch(/^scaler shop\/web exists, in dry run next to HPA shop\/web; .*\n$/);
+    expect(again.stdout).toMatch(/^scaler shop\/web is already in dry run next to HPA shop\/web; .*\n$/);
     expect(reported.stderr).toContain(
       `no decision of scaler shop/web has been compared with the HPA yet: ${invalid}`,
     );
@@ -389,7 +389,7 @@ describe('adopt and import', () => {
 
       expect([exitCode, stderr]).toEqual([
         1,
-        'promscaler: scaler shop/web was made from HPA shop/web and scales deployment shop/web, but HPA shop/web scales deployment shop/api. Nothing was changed. Correct the target of one of the two, or, if they are unrelated now, remove the annotation: kubectl annotate scalers.promscaler.dev web promscaler.dev/adopted-from- -n shop\n',
+        'promscaler: scaler shop/web was made from HPA shop/web and scales deployment shop/web, but HPA shop/web scales deployment shop/api. Nothing was changed. Correct the target of the scaler or of the autoscaler. If the two no longer belong together, remove the annotation: kubectl annotate scalers.promscaler.dev web promscaler.dev/adopted-from- -n shop\n',
       ]);
       expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
     },

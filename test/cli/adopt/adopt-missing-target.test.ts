@@ -46,6 +46,20 @@ describe('adopt for a dry run whose workload does not exist', () => {
     ]);
   });
 
+  it('of a repeated start advises no switch', async () => {
+    const { simulator } = fixture.cluster;
+    await fixture.controller.stop();
+    await send(simulator, 'PATCH', HPA_PATH, { body: { spec: TARGET } });
+    await fixture.cluster.edit('web', TARGET);
+
+    const { exitCode, stdout, stderr } = await fixture.run();
+
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('scaler shop/web is already in dry run next to HPA shop/web');
+    expect(stdout).not.toMatch(/^Switch: /m);
+    expect(stderr).toContain(`promscaler: warning: ${MISSING}\n`);
+  });
+
   it('reports no switch, and --undo only with a manifest', async () => {
     const { simulator } = fixture.cluster;
     await send(simulator, 'DELETE', HPA_PATH);

@@ -121,7 +121,7 @@ describe('adopt', () => {
     const refused = await fixture.run('--switch');
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).toContain(
-      'scaler shop/by-file also scales deployment shop/web. Delete this autoscaler first',
+      'scaler shop/by-file also scales deployment shop/web. Delete scaler shop/by-file first',
     );
     expect(changed()).toEqual(IN_DRY_RUN);
   });
@@ -140,7 +140,9 @@ describe('adopt', () => {
     const { exitCode, stdout } = await fixture.run('--adapter-config', 'adapter.yaml');
 
     expect(exitCode).toBe(0);
-    expect(stdout).toContain('scaler shop/web exists, in dry run next to HPA shop/web; nothing was changed');
+    expect(stdout).toContain(
+      'scaler shop/web is already in dry run next to HPA shop/web; nothing was changed',
+    );
     expect(fixture.scaler()?.metadata['generation']).toBe(generation);
   });
 
@@ -244,7 +246,7 @@ describe('adopt', () => {
           return items.some(({ name, otherScaler }) => name === 'web' && otherScaler?.['name'] === 'second');
         }, 'the service to see both');
       },
-      'scaler shop/second also scales deployment shop/web. Delete this autoscaler first. Nothing was changed',
+      'scaler shop/second also scales deployment shop/web. Delete scaler shop/second first. Nothing was changed',
     ],
     [
       'a change of the HPA since it was imported',

@@ -128,11 +128,11 @@ describe('adopt of a ScaledObject', () => {
     const { stderr } = await fixture.run('--switch', '--force', '--preview');
 
     expect(stderr).toMatch(
-      /^promscaler: warning: External metric \S+ has no value: no series, read as 0, as the document specifies\. If its query is wrong, the workload does not scale up$/m,
+      /^promscaler: warning: External metric \S+: no series, read as 0, as the document specifies\. If the query is wrong, the workload does not scale up$/m,
     );
     expect(before.stdout).not.toContain('read as 0');
     expect(stdout).toMatch(
-      /^Note: {4}External metric \S+ has no value: no series, read as 0, as the document specifies\. If its query is wrong, the workload does not scale up$/m,
+      /^Note: {4}External metric \S+: no series, read as 0, as the document specifies\. If the query is wrong, the workload does not scale up$/m,
     );
   });
 

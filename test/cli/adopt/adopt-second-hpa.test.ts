@@ -43,7 +43,7 @@ describe('adopt for a dry run whose HPA is gone, while a second HPA has the targ
 
     expect([exitCode, stdout]).toEqual([1, '']);
     expect(stderr).toContain(
-      `${OTHER}. Adopt this autoscaler instead, which starts with promscaler adopt hpa/second -n shop --report`,
+      `${OTHER}. To adopt this autoscaler instead: promscaler adopt hpa/second -n shop --report`,
     );
     expect([fixture.hpa(), fixture.isDryRun()]).toEqual([null, true]);
   });
@@ -96,7 +96,7 @@ describe('adopt next to a second HPA of the target', () => {
     await fixture.run('--switch');
     await createSecond(fixture);
     const dryRun = `kubectl patch -n shop scalers.promscaler.dev web --type=merge -p '{"spec":{"dryRun":true}}'`;
-    const steps = `Adopt this autoscaler instead, which starts with ${dryRun}, then promscaler adopt hpa/second -n shop --report`;
+    const steps = `To adopt this autoscaler instead: ${dryRun}, then promscaler adopt hpa/second -n shop --report`;
 
     const texts = [];
     for (const step of [['--switch'], ['--switch', '--preview'], ['--undo']])
@@ -106,7 +106,7 @@ describe('adopt next to a second HPA of the target', () => {
 
     for (const text of texts) {
       expect(text).toContain(steps);
-      expect(text).toContain(', or delete it first: kubectl delete -n shop hpa second');
+      expect(text).toContain('. To delete it: kubectl delete -n shop hpa second');
       expect(text).not.toContain('adopt hpa/web');
     }
     expect(second.stderr).toContain(`is not in dry run. Start the dry run first: ${dryRun}`);

@@ -296,7 +296,7 @@ describe('adopt keeps the manifest of the HPA', () => {
 
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
-      'promscaler: warning: Argo CD or another tool (label app.kubernetes.io/instance) manages HPA shop/web: remove the autoscaler there, too',
+      'promscaler: warning: Argo CD or another tool (label app.kubernetes.io/instance) manages HPA shop/web: remove the manifest of the autoscaler from the repository or chart, too',
     );
   });
 });

@@ -83,7 +83,7 @@ describe('adopt', () => {
 
     expect([exitCode, stderr]).toEqual([
       0,
-      'promscaler: warning: HPA shop/web does not exist, so its desired replicas cannot be compared. The first decision may change the replica count (now from 4 to 6)\n',
+      'promscaler: warning: HPA shop/web does not exist, so its desired replicas cannot be compared. The first decision may change the replica count (at present, from 4 to 6)\n',
     ]);
     expect(stdout).toContain('promscaler scales deployment shop/web, 4 -> 6 replicas\n');
   });
