@@ -144,7 +144,7 @@ function describeHold(
   const compared =
     shadow === undefined
       ? ''
-      : `; the metric promscaler_shadow_difference_replicas compares it with ${shadow.beside}`;
+      : `; the metric promscaler_shadow_difference_replicas compares the decision with ${shadow.beside}`;
   return ` (not applied: ${why}${compared})`;
 }
 

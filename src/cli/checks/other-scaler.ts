@@ -113,7 +113,9 @@ async function readKedaPauses(
 function comparison(other: OtherScaler): string {
   const { desiredReplicas: count } = other;
   const wanted =
-    count === undefined ? ', which has no desired replicas at 0 replicas' : ` with ${count} desired replicas`;
+    count === undefined
+      ? ', which has no desired replicas while its target has 0 replicas'
+      : ` with ${count} desired replicas`;
   return `dry run next to ${nameOtherScaler(other)}${wanted}`;
 }
 

@@ -102,7 +102,7 @@ async function checkCeiling(
   const target = cluster?.target;
   const current = target === undefined || target instanceof KubernetesError ? 0 : target.specReplicas;
   if (ceiling.replicas >= current) return [];
-  const message = `maxReplicasFrom is ${ceiling.replicas}, below the current ${countOf(current, 'replica')}: nothing scales up`;
+  const message = `maxReplicasFrom is ${ceiling.replicas}, below the current ${countOf(current, 'replica')}, so the scaler does not scale up`;
   return [
     make.warning(
       message,
@@ -140,7 +140,7 @@ async function checkCopies({ metric, context, query, make }: QueriedMetric): Pro
   return [
     make.failed(
       `${nameMetric(metric)}: each series of the query exists ${found.times} times, with different values of ${describeLabels(found)}, and is counted ${found.times} times`,
-      `${fixForCopies(found)}; the query now: ${query}`,
+      `${fixForCopies(found)}; the current query: ${query}`,
     ),
   ];
 }
@@ -153,7 +153,9 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
   const { scaler } = queried.facts;
   const isMissing = isTargetMissing(queried.facts);
   if (await isExpected(queried))
-    return isMissing ? make.skipped(`${who}: only pods of the missing target exposed it`) : make.ok('');
+    return isMissing
+      ? make.skipped(`${who}: only pods of the target, which does not exist, exposed the metric`)
+      : make.ok('');
   const isZero = isReadAsZero(metric, 'missing');
   // A common cause: with `=`, a regular expression is compared as a plain string and matches no series.
   const [pattern] = checkPatterns({ query: metric.query, path: ['query'] });
@@ -175,7 +177,8 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
 
 const START_AGAIN =
   'the workload has 0 replicas: if only its own pods expose the metric, set spec.minReplicas: 1';
-const READ_AS_ZERO = 'has no series, so its value is 0 (onMissing: zero) and can scale down to the minimum';
+const READ_AS_ZERO =
+  'has no series, so its value is 0 (onMissing: zero), which can cause a scale-down to the minimum';
 
 /**
  * Returns whether the series are missing because the target has no replicas. The check `wake-up` or `target` reports
@@ -319,7 +322,7 @@ function judgeShape(
     const own = (pods ?? []).map(({ name }) => name);
     return make.failed(
       `${who}: ${countError}; the series differ in ${listSome(differ)}`,
-      `${fixForSeveral(selected, own)}; the query now: ${query ?? ''}`,
+      `${fixForSeveral(selected, own)}; the current query: ${query ?? ''}`,
     );
   }
   if (metric.type === 'External' && selected.length > MANY_SERIES)

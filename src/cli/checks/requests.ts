@@ -49,7 +49,7 @@ export function checkRequests({ scaler, cluster, make }: Checked<ScalerFacts>): 
       const names = ended.map(({ name }) => name);
       const [subject, have] = ended.length === 1 ? ['pod', 'has'] : ['pods', 'have'];
       return make.failed(
-        `${subject} ${listSome(names, 3)} of ${who} ${have} ended and ${have} no ${resource} request, but ${percent} one of each pod`,
+        `${subject} ${listSome(names, 3)} of ${who} ${have} ended and ${have} no ${resource} request, but ${percent} one for each pod`,
         kubectl(namespace, 'delete', 'pod', ...names).text,
       );
     }

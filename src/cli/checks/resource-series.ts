@@ -130,7 +130,7 @@ function reportOther(
   metric: string,
   { make, resource, source, key }: QueriedResource,
 ): CheckResult {
-  const message = `the data source has no series ${metric}, but has ${found} of ${of}`;
+  const message = `the data source has no series ${metric}, but has ${found} from ${of}`;
   if (query === null)
     return make.failed(
       `${message}, and those series have no labels for namespace and pod${labels.length === 0 ? '' : ` (labels: ${listSome(labels, 12)})`}`,

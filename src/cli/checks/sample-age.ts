@@ -52,7 +52,7 @@ interface ReadLag {
 export async function checkSampleAge(context: SourceContext): Promise<readonly CheckResult[]> {
   const make = resultsOf('sample-age', sourceSubject(context.source));
   const used = usedSelectors(context);
-  if (used.length === 0) return [make.skipped('no document has a metric whose age is checked here')];
+  if (used.length === 0) return [make.skipped('no document has a metric whose samples have a maximum age')];
   const lags = await mapAtOnce(used.slice(0, MAX_SELECTORS), CONCURRENT_SELECTORS, (selector) =>
     readLag(selector, context),
   );

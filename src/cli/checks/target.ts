@@ -227,7 +227,7 @@ async function explainMissingTarget(
   // target.
   if (wasScaled)
     return [
-      `${message}, but promscaler has scaled it`,
+      `${message}, but promscaler has scaled this workload before`,
       `create ${nameTarget(namespace, ref)} again, or: ${kubectl(namespace, 'delete', OBJECTS_PATH, scaler.name).text}`,
     ];
   if (near !== null)
@@ -262,7 +262,7 @@ async function explainMissingTarget(
       `create ${nameTarget(namespace, ref)}, correct spec.scaleTargetRef, or delete this document`,
     ];
   if (here === null)
-    return [message, 'set spec.scaleTargetRef.name to the name of a workload in that namespace'];
+    return [message, `set spec.scaleTargetRef.name to the name of a workload in namespace ${namespace}`];
   if (free.length > 0)
     return [
       `${message}; namespace ${namespace} has ${listSome(free.map((one) => one.ref.name))}`,

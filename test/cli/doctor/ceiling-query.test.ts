@@ -18,7 +18,7 @@ describe('the check query of maxReplicasFrom', () => {
       'run the query in the Prometheus UI: sum(free{namespace="shop"})',
     ]);
     expect(await ofCeiling([[/^sum\(free/, 1]])).toEqual([
-      'warning: maxReplicasFrom is 1, below the current 2 replicas: nothing scales up',
+      'warning: maxReplicasFrom is 1, below the current 2 replicas, so the scaler does not scale up',
       'the query must return the replicas that are possible in total, including the running ones, not the free capacity; run the query in the Prometheus UI: sum(free{namespace="shop"})',
     ]);
     expect(await ofCeiling([[/^sum\(free/, 2]])).toEqual([]);

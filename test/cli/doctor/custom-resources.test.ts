@@ -124,7 +124,7 @@ describe('doctor, with documents in the cluster', () => {
 
     expect(report.of('target')).toMatchObject([
       {
-        message: 'deployment shop/web-2 does not exist, but promscaler has scaled it',
+        message: 'deployment shop/web-2 does not exist, but promscaler has scaled this workload before',
         fix: 'create deployment shop/web-2 again, or: kubectl delete -n shop scalers.promscaler.dev pay',
       },
     ]);

@@ -214,7 +214,7 @@ describe('other-scaler with a dry run', () => {
           'dry run next to HorizontalPodAutoscaler shop/web-hpa with 5 desired replicas',
         ]);
       expect(decisionOf(compared)).toMatch(
-        /; the metric promscaler_shadow_difference_replicas compares it with HorizontalPodAutoscaler shop\/web-hpa\)$/,
+        /; the metric promscaler_shadow_difference_replicas compares the decision with HorizontalPodAutoscaler shop\/web-hpa\)$/,
       );
       expect(decisionOf(noValue)).not.toContain('promscaler_shadow_difference_replicas');
     },
@@ -280,7 +280,7 @@ describe('other-scaler with a dry run', () => {
     const simulator = await nextToHpa({ desiredReplicas: 0 }, 0);
 
     expect(messagesOf(await diagnose(simulator, { web: document('web', '  dryRun: true\n') }))).toEqual([
-      'dry run next to HorizontalPodAutoscaler shop/web-hpa, which has no desired replicas at 0 replicas',
+      'dry run next to HorizontalPodAutoscaler shop/web-hpa, which has no desired replicas while its target has 0 replicas',
     ]);
   });
 

@@ -74,7 +74,7 @@ describe('without series of the kubelet', () => {
   ])('prints the complete query for %s', async (exporter, pattern, labels, query, window) => {
     const found = await resourceSeries(CPU, only(pattern, labels));
 
-    expect(found?.message).toContain(` of ${exporter}`);
+    expect(found?.message).toContain(` from ${exporter}`);
     expect(found?.fix).toBe(`prometheus.default.resourceQueries.cpu: '${query}'${window}`);
     expect(checkSyntax(query)).toEqual([]);
     const { labels: result } = analyzeQuery(query) ?? { labels: ANY_LABELS };
@@ -98,7 +98,7 @@ describe('without series of the kubelet', () => {
     const found = await resourceSeries(MEMORY, only(metric, labels));
 
     expect(found?.message).toContain(
-      `the data source has no series container_memory_working_set_bytes, but has ${metric} of`,
+      `the data source has no series container_memory_working_set_bytes, but has ${metric} from`,
     );
     expect(found?.fix).toMatch(/^prometheus\.default\.resourceQueries\.memory: '[^']*'$/);
     expect(found?.fix).toContain(part);
@@ -112,7 +112,7 @@ describe('without series of the kubelet', () => {
     const found = await resourceSeries(spec, only(metric, { job: 'otel', instance: 'a' }));
 
     expect(found?.message).toContain(
-      `, but has ${metric} of the kubelet stats receiver of OpenTelemetry, and those series have no labels for namespace and pod (labels: instance, job)`,
+      `, but has ${metric} from the kubelet stats receiver of OpenTelemetry, and those series have no labels for namespace and pod (labels: instance, job)`,
     );
     expect(found?.fix).toContain(
       'otlp.promote_resource_attributes: [k8s.namespace.name, k8s.pod.name, k8s.container.name] in the config of Prometheus',

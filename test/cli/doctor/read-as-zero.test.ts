@@ -21,7 +21,7 @@ async function results(
 }
 
 const READ_AS_ZERO =
-  'External metric m has no series, so its value is 0 (onMissing: zero) and can scale down to the minimum: ';
+  'External metric m has no series, so its value is 0 (onMissing: zero), which can cause a scale-down to the minimum: ';
 
 describe('a query with onMissing: zero', () => {
   it('is a warning with the matcher that removes all series, and the value that is meant', async () => {

@@ -121,7 +121,7 @@ describe('requests', () => {
       {
         status: 'failed',
         message:
-          'pod web-1 of deployment shop/web has ended and has no cpu request, but a target in percent of the cpu requests needs one of each pod',
+          'pod web-1 of deployment shop/web has ended and has no cpu request, but a target in percent of the cpu requests needs one for each pod',
         fix: 'kubectl delete -n shop pod web-1',
       },
     ]);

@@ -205,7 +205,7 @@ describe('a workload that does not exist', () => {
       'External metric m of its pods',
       metric('external', RPS),
       [[OTHERS, 0]],
-      'External metric m: only pods of the missing target exposed it',
+      'External metric m: only pods of the target, which does not exist, exposed the metric',
     ],
   ] as const)('does not fail for %s: only its target does', async (_, metrics, script, message) => {
     const { query } = await found(script, {
