@@ -50,7 +50,7 @@ function readResource(type: 'Resource' | 'ContainerResource', body: Fields): Dra
   const target = readMetricTarget(body, type);
   const value = { [MEMBER_OF_TYPE[type]]: defined({ name, container, target: target ?? {} }) };
   if (name !== 'cpu' && name !== 'memory') {
-    const message = `is the resource ${formatValue(name)}: promscaler knows the usage of cpu and memory only. FILL IN a metric of type Pods with a query`;
+    const message = `is the resource ${formatValue(name)}: promscaler supports only cpu and memory. FILL IN a metric of type Pods with a query`;
     return { ...offItem(body, message), value };
   }
   return { value, from: body.path.slice(0, -1), isOff: target === null };

@@ -73,7 +73,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 function rejectScaledJob({ log }: Fields): null {
-  log.lose([], 'has no replicas: promscaler scales workloads, not Jobs');
+  log.lose([], 'has no replicas: promscaler does not scale Jobs');
   return null;
 }
 

@@ -106,7 +106,7 @@ function withoutDuplicates(objects: readonly ImportedManifest[]): readonly Impor
       first.set(object.key, object);
       return object;
     }
-    const message = `is not imported: ${other.label} of ${other.file} has the same name, and names of scaler documents are unique`;
+    const message = `is not imported: ${other.label} of ${other.file} has the same name, and the names of scaler documents must be unique`;
     const remarks = [...object.remarks, lossOf(['metadata', 'name'], message)];
     return { ...object, ...notImported(object.label, remarks) };
   });

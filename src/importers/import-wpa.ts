@@ -146,7 +146,7 @@ function readMetric(metric: Fields, { isAverage, isZeroTrusted, context }: Metri
 }
 
 const ABSOLUTE =
-  'is a total over all pods, because the algorithm is not average. FILL IN the target: the average of one pod';
+  'is a total over all pods, because the algorithm is not average. FILL IN the target: the average per pod';
 
 /**
  * Makes a value of 0 count as missing, because the controller does not scale on 0. Source:

@@ -171,7 +171,7 @@ describe('the query of a Pods metric', () => {
 
     expect(lost).toEqual([]);
     expect(text).toContain(
-      '# spec.metrics[0]: The query is that of rules[0] in the config of prometheus-adapter.',
+      '# spec.metrics[0]: The query is from rules[0] in the config of prometheus-adapter.',
     );
   });
 });
@@ -295,7 +295,7 @@ describe('the query of an External metric', () => {
 
   it('does not come from rules of the custom metrics API', () => {
     expect(queryOf(external('x'), config('rules', [{ series: 'x{}' }]))).toContain(
-      'no rule in externalRules of --adapter-config matches the metric, but rules[0] matches, which is for Pods and Object metrics',
+      'no rule in externalRules of --adapter-config matches the metric, but rules[0] matches it and is for Pods and Object metrics',
     );
   });
 
@@ -342,7 +342,7 @@ describe('several rules for one metric', () => {
     ]);
     const text = queryOf(pods('requests'), adapter);
 
-    expect(text).toContain('several series may be its source');
+    expect(text).toContain('the metric may come from several series');
     expect(text).toContain(
       '#   sum(rate(nginx_in_requests{namespace="$namespace", pod=~"$pods"}[2m])) by (pod)',
     );

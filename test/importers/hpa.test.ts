@@ -292,9 +292,9 @@ describe('a metric whose query is unknown', () => {
   });
 
   it.each([
-    ['s0-prometheus', 'the metric seems to be one of KEDA'],
+    ['s0-prometheus', 'the metric seems to come from KEDA'],
     ['pubsub.googleapis.com|subscription|num_undelivered_messages', 'Google Cloud Monitoring'],
-    ['datadogmetric@shop:rps', 'the metric is one of Datadog'],
+    ['datadogmetric@shop:rps', 'the metric comes from Datadog, not from Prometheus'],
     ['depth', 'pass the rules of prometheus-adapter with --adapter-config'],
   ])('named %s has its own reason', (name, reason) => {
     const { lost } = importOne(

@@ -11,8 +11,16 @@ describe('the remark on a fallback', () => {
   const CPU = '{ type: cpu, metricType: Utilization, metadata: { value: "50" } }';
 
   it.each([
-    ['static', prometheus('', 'name: b,'), /^is counted in .*\. mode: exact may .* atLeast would not\.$/],
-    ['currentReplicasIfHigher', prometheus('', 'name: b,'), /^is counted in failures every 15 s\.$/],
+    [
+      'static',
+      prometheus('', 'name: b,'),
+      /^is converted to seconds: .*\. mode: exact may .* atLeast would not\.$/,
+    ],
+    [
+      'currentReplicasIfHigher',
+      prometheus('', 'name: b,'),
+      /^is converted to seconds: KEDA counts one failure every 15 s\.$/,
+    ],
     [
       'currentReplicasIfHigher',
       CPU,
@@ -47,8 +55,8 @@ describe('what KEDA applies only to the step to 0 replicas', () => {
     );
 
     expect(lost).toEqual([]);
-    expect(text).toContain('is 60: in KEDA, too, this field applies only to the step to 0 replicas.');
-    expect(text).toMatch(/force-activation"\] is set, but in KEDA, too, it applies only with\n/);
+    expect(text).toContain('is 60, which has no effect: KEDA applies it only to the step to 0 replicas.');
+    expect(text).toMatch(/force-activation"\] is set, but has no effect: KEDA applies it only with\n/);
   });
 });
 

@@ -47,7 +47,7 @@ it('an import with idleReplicaCount 0 and a minimum of 2 loses the threshold and
   });
   expect(lost.map((line) => line.replace(/^.*? (?=spec\.)/, ''))).toEqual([
     'spec.idleReplicaCount is 0: promscaler has no separate count for an idle workload and keeps at least 2',
-    'spec.triggers[0].metadata.activationThreshold is "5": unless a value is above it, KEDA sets idleReplicaCount (0); promscaler keeps at least 2',
+    'spec.triggers[0].metadata.activationThreshold is "5": while no value is above this threshold, KEDA sets idleReplicaCount (0); promscaler keeps at least 2',
     'spec.cooldownPeriod is 60: KEDA sets idleReplicaCount (0) after this time, but promscaler has no idle count',
   ]);
 });

@@ -103,10 +103,10 @@ ${triggers(prometheus(', activationThreshold: "5", ignoreNullValues: "false"', '
       metrics: [{ external: METRIC }],
     });
     expect(text).toContain(
-      'spec.cooldownPeriod is 60: in KEDA, too, this field applies only to the step to 0 replicas.',
+      'spec.cooldownPeriod is 60, which has no effect: KEDA applies it only to the step to 0 replicas.',
     );
     expect(text).toContain(
-      'spec.triggers[0].metadata.activationThreshold is "5", which has no effect: KEDA, too, applies it only with',
+      'spec.triggers[0].metadata.activationThreshold is "5", which has no effect: KEDA applies it only with',
     );
   });
 

@@ -270,7 +270,7 @@ describe('of a ScaledObject, standard error lists', () => {
     const annotations = '{ autoscaling.keda.sh/paused-scale-down: "true", example.com/note: a }';
 
     expect(importOne(scaledObject(triggers(prometheus()), { annotations })).lost).toEqual([
-      'ScaledObject shop/worker: metadata.annotations["autoscaling.keda.sh/paused-scale-down"] is not a known field and is not carried over',
+      'ScaledObject shop/worker: metadata.annotations["autoscaling.keda.sh/paused-scale-down"] is not a known annotation and is not carried over',
     ]);
   });
 
@@ -290,6 +290,6 @@ it('a ScaledJob has no document', () => {
 
   expect(job).toMatchObject({
     scaler: null,
-    lost: ['ScaledJob b/a has no replicas: promscaler scales workloads, not Jobs'],
+    lost: ['ScaledJob b/a has no replicas: promscaler does not scale Jobs'],
   });
 });

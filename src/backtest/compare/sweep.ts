@@ -20,7 +20,7 @@ export function parseSweep(text: string): Sweep | string {
   const values = list.split(',').map((value) => value.trim());
   if (values.some((value) => value === '')) return `a value of ${field} is empty`;
   if (values.length > MAX_VALUES)
-    return `${field} has ${values.length} values, must be at most ${MAX_VALUES}`;
+    return `${field} has ${values.length} values, must have at most ${MAX_VALUES}`;
   return { field, values: [...new Set(values)].map(plainValue) };
 }
 

@@ -104,7 +104,7 @@ export async function runAll(variants: readonly Variant[], backtest: Backtest): 
     const job = jobs[index];
     const done = job === undefined || 'error' in job ? job : runs[next++];
     if (done !== undefined && 'run' in done) return resultOf(name, done.run, backtest.scoring);
-    return { name, run: null, figures: null, error: done?.error ?? 'it was not run' };
+    return { name, run: null, figures: null, error: done?.error ?? 'the document was not run' };
   });
 }
 
@@ -236,7 +236,7 @@ export function checkRounds(
     const rounds = Math.floor(seconds / syncPeriodSeconds);
     if (rounds > mostRounds)
       throw new BacktestError(
-        `${name}: a decision every ${syncPeriodSeconds} s for ${formatSeconds(seconds)} makes ${rounds} decisions, must be at most ${mostRounds}: select a shorter time`,
+        `${name}: a decision every ${syncPeriodSeconds} s for ${formatSeconds(seconds)} makes ${rounds} decisions, must be at most ${mostRounds}: select a shorter time range`,
       );
   }
 }

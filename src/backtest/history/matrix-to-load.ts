@@ -105,6 +105,6 @@ export function describeGaps({ start, stepSeconds, values }: Column): string | n
   if (firstKnown > 1 && later === 0) return early;
   const firstGap = values.findIndex((value, index) => index > firstKnown && Number.isNaN(value));
   const gap = later === 0 ? timeAt(0) : `${timeAt(firstGap)} and at other times`;
-  const gaps = `no values at ${gap}: ${percent(firstKnown > 1 ? later : missing)} % of the time is neither filled nor scored`;
+  const gaps = `no values at ${gap} (${percent(firstKnown > 1 ? later : missing)} % of the time); gaps are not filled and not scored`;
   return firstKnown > 1 ? `${early}; ${gaps}` : gaps;
 }

@@ -37,7 +37,7 @@ export class FleetError extends Error {
 
   constructor(pods: number) {
     super(
-      `${countOf(pods, 'pod')}, at most ${MAX_PODS} are simulated: check the capacity, the first replicas and maxReplicas`,
+      `the simulation needs ${countOf(pods, 'pod')}, must need at most ${MAX_PODS}: check the capacity, the initial replicas and maxReplicas`,
     );
   }
 }

@@ -1,3 +1,4 @@
+import { countOf } from '../../units/format.js';
 import { quote } from './settings.js';
 import { formatInstant, type Instant, instantFromMs } from '../../units/time.js';
 import { DEFAULT_START, createLoad, type Load } from './load.js';
@@ -174,19 +175,19 @@ function describeSteps({ seconds, lines, values }: Rows, step: number): readonly
   const [unevenAt] = uneven;
   const [gapAt] = gaps;
   if (unevenAt !== undefined) {
-    const many = uneven.length === 1 ? '' : `, and ${uneven.length - 1} more`;
+    const many = uneven.length === 1 ? '' : `, and ${countOf(uneven.length - 1, 'other step')} differ`;
     const message = `the step is ${length(seconds, unevenAt)} s instead of ${step} s${many}; each value applies until the next value`;
     problems.push({ severity: 'warning', line: lines[unevenAt] ?? null, message });
   }
   if (gapAt !== undefined) {
-    const many = gaps.length === 1 ? '' : `, and ${gaps.length - 1} more`;
+    const many = gaps.length === 1 ? '' : `, and ${countOf(gaps.length - 1, 'other gap')}`;
     const message = `a gap of ${length(seconds, gapAt)} s${many}; gaps are not filled and not scored`;
     problems.push({ severity: 'warning', line: lines[gapAt] ?? null, message });
   }
   const empty = values.findIndex((value) => Number.isNaN(value));
   if (empty >= 0) {
     const count = values.filter((value) => Number.isNaN(value)).length;
-    const message = `no value${count === 1 ? '' : `, and ${count - 1} more`}; gaps are not filled and not scored`;
+    const message = `no value${count === 1 ? '' : ` here and in ${countOf(count - 1, 'other line')}`}; gaps are not filled and not scored`;
     problems.push({ severity: 'warning', line: lines[empty] ?? null, message });
   }
   return problems;

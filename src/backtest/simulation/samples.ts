@@ -73,7 +73,7 @@ interface SampleContext extends Omit<ShareContext, 'measuredAt'> {
   readonly queue: Queue | null;
 }
 
-export const NO_DATA = 'the history has no value here';
+export const NO_DATA = 'the history has no value at this time';
 
 /** Returns the sample of a metric. The newest raw sample is half a scrape interval old, which is its average age. */
 export function takeSample(metric: MetricSpec, model: MetricModel, context: SampleContext): Sample {

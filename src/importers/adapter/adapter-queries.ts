@@ -50,7 +50,7 @@ function choose(all: readonly Candidate[]): FoundQuery {
   const { rule, query } = last;
   if (query === null)
     return unknown(`${rule.location} of --adapter-config cannot be converted:\n  ${rule.metricsQuery}`);
-  const note = `The query is that of ${rule.location} in the config of prometheus-adapter.`;
+  const note = `The query is from ${rule.location} in the config of prometheus-adapter.`;
   return { query, notes: isForAllNamespaces(rule) ? [note, inAllNamespaces(rule)] : [note] };
 }
 
@@ -66,7 +66,7 @@ function whyNoRule(name: string, api: AdapterRule['api'], rules: readonly Adapte
   const [first] = other;
   const none = `no rule in ${LISTS[api]} of --adapter-config matches the metric`;
   if (first !== undefined)
-    return `${none}, but ${first.location} matches, which is for ${api === 'external' ? 'Pods and Object metrics' : 'External metrics'}`;
+    return `${none}, but ${first.location} matches it and is for ${api === 'external' ? 'Pods and Object metrics' : 'External metrics'}`;
   const names = rules.filter((rule) => rule.api === api).flatMap(producedName);
   const produced = [...new Set(names)];
   if (produced.length === 0) return `${none}: the file has no ${LISTS[api]}`;
@@ -94,7 +94,7 @@ function severalSeries(candidates: readonly Candidate[]): FoundQuery {
   const shown = candidates
     .flatMap(({ query }) => (query === null ? [] : [`  ${query}`]))
     .slice(0, MOST_SHOWN);
-  const reason = 'several series may be its source. Choose the query whose series exists:';
+  const reason = 'the metric may come from several series. Choose the query whose series exists:';
   return { query: null, reason, candidates: shown };
 }
 

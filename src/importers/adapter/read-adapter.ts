@@ -41,7 +41,7 @@ export function readAdapter(given: unknown): AdapterConfig {
   if (chart?.flag('default') !== false && chart !== undefined)
     log.lose(
       ['rules', 'default'],
-      'is set, so the chart adds default rules, which this file does not contain. Pass the ConfigMap of prometheus-adapter instead',
+      'is not false, so the chart adds default rules, which this file does not contain. Pass the ConfigMap of prometheus-adapter instead',
     );
   if (chart === undefined) config.rest();
   return {

@@ -135,12 +135,12 @@ function readTimes(spec: Fields, { minReplicas, maxReplicas, idle, behavior }: S
   if (initial > 0 && !isZero && idle === null)
     spec.log.note(
       initialPlace,
-      `is ${initial}: in KEDA, too, this field applies only to the step to 0 replicas.`,
+      `is ${initial}, which has no effect: KEDA applies it only to the step to 0 replicas.`,
     );
   else if (initial > 0)
     spec.log.lose(
       initialPlace,
-      `is ${initial}, which has no equivalent: KEDA scales to ${idle ?? 0} only after this time since its creation`,
+      `is ${initial}, which has no equivalent: KEDA scales to ${idle ?? 0} only after this time since the creation of the ScaledObject`,
     );
   if (!isZero && idle !== null && cooldown !== undefined)
     spec.log.lose(
@@ -150,7 +150,7 @@ function readTimes(spec: Fields, { minReplicas, maxReplicas, idle, behavior }: S
   else if (!isZero && cooldown !== undefined && cooldown !== DEFAULTS.cooldownPeriod)
     spec.log.note(
       place,
-      `is ${cooldown}: in KEDA, too, this field applies only to the step to 0 replicas. downscaleStabilizationSeconds delays every scale-down.`,
+      `is ${cooldown}, which has no effect: KEDA applies it only to the step to 0 replicas. downscaleStabilizationSeconds delays every scale-down.`,
     );
   const isShort = polling > 0 && polling < HPA_PERIOD_SECONDS;
   if (isShort)
@@ -301,7 +301,7 @@ function readFallback(
   return { afterSeconds, replicas, mode: behavior === 'static' ? 'exact' : behavior };
 }
 
-const COUNTED = 'is counted in failures every 15 s.';
+const COUNTED = 'is converted to seconds: KEDA counts one failure every 15 s.';
 const EXACT = 'mode: exact may also scale down, as KEDA does; mode: atLeast would not.';
 /** A fallback of KEDA ignores these triggers. Source: pkg/fallback/fallback.go, isFallbackEnabled */
 const PARTIAL =
@@ -332,7 +332,7 @@ function readForceActivation(
     note(
       place,
       idle === null
-        ? 'is set, but in KEDA, too, it applies only with minReplicaCount 0 or idleReplicaCount.'
+        ? 'is set, but has no effect: KEDA applies it only with minReplicaCount 0 or idleReplicaCount.'
         : `is set: promscaler always keeps at least ${minReplicas}.`,
     );
   else
@@ -358,7 +358,7 @@ function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
   }
   for (const key of Object.keys(annotations))
     if (key.startsWith(PREFIX) && !KNOWN.includes(key.slice(PREFIX.length)))
-      log.lose(['metadata', 'annotations', key], 'is not a known field and is not carried over');
+      log.lose(['metadata', 'annotations', key], 'is not a known annotation and is not carried over');
   const isUpPaused = isSet('paused-scale-out');
   const isDownPaused = isSet('paused-scale-in');
   const isPaused = replicas !== undefined || isSet('paused') || (isUpPaused && isDownPaused);
@@ -370,7 +370,7 @@ function readPause(annotations: PlainObject, log: RemarkLog): PlainObject {
       .at(['spec', 'paused'])
       .note(
         ['metadata', 'annotations', `${PREFIX}${key}`],
-        `is set, and so is spec.paused: ${String(paused)}: remove spec.paused to also end the pause in promscaler.`,
+        `is set, so the document has spec.paused: ${String(paused)}. To end the pause in promscaler, too, remove spec.paused.`,
       );
   return { paused };
 }

@@ -64,12 +64,12 @@ export function readActivation(
       if (idle === null)
         log.note(
           [...path, key],
-          `is ${formatValue(value[key])}, which has no effect: KEDA, too, applies it only with minReplicaCount 0 or idleReplicaCount.`,
+          `is ${formatValue(value[key])}, which has no effect: KEDA applies it only with minReplicaCount 0 or idleReplicaCount.`,
         );
       else
         log.lose(
           [...path, key],
-          `is ${formatValue(value[key])}: unless a value is above it, KEDA sets idleReplicaCount (${idle}); promscaler keeps at least ${minimum}`,
+          `is ${formatValue(value[key])}: while no value is above this threshold, KEDA sets idleReplicaCount (${idle}); promscaler keeps at least ${minimum}`,
         );
     return undefined;
   }

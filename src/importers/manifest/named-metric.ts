@@ -129,9 +129,9 @@ export type MetricQueries = (metric: NamedMetric) => FoundQuery;
 export const NO_QUERIES: MetricQueries = ({ name }) => ({ query: null, reason: originOf(name) });
 
 function originOf(name: string): string {
-  if (/^s\d+-/.test(name)) return 'the metric seems to be one of KEDA: import its ScaledObject instead';
-  if (name.startsWith('datadogmetric@')) return 'the metric is one of Datadog';
-  if (name.includes('|')) return 'the metric seems to be one of Google Cloud Monitoring';
+  if (/^s\d+-/.test(name)) return 'the metric seems to come from KEDA: import its ScaledObject instead';
+  if (name.startsWith('datadogmetric@')) return 'the metric comes from Datadog, not from Prometheus';
+  if (name.includes('|')) return 'the metric seems to come from Google Cloud Monitoring, not from Prometheus';
   return 'pass the rules of prometheus-adapter with --adapter-config';
 }
 

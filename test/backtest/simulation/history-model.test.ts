@@ -208,8 +208,10 @@ describe('3 more pods that each need 10 s', () => {
       createFleet({ replicas, start: T0, podStart: podStartOf(10), requests: new Map() });
 
     expect(fleetOf(20_000).replicas()).toBe(20_000);
-    expect(() => fleetOf(20_001)).toThrow('20001 pods, at most 20000 are simulated');
-    expect(() => fleetOf(1).scaleTo(20_001, T0)).toThrow('20001 pods, at most 20000 are simulated');
+    expect(() => fleetOf(20_001)).toThrow('the simulation needs 20001 pods, must need at most 20000');
+    expect(() => fleetOf(1).scaleTo(20_001, T0)).toThrow(
+      'the simulation needs 20001 pods, must need at most 20000',
+    );
   });
 
   test('are ordered by the kind of the target', () => {

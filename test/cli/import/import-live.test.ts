@@ -96,7 +96,7 @@ describe('import --live', () => {
       expect.stringMatching(
         /^all\.json: HPA shop\/less: live: 4 replicas, 1 more than the HPA \(3\): load is at 13\.334 per pod, 40 in total, target 10 per pod: 3 -> 4/,
       ),
-      'all.json: HPA shop/fresh: live: not compared: its HPA has no desired replicas: the HPA controller has not set them yet',
+      'all.json: HPA shop/fresh: live: not compared: HorizontalPodAutoscaler shop/fresh has no desired replicas: the HPA controller has not set them yet',
       'all.json: HPA shop/alone: live: not compared: no HPA scales deployment shop/alone',
       expect.stringMatching(/^all\.json: HPA shop\/gone: live: not compared: .*404 Not Found/),
       'all.json: HPA shop/same-2: live: not compared: the document is incomplete: replace each FILL IN',
