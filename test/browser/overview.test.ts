@@ -338,7 +338,7 @@ describe('changes', () => {
     );
 
     service.cut(false);
-    await page.getByText('Read every 10 s').waitFor();
+    await page.getByText('Updated every 10 s').waitFor();
     service.answer({ overview: () => overviewOf([changed], { isComplete: false, revision: '2' }) });
     service.cut(true);
 

@@ -10,7 +10,7 @@ describe('the line below the header', () => {
     const answers = { overview: () => overviewOf([rowOf()]), service: () => failingService() };
     const { page, service } = await stage.open(answers, { at: AT });
     const text =
-      /Prometheus default \(http:\S+\) has answered no query since .* \(1\d min\): 214 scalers keep their replicas/;
+      /Data source default \(http:\S+\) has answered no query since .* \(1\d min\): 214 scalers keep their replicas/;
     await page.getByText(text).waitFor();
     await page.getByRole('link', { name: /more problems/ }).click();
     await page.getByRole('heading', { name: 'Health' }).waitFor();

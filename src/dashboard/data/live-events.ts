@@ -53,7 +53,11 @@ export function createLiveEvents({ send, clock, session }: LiveEventsOptions): L
     const { token } = session.state.get();
     const controller = new AbortController();
     const silence = (): (() => void) =>
-      clock.after(SILENCE_MS, () => controller.abort(new ApiError('timeout', 'the event stream is silent')));
+      clock.after(SILENCE_MS, () =>
+        controller.abort(
+          new ApiError('timeout', `the event stream has sent nothing for ${SILENCE_MS / 1000} s`),
+        ),
+      );
     let cancel = silence();
     try {
       const headers = lastId === null ? {} : { 'Last-Event-ID': lastId };

@@ -130,7 +130,7 @@ function Subject({ row }: { readonly row: OverviewRow }): VNode {
           : `: ${formatCount(current)} of at most ${plural(max, 'replica')}`}
         {current === null || desired === null || desired === current
           ? null
-          : `, ${formatCount(desired)} wanted`}
+          : `, ${formatCount(desired)} desired`}
       </p>
     </>
   );

@@ -136,7 +136,7 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
           text={
             begin === null
               ? note
-              : `Shown are ${formatDuration(now - from)} of ${range.name}. There are no points before ${begin}. ${note}`
+              : `The charts show ${formatDuration(now - from)} of ${range.name}. There are no points before ${begin}. ${note}`
           }
         />
       }

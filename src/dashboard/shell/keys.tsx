@@ -8,7 +8,7 @@ const KEYS: readonly (readonly [keys: string, effect: string])[] = [
   ['g s', 'Go to Scalers'],
   ['g h', 'Go to Health'],
   ['/', 'Search scalers'],
-  ['j k', 'Next and previous row; also up and down'],
+  ['j k', 'Next and previous row, like the arrow keys down and up'],
   ['Enter', 'Open the scaler, or collapse the section'],
   ['\u2190 \u2192', 'Previous and next change, on the page of a scaler'],
   ['Esc', 'Clear the search, or close this list'],

@@ -52,7 +52,7 @@ export function ServiceLine({ api, status }: ServiceLineProps): VNode | null {
   );
 }
 
-const CONNECTION_TEXTS = { connecting: 'Connecting', open: 'Live', broken: 'Read every 10 s' } as const;
+const CONNECTION_TEXTS = { connecting: 'Connecting', open: 'Live', broken: 'Updated every 10 s' } as const;
 
 /** Shows how current the page is: whether it receives changes, and when the last decisions were made. */
 export function Connection({ api, status }: ServiceLineProps): VNode {

@@ -32,10 +32,10 @@ export function TokenForm({ session, message }: TokenFormProps): VNode {
           <input name="token" type="password" autocomplete="off" spellcheck={false} required />
         </label>
         <p class="hint">
-          The operator of promscaler has it: it is in the file of <code>server.auth.bearerTokenFile</code>.
-          With <code>server.auth.tokenReview</code>, your own Kubernetes token works, such as that of{' '}
-          <code>kubectl create token NAME</code>. Your browser keeps it until you close the tab, and sends it
-          only to this address.
+          Ask the operator of promscaler for the token in the file of <code>server.auth.bearerTokenFile</code>
+          . With <code>server.auth.tokenReview</code>, your own Kubernetes token works, such as that of{' '}
+          <code>kubectl create token NAME</code>. Your browser keeps the token until you close the tab, and
+          sends it only to this address.
         </p>
         <button type="submit" class="primary">
           Sign in

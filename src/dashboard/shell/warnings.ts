@@ -43,10 +43,10 @@ export function notLiveOf(
     replicas.length < 2 &&
     (leader !== identity || (rounds.last !== null && isOverdue(rounds.last.at, rounds.periodSeconds, nowMs)));
   if (isOld) return 'Not live';
-  if (replicas.some(({ isReachable }) => !isReachable)) return 'Live in part';
+  if (replicas.some(({ isReachable }) => !isReachable)) return 'Partly live';
   const failing = dataSources.filter(({ failingSince }) => failingSince !== null);
   if (failing.length > 0) return `Live without ${missingOf(failing, dataSources.length)}`;
-  return kubernetes.failingSince === null ? null : 'Live without changes';
+  return kubernetes.failingSince === null ? null : 'Live without API server';
 }
 
 /**
@@ -57,7 +57,7 @@ function missingOf(failing: ServiceStatus['dataSources'], total: number): string
   if (failing.length === total) return 'metrics';
   const [first] = failing;
   return failing.length === 1 && first !== undefined
-    ? `Prometheus ${first.name}`
+    ? `data source "${first.name}"`
     : `${failing.length} of ${total} data sources`;
 }
 
@@ -83,7 +83,7 @@ export function warningsOf(
         ? ''
         : `: ${plural(dependents, 'scaler')} ${dependents === 1 ? 'keeps its' : 'keep their'} replicas`;
     const where = urls.length === 0 ? '' : ` (${urls.join(', ')})`;
-    bad(`Prometheus ${name}${where} has answered no query ${since(failingSince)}${kept}`);
+    bad(`Data source ${name}${where} has answered no query ${since(failingSince)}${kept}`);
   }
   if (kubernetes.failingSince !== null)
     bad(`The API server has answered no request ${since(kubernetes.failingSince)}: no replicas are changed`);

@@ -133,7 +133,10 @@ describe('createLiveEvents', () => {
     clock.advance(1000);
     await settle();
 
-    expect(live.state.get()).toMatchObject({ kind: 'broken', message: 'the event stream is silent' });
+    expect(live.state.get()).toMatchObject({
+      kind: 'broken',
+      message: 'the event stream has sent nothing for 40 s',
+    });
   });
 
   it('demands a token after 401, and reconnects when it is entered', async () => {

@@ -231,7 +231,7 @@ describe('a document over the points of the charts', () => {
       await run(empty, rpsScaler(8)),
     ]).toEqual([
       'metric rps: the charts have no values',
-      'the service has no points of the range of the charts',
+      'the service has no points for the range of the charts',
     ]);
   });
 

@@ -20,7 +20,7 @@ describe('the difference', () => {
     const applied = figuresOf({ atMaximum: 40, thetaU: 6.06 });
 
     expect(describeDifference(applied, changed, { need: { perPod: 1, by: 'capacity' } })).toBe(
-      'With the change: 10.2 pod-hours instead of 8 (28 % more); 1 change instead of 5; limited by maxReplicas in 0 % of the decisions instead of 40 %; 0.2 % of the pods missing that the load needs instead of 6.1 %.',
+      'With the change: 10.2 pod-hours instead of 8 (28 % more); 1 change instead of 5; limited by maxReplicas in 0 % of the decisions instead of 40 %; 0.2 % missing pods (of the pods that the load needs) instead of 6.1 %.',
     );
   });
 
@@ -29,7 +29,9 @@ describe('the difference', () => {
       need: { perPod: 1, by: 'target' },
     });
 
-    expect(text).toContain('; 0 % of the pods missing that keep the load at its target instead of 50 %.');
+    expect(text).toContain(
+      '; 0 % missing pods (of the pods that keep the load at its target) instead of 50 %.',
+    );
   });
 
   test('says what is the same, and does not name missing pods if it is unknown which are needed', () => {

@@ -63,7 +63,7 @@ describe('changes and Events in one list', () => {
     const change = { ...changeAt(0, '4 → 6'), isKept: false, reason: '' };
 
     expect(buildTimeline([change], [], NONE)).toMatchObject([
-      { title: '4 → 6', text: 'its decision is no longer retained', second: null },
+      { title: '4 → 6', text: 'the decision is no longer kept', second: null },
     ]);
   });
 
@@ -81,7 +81,7 @@ describe('changes and Events in one list', () => {
 
     expect(items.map(({ title, text, lastAt, second }) => [title, text, lastAt, second])).toEqual([
       ['6 → 4', 'cpu is at 90 %', '2026-01-01T10:01:00.000Z', START + 60],
-      ['Scale-up', 'its decision is no longer retained', '2026-01-01T09:00:00Z', null],
+      ['Scale-up', 'the decision is no longer kept', '2026-01-01T09:00:00Z', null],
     ]);
   });
 });

@@ -28,16 +28,16 @@ describe('warningsOf', () => {
   it.each([
     [
       214,
-      'Prometheus default (http://prometheus.monitoring:9090) has answered no query since HH:MM (10 min): 214 scalers keep their replicas',
+      'Data source default (http://prometheus.monitoring:9090) has answered no query since HH:MM (10 min): 214 scalers keep their replicas',
     ],
     [
       1,
-      'Prometheus default (http://prometheus.monitoring:9090) has answered no query since HH:MM (10 min): 1 scaler keeps its replicas',
+      'Data source default (http://prometheus.monitoring:9090) has answered no query since HH:MM (10 min): 1 scaler keeps its replicas',
     ],
-    [0, 'Prometheus default (http://prometheus.monitoring:9090) has answered no query since HH:MM (10 min)'],
+    [0, 'Data source default (http://prometheus.monitoring:9090) has answered no query since HH:MM (10 min)'],
     [
       undefined,
-      'Prometheus default (http://prometheus.monitoring:9090) has answered no query since HH:MM (10 min)',
+      'Data source default (http://prometheus.monitoring:9090) has answered no query since HH:MM (10 min)',
     ],
   ])('says since when a source has not answered, and how many scalers (%p) need it', (dependents, text) => {
     expect(textsOf({ dataSources: [{ ...SOURCE!, dependents }] })).toEqual([text]);
@@ -117,15 +117,15 @@ describe('notLiveOf', () => {
     ['a service without a leader', { leader: null }, 'Not live'],
     ['a round 75 s ago with a period of 15 s', lastRound(-75), null],
     ['a round 76 s ago', lastRound(-76), 'Not live'],
-    ['one of several replicas that did not answer', { replicas }, 'Live in part'],
+    ['one of several replicas that did not answer', { replicas }, 'Partly live'],
     ['the only data source, which does not answer', { dataSources: [SOURCE!] }, 'Live without metrics'],
-    ['one of two data sources', { dataSources: [SOURCE!, HEALTHY!] }, 'Live without Prometheus default'],
+    ['one of two data sources', { dataSources: [SOURCE!, HEALTHY!] }, 'Live without data source "default"'],
     [
       'two of three data sources',
       { dataSources: [SOURCE!, SOURCE!, HEALTHY!] },
       'Live without 2 of 3 data sources',
     ],
-    ['an API server that does not answer', { kubernetes }, 'Live without changes'],
+    ['an API server that does not answer', { kubernetes }, 'Live without API server'],
   ])('says of %s: %j', (_name, changes, text) => {
     expect(notLiveOf(serviceOf(changes), new Map(), NOW)).toBe(text);
   });

@@ -41,7 +41,7 @@ export function LimitStrip({ api, detail: { namespace, name }, links, hover }: L
   return (
     <figure class="limit-strip">
       <figcaption>
-        <b>Limit in force</b>{' '}
+        <b>Limit in effect</b>{' '}
         <span class="hint">
           {value === null ? UNKNOWN : <Shown list={value} spans={spans} now={now} pointed={pointed} />}
         </span>

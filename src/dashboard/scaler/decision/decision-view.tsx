@@ -44,7 +44,7 @@ function ForecastText({ decision: { forecast } }: { readonly decision: PastDecis
     <p dir="auto">
       {replicas === null
         ? `The forecast adds no replicas to this decision: ${why}.`
-        : `The forecast recommends ${countOf(replicas, 'replica')}: ${why}. Without the forecast: ${countOf(reactive, 'replica')}. The forecast adds ${spentPercent} % in 3 days.`}
+        : `The forecast recommends ${countOf(replicas, 'replica')}: ${why}. Without the forecast: ${countOf(reactive, 'replica')}. In the last 3 days, the forecast added ${spentPercent} % to the replicas.`}
     </p>
   );
 }

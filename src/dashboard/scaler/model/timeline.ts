@@ -92,7 +92,7 @@ function itemOfLast(
   ];
 }
 
-const NOT_KEPT = 'its decision is no longer retained';
+const NOT_KEPT = 'the decision is no longer kept';
 
 function itemOfChange({ at, second, from, to, label, isApplied, isKept, reason }: Change): TimelineItem {
   const [title = label, why] = label.split(', ', 2);

@@ -151,7 +151,7 @@ export async function runPast(
   if (typeof snapshot === 'string') return snapshot;
   const { scaler: changed } = parseScaler(document);
   const last = points.at.at(-1);
-  if (changed === null || last === undefined) return 'the service has no points of the range of the charts';
+  if (changed === null || last === undefined) return 'the service has no points for the range of the charts';
   const { scaler: applied } = snapshot;
   const scalers = [applied, changed];
   const asked = { start: instantOf(shown.from), end: earliest(instantOf(shown.to), instantOf(last)) };

@@ -29,7 +29,7 @@ export function describeDifference(
           compare(
             percentText(applied.thetaU),
             percentText(changed.thetaU),
-            (text) => `${text} of the pods missing that ${NEEDED[need.by]}`,
+            (text) => `${text} missing pods (of the pods that ${NEEDED[need.by]})`,
           ),
         ]),
   ];

@@ -91,11 +91,11 @@ function Panel({ snapshot, ...props }: PanelProps): VNode {
           Reset
         </button>
         <p class="hint">
-          On the snapshot of <Time at={snapshot.now} />.
+          Computed from the snapshot of <Time at={snapshot.now} />.
         </p>
       </div>
       <div class="what-if-result">
-        {real === null ? null : <Result title="As it is" decision={real} />}
+        {real === null ? null : <Result title="Without the change" decision={real} />}
         {isChanged ? (
           <Changed decision={result.decision} problems={result.problems} notes={result.notes} />
         ) : null}
