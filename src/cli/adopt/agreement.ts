@@ -41,7 +41,8 @@ export async function readAgreement(
   { scaler, view, object }: Compared,
 ): Promise<AgreementReport | string> {
   const key = `${context.source.namespace}/${scaler.name}`;
-  if (view === null) return `the service has no scaler ${key}, or its first cycle has not finished`;
+  if (view === null)
+    return `the service has no scaler ${key}, or the first cycle of the scaler has not finished`;
   const { agreement, at, shadow, desiredReplicas } = view;
   const notCompared =
     shadow === null

@@ -43,7 +43,7 @@ export async function openTrace(file: string, start: Instant | null, io: Command
   const { load, problems } = part.value;
   for (const { severity, line, message } of problems)
     io.stderr.write(`${file}${line === null ? '' : `:${line}`}: ${severity}: ${message}\n`);
-  if (load === null) throw new CommandError(`--trace: ${file} is not used`);
+  if (load === null) throw new CommandError(`--trace: ${file} is invalid`);
   return load;
 }
 
@@ -112,7 +112,7 @@ export function describeAssumptions(
     initialReplicas === null
       ? 'the simulation starts with as many replicas as the load needs (--initial-replicas)'
       : `the replicas at the start are ${initialReplicas} (--initial-replicas)`,
-    'the demand is the load of each 15 s divided by the capacity, rounded up to at least 1 pod',
+    'the demand is the load of each 15 s divided by the capacity, rounded up, and at least 1 pod',
     'pauses, dry run, failures and the hold after metrics have recovered are not simulated',
   ];
 }
@@ -146,10 +146,10 @@ function slowStartLines(variants: readonly Variant[], hasQueue: boolean): readon
   return [
     ...(hasBacklog && !hasQueue ? ['the backlog is 0, because load waits only with --queue'] : []),
     ...(hasCapacity && hasQueue
-      ? ['the capacity of a metric is the load that a pod serves (--capacity), from the first decision on']
+      ? ['the measured capacity of a pod is the load that it serves (--capacity), from the first decision on']
       : []),
     ...(hasCapacity && !hasQueue
-      ? ['the capacity of a metric is its averageValue, because load waits only with --queue']
+      ? ['the measured capacity of a pod is simulated only with --queue: the target is averageValue']
       : []),
     ...(modes.includes('Observe')
       ? ['capacity.auto with mode Observe changes no decision: the target is averageValue']
@@ -173,7 +173,7 @@ export function traceLines(
     ...(sharing.length < 2
       ? []
       : [
-          `${sharing.slice(0, -1).join(', ')} and ${sharing.at(-1)} follow the load of the trace (set another measure with --queue and --metric)`,
+          `the metrics ${sharing.slice(0, -1).join(', ')} and ${sharing.at(-1)} measure the load of the trace (set another measure with --queue and --metric)`,
         ]),
     ...(distinct.length === 0
       ? []

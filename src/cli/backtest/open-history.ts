@@ -252,10 +252,10 @@ function whyNot({ start, end, stepSeconds }: Omit<Range, 'warmUpSeconds'>, now: 
   if (stepSeconds < 1) return '--step must be at least 1 s';
   const seconds = secondsBetween(start, end);
   if (seconds > MAX_DAYS * 86_400)
-    return `--from to --to is ${formatSeconds(seconds)}, must be at most ${MAX_DAYS} days`;
+    return `the time from --from to --to is ${formatSeconds(seconds)}, must be at most ${MAX_DAYS} days`;
   const points = seconds / stepSeconds;
   if (points < FEWEST_POINTS)
-    return `--from to --to is ${formatSeconds(seconds)}, must be at least ${FEWEST_POINTS} steps of ${stepSeconds} s; set an earlier --from or a shorter --step`;
+    return `the time from --from to --to is ${formatSeconds(seconds)}, must be at least ${FEWEST_POINTS} steps of ${stepSeconds} s; set an earlier --from or a shorter --step`;
   if (points > MAX_POINTS)
     return `the time from --from to --to has ${Math.round(points)} steps of ${stepSeconds} s, must have at most ${MAX_POINTS}; set a longer --step`;
   return null;

@@ -159,7 +159,7 @@ export function parseMetrics(
       const names = listSome([...known]);
       const rule =
         known.size === 0
-          ? 'but no document has a metric with a query'
+          ? 'no document has a metric with a query'
           : `must begin with the name of a metric (${names}), followed by =`;
       throw usageError(`--metric ${quote(text)}: ${rule}`);
     }

@@ -6,6 +6,7 @@ import type { RangeAnswer, RangeSeries } from '../../prometheus/answers/classify
 import type { RangeClient } from '../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
+import { formatSeconds } from '../../units/format.js';
 import { formatInstant, parseInstant, secondsBetween } from '../../units/time.js';
 import type { OutputFile } from '../output/output-file.js';
 import { CommandError, type CommandIo } from '../output/io.js';
@@ -82,7 +83,8 @@ function parseHistory(text: string): SavedHistory | string {
   if (!isStep(stepSeconds)) return 'has no valid stepSeconds';
   if (!isWarmUp(warmUpSeconds, stepSeconds)) return 'has no valid warmUpSeconds';
   const seconds = secondsBetween(start, end);
-  if (seconds > MAX_SECONDS || seconds / stepSeconds > MAX_POINTS) return 'covers too long a time';
+  if (seconds > MAX_SECONDS || seconds / stepSeconds > MAX_POINTS)
+    return `covers ${formatSeconds(seconds)} in steps of ${stepSeconds} s, must be at most ${MAX_DAYS} days and ${MAX_POINTS} steps`;
   if (!isPlainObject(sources)) return 'has no sources';
   for (const source of Object.values(sources)) if (!isSource(source)) return 'has an invalid source';
   if (!Array.isArray(answers) || !answers.every(isAnswer)) return 'has an invalid answer';

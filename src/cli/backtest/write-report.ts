@@ -120,7 +120,7 @@ export function recommendationLines({ recommendation }: Report, indent: string):
     .map((line) => indent + line);
   return [
     '',
-    `Recommendation: ${reason}. The table covers only the parts that are used to score a change. Change:`,
+    `Recommendation: ${reason}. The table covers only the parts of the load that are used to score a change. Change:`,
     '',
     ...yaml,
   ];
@@ -137,7 +137,7 @@ function changeToYaml(change: NonNullable<RecommendedChange['change']>): string 
       const [, index = '', rest = ''] = item;
       const metric: Record<string, unknown> = {};
       put(metric, rest.split('.'), value);
-      comments.push(`# metrics: only the changed field of metrics[${index}]`);
+      comments.push(`# metrics has only the changed field of metrics[${index}]`);
       spec['metrics'] = [metric];
     }
   }

@@ -61,7 +61,7 @@ export async function checkTarget(facts: Checked<ScalerFacts>): Promise<CheckRes
   const pause = readPause(spec, target.annotations, context.clock.now());
   if (specReplicas === 0 && spec.minReplicas > 0 && pause?.replicas !== 0)
     return make.warning(
-      `${nameTarget(namespace, ref)} was scaled to 0 manually, so promscaler does not scale it`,
+      `${nameTarget(namespace, ref)} was set to 0 replicas by another client, so promscaler does not scale it`,
       `${start(namespace, `${resourceOf(ref)}/${ref.name}`, spec.minReplicas).text} enables scaling again`,
     );
   const ignored = ignoredAnnotations(scaler, cluster.object);

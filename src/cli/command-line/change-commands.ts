@@ -42,7 +42,7 @@ function targeting(command: Command): Command {
 export function addAdoptCommand(program: Command, io: CommandIo, result: Result): void {
   const command = program
     .command('adopt')
-    .description('Replace an HPA or ScaledObject by a scaler, in steps')
+    .description('Replace an HPA or ScaledObject with a scaler, in steps')
     .argument(
       '<autoscaler>',
       'Autoscaler: hpa/NAME or scaledobject/NAME. Without --report, --switch or --undo: create a scaler from the autoscaler, in dry run, while the autoscaler continues to scale',
@@ -64,7 +64,7 @@ export function addAdoptCommand(program: Command, io: CommandIo, result: Result)
     .option('--undo', 'Put the scaler into dry run, and create the autoscaler again')
     .option(
       '--force',
-      'With --switch: switch even if the replica counts differ, differed in more than 10 % of the decisions or were not compared, or if a tool such as Argo CD manages the scaler',
+      'With --switch: skip the comparison of the replica counts, and switch even if a tool such as Argo CD manages the scaler',
     )
     .option(
       '--save <file>',

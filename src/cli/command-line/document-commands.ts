@@ -128,7 +128,7 @@ function addDecide(program: Command, io: CommandIo, result: Result): void {
 function addBacktest(program: Command, io: CommandIo, result: Result): void {
   program
     .command('backtest')
-    .description('Show what a scaler document would have done on a load')
+    .description('Show how a scaler document would have scaled under a load')
     .option('--scaler <file>', 'File of the scaler document; FILE#NAME if the file has several documents')
     .option(
       '--replay <file>',
@@ -174,7 +174,7 @@ function addBacktest(program: Command, io: CommandIo, result: Result): void {
     )
     .option(
       '--metric <name=value>',
-      'Value of a metric as arithmetic of load, served, lost, depth, wait and ready, such as NAME=load+depth/60, with --queue; repeatable',
+      'With --queue: value of a metric as an expression of load, served, lost, depth, wait and ready, such as NAME=load+depth/60; repeatable',
       collect,
     )
     .option(

@@ -83,7 +83,8 @@ function readUntil({ for: duration, until: time }: PauseOptions, now: Instant): 
     throw usageError(
       `--until is ${JSON.stringify(time)}, must be a time such as ${formatInstant(wholeSecond(now))}, or ${LOCAL_TIME_FORM}`,
     );
-  if (until <= now) throw usageError(`--until ${time} is in the past: the time is ${formatInstant(now)}`);
+  if (until <= now)
+    throw usageError(`--until ${time} is in the past: the current time is ${formatInstant(now)}`);
   return wholeSecond(until);
 }
 
@@ -92,10 +93,10 @@ function readDuration(text: string): number {
   const seconds = parseDuration(text);
   if (seconds === null) throw usageError(`--for is ${JSON.stringify(text)}, must be ${DURATION_FORM}`);
   if (seconds === 0)
-    throw usageError(`--for ${text} is zero, must be at least 1s. resume ends an existing pause`);
+    throw usageError(`--for ${text} is zero, must be at least 1s. To end a pause, use promscaler resume`);
   if (seconds > LONGEST_DAYS * 86_400)
     throw usageError(
-      `--for ${text} is longer than ${LONGEST_DAYS}d. Omit it for a pause that lasts until resume`,
+      `--for ${text} is longer than ${LONGEST_DAYS}d. Omit --for for a pause that lasts until resume`,
     );
   return seconds;
 }

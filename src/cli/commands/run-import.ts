@@ -24,6 +24,7 @@ import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-s
 import { findOtherScaler } from '../../control/cycle/shared-targets.js';
 import { isIncomplete } from '../../importers/draft/draft.js';
 import { oneLine } from '../../importers/draft/comments.js';
+import { nameOtherScaler } from '../../decision/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
@@ -237,7 +238,10 @@ async function compareOne(
     return notCompared(object, `no HPA scales ${workload}`);
   }
   if (other.desiredReplicas === undefined)
-    return notCompared(object, `its HPA has no desired replicas: ${other.whyNoCount ?? ''}`);
+    return notCompared(
+      object,
+      `${nameOtherScaler(other)} has no desired replicas: ${other.whyNoCount ?? ''}`,
+    );
   const answers = (await input.answers).get(scaler) ?? [];
   const record = await decideOnce({ scaler, cluster, context, sources, answers, sharesTargetWith: null });
   return compared(object, record, { ...other, desiredReplicas: other.desiredReplicas });

@@ -121,7 +121,7 @@ export async function runResume(options: ResumeOptions, io: CommandIo): Promise<
   return 0;
 }
 
-const BY_DOCUMENT = 'paused by its document. Change spec.paused there';
+const BY_DOCUMENT = 'paused by its document. To end the pause, remove spec.paused from the document';
 
 interface RemovedPause {
   readonly isAnnotated: boolean;
@@ -147,7 +147,7 @@ async function removeAnnotations(
 function resumeText(key: string, target: PauseTarget, { isAnnotated, isPaused }: RemovedPause): string {
   const workload = nameTarget(target.namespace, target.ref);
   if (!isAnnotated) return `${key} is not paused: ${workload} has no annotations of a pause`;
-  if (!isPaused) return `the pause of ${key} had already ended; removed its annotations from ${workload}`;
+  if (!isPaused) return `the pause of ${key} had already ended; removed the annotations from ${workload}`;
   if (target.reported?.isDryRun === true) {
     const { other } = target.reported;
     const effect =
@@ -155,7 +155,7 @@ function resumeText(key: string, target: PauseTarget, { isAnnotated, isPaused }:
     return `${key} is resumed, but remains in dry run: ${effect}`;
   }
   if (target.reported?.isPausedByDocument === true)
-    return `the pause by annotation of ${key} has ended: removed its annotations from ${workload}`;
+    return `the pause of ${key} by annotations has ended: removed the annotations from ${workload}`;
   return `${key} is resumed: ${workload} is scaled again from the next decision on, and stabilization includes the recommendations that were made during the pause`;
 }
 
@@ -247,7 +247,7 @@ async function findTarget(name: ScalerName, options: ResumeOptions, io: CommandI
   const plural = ref === null ? null : watchedPlural(ref);
   if (ref === null || plural === null)
     throw new CommandError(
-      `${ref?.kind ?? options.target ?? ''} cannot be paused by annotations: they are only read from Deployments, StatefulSets and ReplicaSets. Set spec.paused: true in the document of ${name.namespace}/${name.name}`,
+      `${ref?.kind ?? options.target ?? ''} cannot be paused by annotations: promscaler reads the annotations only from Deployments, StatefulSets and ReplicaSets. Set spec.paused: true in the document of ${name.namespace}/${name.name}`,
     );
   return { namespace: name.namespace, ref, plural, reported: row === null ? null : reportedState(row) };
 }

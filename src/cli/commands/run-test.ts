@@ -106,7 +106,9 @@ async function readTested(
   const scalers = documents.flatMap(({ scaler }) => (scaler === null ? [] : [scaler]));
   const found = [...problems, ...documents.flatMap((document) => document.problems)];
   if (scalers.length === 0 && countErrors(found) === 0)
-    found.push(unreadable(testFile, `scalers (${paths.join(', ')}) have no scaler document`));
+    found.push(
+      unreadable(testFile, `the files of the field scalers (${paths.join(', ')}) contain no scaler document`),
+    );
   return { scalers, problems: found };
 }
 

@@ -112,6 +112,6 @@ function notes({ version, decision }: RecordLine, desired: number): readonly str
   return then === desired
     ? []
     : [
-        `Note: version ${version} decided on ${String(then)}, this version (${VERSION}) decides on ${desired}`,
+        `Note: version ${version} decided on ${String(then)} replicas, this version (${VERSION}) decides on ${desired}`,
       ];
 }

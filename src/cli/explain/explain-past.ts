@@ -132,6 +132,7 @@ function entryLines(
 /** Parses the value of `--at`. Throws `CommandError` for an invalid value and for a time in the future. */
 export function parsePastTime(text: string, now: Instant): Instant {
   const time = readPastTime('--at', text, now);
-  if (time > now) throw usageError(`--at ${text} is in the future: the time is ${formatInstant(now)}`);
+  if (time > now)
+    throw usageError(`--at ${text} is in the future: the current time is ${formatInstant(now)}`);
   return time;
 }

@@ -14,6 +14,7 @@ import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
 import type { ReadScaler, ScalerName } from '../reach/service-pages.js';
 import { errorMessage } from '../../units/failure.js';
+import { countOf } from '../../units/format.js';
 import { withService } from '../reach/service-client.js';
 
 export interface ExplainOptions extends ReachOptions, NamingOptions {
@@ -107,5 +108,7 @@ function notes(read: ReadScaler | null, decision: Decision): readonly string[] {
   const desired = read.detail.decision?.desiredReplicas ?? decision.desiredReplicas;
   return desired === decision.desiredReplicas
     ? []
-    : [`Note: the service has a different version than this command and decided on ${desired}`];
+    : [
+        `Note: the service has a different version than this command and decided on ${countOf(desired, 'replica')}`,
+      ];
 }

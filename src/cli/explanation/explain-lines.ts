@@ -76,7 +76,7 @@ function headLines({ snapshot, decision, status, now }: Explanation): readonly s
     ...paused,
     kind,
   });
-  const why = held?.reason ?? (paused === null ? limit : `the pause sets ${paused.to}`);
+  const why = held?.reason ?? (paused === null ? limit : `the pause keeps ${countOf(paused.to, 'replica')}`);
   const actual =
     target.statusReplicas === currentReplicas ? '' : `, status.replicas ${target.statusReplicas}`;
   return [

@@ -126,7 +126,7 @@ function limitEnds({ snapshot, decision, now }: Explanation): readonly Restricti
  */
 function zeros({ snapshot, decision }: Explanation): readonly Restriction[] {
   const isDisabled = decision.conditions.some(({ reason }) => reason === 'ScalingDisabled');
-  if (isDisabled) return [['ScalingDisabled', 'until a person sets at least 1 replica']];
+  if (isDisabled) return [['ScalingDisabled', 'until another client sets at least 1 replica']];
   if (decision.recommendedReplicas !== 0) return [];
   const metrics = snapshot.scaler.spec.metrics.filter((_spec, index) => {
     const result = decision.metrics[index];

@@ -32,7 +32,7 @@ function nameOf(key: string): string {
 export function keysHint(key: string, keys: readonly string[]): string {
   const near = nearestKeys(key, keys);
   if (near.length > 0) return `; similar: ${near.join(', ')}`;
-  if (keys.length === 0) return '; there are none';
+  if (keys.length === 0) return '; there are no scalers';
   const namespace = key.slice(0, key.indexOf('/') + 1);
   const isNear = (one: string): boolean => one.startsWith(namespace);
   const shown = keys.toSorted((a, b) => Number(isNear(b)) - Number(isNear(a)) || (a < b ? -1 : 1));

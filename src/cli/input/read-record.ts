@@ -86,7 +86,7 @@ export function notJson(name: string, text: string, error: string): string {
   // A large input is not parsed as YAML: it is a truncated snapshot, because documents are small.
   const kind = text.length > LARGEST_DOCUMENT ? null : valueAt(readYaml(text, name)[0]?.value, ['kind']);
   const why = typeof kind === 'string' ? whyNoSnapshot(name, { kind }) : null;
-  return why ?? `${called(name)} is not a snapshot: not JSON: ${error}`;
+  return why ?? `${called(name)} is not a snapshot: it is not JSON: ${error}`;
 }
 
 const LARGEST_DOCUMENT = 65_536;

@@ -178,7 +178,7 @@ function explainMissing(
   const ofWorkload = workloadHint({ namespace, name });
   const hint = ofWorkload === '' ? scalersHint(key, keys) : `${keysHint(key, keys)}${ofWorkload}`;
   return new CommandError(
-    `${service.where} has no scaler ${key}, or its first cycle has not finished${hint}`,
+    `${service.where} has no scaler ${key}, or the first cycle of the scaler has not finished${hint}`,
   );
 }
 

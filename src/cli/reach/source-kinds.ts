@@ -53,7 +53,7 @@ export const SCALER: ResourceKind = {
   plural: SCALER_PLURAL,
   word: 'scaler',
   ifNotServed:
-    'Install the kind Scaler with the chart value crd.enabled, or keep the documents in files (see the guide)',
+    'Install the CRD with the chart value crd.enabled: true. For documents in files, use promscaler import instead of adopt',
 };
 
 /** Returns the target of an autoscaler, with the defaults of ScaledObjects and Scalers. */

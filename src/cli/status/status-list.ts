@@ -77,7 +77,7 @@ export async function explainMissing(
   if (namespace !== null) return client.explainMissing({ namespace, name });
   const names = new Set((await client.listScalers(null)).rows.map((row) => row.name));
   return new CommandError(
-    `${client.where} has no scaler ${name} in any namespace, or its first cycle has not finished${scalersHint(name, [...names])}`,
+    `${client.where} has no scaler ${name} in any namespace, or the first cycle of the scaler has not finished${scalersHint(name, [...names])}`,
   );
 }
 
@@ -120,7 +120,7 @@ export function failingSources(sources: StatusList['dataSources']): readonly str
     if (failingSince === null) return [];
     const at = urls.length === 0 ? '' : ` (${urls.join(', ')})`;
     const error = lastError?.message ?? 'unknown error';
-    return [cleanText(`data source ${name}${at} failed since ${failingSince}: ${error}`)];
+    return [cleanText(`data source ${name}${at} has failed since ${failingSince}: ${error}`)];
   });
 }
 

@@ -239,10 +239,10 @@ describe('adopt and import', () => {
     const started = await fixture.run(...rules);
 
     expect(preview).toEqual(imported);
-    expect(imported.stdout).toContain('# spec.metrics[0]: The query is that of externalRules[0]');
+    expect(imported.stdout).toContain('# spec.metrics[0]: The query is from externalRules[0]');
     expect(started.stderr).toBe(imported.stderr);
     expect(started.stdout).toContain(
-      'Note:    HPA shop/web: spec.metrics[0]: The query is that of externalRules[0] in the config of prometheus-adapter.\n',
+      'Note:    HPA shop/web: spec.metrics[0]: The query is from externalRules[0] in the config of prometheus-adapter.\n',
     );
   });
 

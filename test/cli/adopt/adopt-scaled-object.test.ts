@@ -75,7 +75,7 @@ describe('adopt of a ScaledObject', () => {
     expect(stdout).toContain(`scaler shop/web created, in dry run: ${isPaused}\n`);
     expect(undone.stdout).toContain(`scaler shop/web is in dry run, but ${isPaused}\n`);
     expect(stdout).toContain(
-      `Note:    ScaledObject shop/web: metadata.annotations["${key}"] is set, and so is spec.paused: true: remove spec.paused to also end the pause in promscaler.\n`,
+      `Note:    ScaledObject shop/web: metadata.annotations["${key}"] is set, so the document has spec.paused: true. To end the pause in promscaler, too, remove spec.paused.\n`,
     );
     expect(stdout).toContain(
       `Paused:  spec.paused is true, so nothing is compared or switched. To end the pause: ${endPause}\n`,

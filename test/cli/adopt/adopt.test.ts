@@ -14,7 +14,7 @@ describe('adopt', () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     expect(stdout.split('\n')).toEqual([
       'scaler shop/web created, in dry run: HPA shop/web goes on scaling deployment shop/web',
-      'Note:    HPA shop/web: spec.metrics[0]: The query is that of externalRules[0] in the config of prometheus-adapter.',
+      'Note:    HPA shop/web: spec.metrics[0]: The query is from externalRules[0] in the config of prometheus-adapter.',
       `Compare: promscaler adopt hpa/web -n shop --report --url ${fixture.url()}`,
       `Switch:  promscaler adopt hpa/web -n shop --switch --url ${fixture.url()}`,
       '',

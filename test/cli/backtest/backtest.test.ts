@@ -325,7 +325,7 @@ describe('backtest', () => {
     [
       ['--initial-replicas', '20001'],
       1,
-      'web.yaml: 20001 pods, at most 20000 are simulated: check the capacity',
+      'web.yaml: the simulation needs 20001 pods, must need at most 20000: check the capacity',
     ],
     [['--sweep', 'averageUtilization'], 2, 'must be FIELD=VALUE,VALUE, such as averageUtilization=50,60,70'],
     [['--sweep', 'target=1'], 1, 'spec.metrics[0].resource.target'],

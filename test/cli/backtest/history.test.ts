@@ -185,7 +185,7 @@ describe('a history', () => {
     const { stderr, stdout } = await run(server);
 
     expect(stderr).toMatch(
-      /^promscaler: warning: metric cpu: no values at 2023-11-14T\S+ and at other times: 2\d\.\d % of/,
+      /^promscaler: warning: metric cpu: no values at 2023-11-14T\S+ and at other times \(2\d\.\d % of/,
     );
     // 2 hours less the gap of half an hour; at 6 pods and at the start 4.
     const podHours = (JSON.parse(stdout) as JsonReport).variants[0]?.figures['pod_hours'] ?? 0;
@@ -379,12 +379,16 @@ describe('a history', () => {
     [['--from', 'long ago'], 2, '--from is "long ago", must be a time such as'],
     [['--request', 'much'], 2, '--request is "much", must be a quantity above 0'],
     [['--from', '300d'], 2, 'has 864000 steps of 30 s, must have at most 520000; set a longer --step'],
-    [['--from', '401d', '--step', '1d'], 2, '--from to --to is 401d, must be at most 400 days'],
+    [['--from', '401d', '--step', '1d'], 2, 'the time from --from to --to is 401d, must be at most 400 days'],
     [['--from', '1700-01-01T00:00:00Z', '--step', '1d'], 2, 'must be at most 400 days'],
     [['--from', '2999-01-01T00:00:00Z'], 2, '--from is 2999-01-01T00:00:00Z, must not be in the future'],
     [['--from', timeOf(END + 60)], 2, 'is 2023-11-14T22:14:20Z, must be before --to 2023-11-14T22:13:20Z'],
     [['--from', timeOf(END)], 2, 'must be before --to'],
-    [['--from', '1h', '--step', '1d'], 2, '--from to --to is 1h, must be at least 10 steps of 86400 s'],
+    [
+      ['--from', '1h', '--step', '1d'],
+      2,
+      'the time from --from to --to is 1h, must be at least 10 steps of 86400 s',
+    ],
     [['--from', '299s'], 2, 'is 4m59s, must be at least 10 steps of 30 s'],
     [['--trace', 'x.csv'], 2, '--trace is the only source of the load: remove --prometheus'],
   ])('rejects %j with exit code %d', async (more, code, text) => {

@@ -68,15 +68,15 @@ async function figuresOf(document: string, ...more: readonly string[]): Promise<
 it('states the backlog and the capacity that the simulation knows', async () => {
   const linesWith = async (...more: readonly string[]): Promise<readonly string[]> => {
     const { stdout } = await backtest('slow.yaml', ...more);
-    return stdout.split('\n').filter((line) => /^ {2}the (backlog|capacity)/.test(line));
+    return stdout.split('\n').filter((line) => /^ {2}the (backlog|measured capacity)/.test(line));
   };
 
   expect(await linesWith()).toEqual([
     '  the backlog is 0, because load waits only with --queue',
-    '  the capacity of a metric is its averageValue, because load waits only with --queue',
+    '  the measured capacity of a pod is simulated only with --queue: the target is averageValue',
   ]);
   expect(await linesWith('--queue', 'unbounded')).toEqual([
-    '  the capacity of a metric is the load that a pod serves (--capacity), from the first decision on',
+    '  the measured capacity of a pod is the load that it serves (--capacity), from the first decision on',
   ]);
 });
 
@@ -84,7 +84,7 @@ it('states that a capacity with mode Observe is only reported, with the figures 
   for (const queue of [[], ['--queue', 'unbounded']]) {
     const { stdout } = await backtest('observed.yaml', ...queue);
 
-    expect(stdout.split('\n').filter((line) => /capacity of a metric|capacity\.auto/.test(line))).toEqual([
+    expect(stdout.split('\n').filter((line) => /measured capacity|capacity\.auto/.test(line))).toEqual([
       '  capacity.auto with mode Observe changes no decision: the target is averageValue',
     ]);
     expect(await figuresOf('observed.yaml', ...queue)).toEqual(await figuresOf('plain.yaml', ...queue));
@@ -96,10 +96,10 @@ it('names the metrics that measure the one load of a trace, and the options for 
     (await backtest(document, ...more)).stdout.split('\n').find((line) => /load of the trace \(/.test(line));
 
   expect(await lineOf('three.yaml')).toBe(
-    '  requests, gpu and waiting follow the load of the trace (set another measure with --queue and --metric)',
+    '  the metrics requests, gpu and waiting measure the load of the trace (set another measure with --queue and --metric)',
   );
   expect(await lineOf('three.yaml', '--queue', 'unbounded', '--metric', 'waiting=depth')).toBe(
-    '  requests and gpu follow the load of the trace (set another measure with --queue and --metric)',
+    '  the metrics requests and gpu measure the load of the trace (set another measure with --queue and --metric)',
   );
   expect(await lineOf('plain.yaml')).toBeUndefined();
 });

@@ -40,7 +40,7 @@ describe('backtest --recommend', () => {
 
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(
-      /^Recommendation: expect (\d\d\.\d) % fewer pod-hours \(\1 to \1 % depending on the part\) in the parts of the second half that were used neither to search nor to confirm the change; the load covers only 1h: the back-test confirms a change only if the load repeats at least every 30m\. The table covers only the parts that are used to score a change\. Change:$/m,
+      /^Recommendation: expect (\d\d\.\d) % fewer pod-hours \(\1 to \1 % depending on the part\) in the parts of the second half that were used neither to search nor to confirm the change; the load covers only 1h: the back-test confirms a change only if the load repeats at least every 30m\. The table covers only the parts of the load that are used to score a change\. Change:$/m,
     );
     expect(stdout).toMatch(
       /^ {2}spec:\n {4}metrics:\n {6}- resource:\n {10}target:\n {12}averageUtilization: (?:[89]\d)$/m,

@@ -190,7 +190,9 @@ describe('explain --file', () => {
 
     const { stdout } = await run([other], 'explain', 'web', '--file', 'record.ndjson');
 
-    expect(stdout).toContain(`Note: version 0.0.9 decided on 9, this version (${VERSION}) decides on 6`);
+    expect(stdout).toContain(
+      `Note: version 0.0.9 decided on 9 replicas, this version (${VERSION}) decides on 6`,
+    );
   });
 
   it('replaces control characters of the record', async () => {

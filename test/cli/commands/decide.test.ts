@@ -143,9 +143,9 @@ describe('decide with input that is not a snapshot', () => {
       'the output of explain -o json. Extract the field',
     ],
     ['was.json', '{"desiredReplicas": 3, "reason": ""}', 'was.json is a decision, not a snapshot.'],
-    ['cut.json', '{"scaler": {"kind": "Scaler"}, "now": ', 'cut.json is not a snapshot: not JSON: '],
-    ['deep.json', '['.repeat(50_000), 'deep.json is not a snapshot: not JSON: '],
-    ['tag.yaml', '!x kind: *y\n', 'tag.yaml is not a snapshot: not JSON: '],
+    ['cut.json', '{"scaler": {"kind": "Scaler"}, "now": ', 'cut.json is not a snapshot: it is not JSON: '],
+    ['deep.json', '['.repeat(50_000), 'deep.json is not a snapshot: it is not JSON: '],
+    ['tag.yaml', '!x kind: *y\n', 'tag.yaml is not a snapshot: it is not JSON: '],
   ])('reports what %s is, as does explain --snapshot', async (name, text, sentence) => {
     const cwd = folderOf({ [name]: text });
 

@@ -42,7 +42,7 @@ describe('readPauseOptions', () => {
     expect(untilOf({ until: '2026-01-01T14:00:00+01:00' })).toBe('2026-01-01T13:00:00Z');
     expect(untilOf({ until: '2026-01-01T12:00:01Z' })).toBe('2026-01-01T12:00:01Z');
     expect(() => read({ until: '2026-01-01T12:00:00Z' })).toThrow(
-      '--until 2026-01-01T12:00:00Z is in the past: the time is 2026-01-01T12:00:00Z',
+      '--until 2026-01-01T12:00:00Z is in the past: the current time is 2026-01-01T12:00:00Z',
     );
   });
 
@@ -70,7 +70,7 @@ describe('readPauseOptions', () => {
     [{ for: '2' }, '--for is "2", must be a duration such as 30s, 5m, 1h30m or 7d'],
     [{ for: '-2h' }, '--for is "-2h", must be a duration'],
     [{ for: '' }, '--for is "", must be a duration'],
-    [{ for: '10001d' }, '--for 10001d is longer than 10000d. Omit it for a pause that lasts until resume'],
+    [{ for: '10001d' }, '--for 10001d is longer than 10000d. Omit --for for a pause that lasts until resume'],
     [{ for: `${'9'.repeat(400)}h` }, 'must be a duration'],
     [{ for: '0s' }, '--for 0s is zero, must be at least 1s'],
     [{ for: '2h', until: '2027-01-01T00:00:00Z' }, '--for and --until cannot be combined'],

@@ -280,7 +280,9 @@ describe('pause and resume against the simulator', () => {
     const both = await run(['resume', 'shop/web']);
 
     expect(alone).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(alone.stderr).toBe('promscaler: shop/web is paused by its document. Change spec.paused there\n');
+    expect(alone.stderr).toBe(
+      'promscaler: shop/web is paused by its document. To end the pause, remove spec.paused from the document\n',
+    );
     expect(both).toMatchObject({ exitCode: 0 });
     expect(both.stderr).toContain('shop/web is still paused by its document');
   });
@@ -330,7 +332,7 @@ describe('pause and resume against the simulator', () => {
     );
 
     expect(exitCode).toBe(2);
-    expect(stderr).toContain('is in the past: the time is 2026-01-01T12:00:00Z');
+    expect(stderr).toContain('is in the past: the current time is 2026-01-01T12:00:00Z');
     expect(annotations()).toEqual({});
   });
 

@@ -143,7 +143,7 @@ describe('explain --at', () => {
     const { stdout } = await explainAt('10:10:05', fixture);
 
     expect(stdout).toContain(
-      'shop/web  scaled down from 4 to 3, not 6: the pause sets 3  (Deployment web, bounds 2 to 10)\n',
+      'shop/web  scaled down from 4 to 3, not 6: the pause keeps 3 replicas  (Deployment web, bounds 2 to 10)\n',
     );
     expect(stdout).toContain(`decided at 2026-01-01T10:10:00Z: 4 -> 3: ${message}\n`);
     expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
@@ -232,7 +232,7 @@ describe('explain --at', () => {
     const { stderr } = await runCli(['explain', 'shop/wbe', '--at', '1s', '--url', service.url]);
 
     expect(stderr).toContain(
-      'has no scaler shop/wbe, or its first cycle has not finished; similar: shop/web',
+      'has no scaler shop/wbe, or the first cycle of the scaler has not finished; similar: shop/web',
     );
   });
 
@@ -295,7 +295,7 @@ describe('parsePastTime at 2026-01-01T10:20:00Z', () => {
 
   it('rejects 2026-01-01T10:20:01Z, a second ahead', () => {
     expect(() => parsePastTime('2026-01-01T10:20:01Z', now)).toThrow(
-      'is in the future: the time is 2026-01-01T10:20:00Z',
+      'is in the future: the current time is 2026-01-01T10:20:00Z',
     );
   });
 });

@@ -81,7 +81,7 @@ describe('the limits in explain --snapshot', () => {
       'Restrictions\n  no series  until mails, jobs have series: without series, the value is 0 (onMissing: zero)\n',
     );
     expect(await explainSnapshot(cpuSnapshot(30, { target }))).toContain(
-      'Restrictions\n  ScalingDisabled  until a person sets at least 1 replica\n',
+      'Restrictions\n  ScalingDisabled  until another client sets at least 1 replica\n',
     );
   });
 

@@ -29,7 +29,7 @@ describe('explain of a paused scaler', () => {
 
     const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
 
-    expect(stdout).toMatch(/^shop\/web {2}scaled down from 4 to 3, not 6: the pause sets 3 {2}\(/);
+    expect(stdout).toMatch(/^shop\/web {2}scaled down from 4 to 3, not 6: the pause keeps 3 replicas {2}\(/);
     expect(stdout).toContain(`: 4 -> 3: ${message}\n`);
     expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
     expect(stdout).toContain('\nLimits without the pause: none changed the recommendation of 6\n');
@@ -118,7 +118,7 @@ describe('explain of a paused scaler', () => {
 
     const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
 
-    expect(stdout).toMatch(/^shop\/web {2}stays at 4, not 6: the pause sets 4 {2}\(/);
+    expect(stdout).toMatch(/^shop\/web {2}stays at 4, not 6: the pause keeps 4 replicas {2}\(/);
     expect(stdout).not.toContain('not applied');
     expect(stdout).toContain('\nwithout the pause: cpu is at 83 % of the requests, target 60 %: 4 -> 6\n');
   });

@@ -200,7 +200,7 @@ Last scale-up: none by this scaler; last scale-down: none by this scaler
     [['explain', 'a/b/c'], 2, 'a/b/c is not a valid scaler: use NAMESPACE/NAME, such as shop/web'],
     [['explain', 'a/b', '--snapshot', '-'], 2, 'either NAMESPACE/NAME or --snapshot FILE'],
     [['explain', '--snapshot', 'gone.json'], 1, 'reading gone.json: no such file or directory'],
-    [['explain', '--snapshot', '-'], 1, 'standard input is not a snapshot: not JSON'],
+    [['explain', '--snapshot', '-'], 1, 'standard input is not a snapshot: it is not JSON'],
     [['explain', '--snapshot', '/dev/null'], 1, '/dev/null: this is a pipe, socket or device'],
     [['explain', '--snapshot', '-', '-o', 'wide'], 2, '-o is wide, must be one of text, json, yaml'],
   ])('%j ends with %i and an explanation', async (argv, exitCode, sentence) => {
@@ -287,9 +287,12 @@ describe('explain NAMESPACE/NAME', () => {
   });
 
   it.each([
-    ['shop/wbe', 'has no scaler shop/wbe, or its first cycle has not finished; similar: shop/web'],
+    [
+      'shop/wbe',
+      'has no scaler shop/wbe, or the first cycle of the scaler has not finished; similar: shop/web',
+    ],
     ['stage/web', 'similar: shop/web'],
-    ['other/entirely-else', 'or its first cycle has not finished; scalers: shop/web'],
+    ['other/entirely-else', 'or the first cycle of the scaler has not finished; scalers: shop/web'],
   ])('lists the existing scalers for %s', async (name, sentence) => {
     const ledger = createLedger();
     ledger.add(recordOf(cpuSnapshot(83)));

@@ -70,20 +70,23 @@ describe('status NAME', () => {
   });
 
   it.each([
-    [['shop/wep'], 'has no scaler shop/wep, or its first cycle has not finished; similar: shop/web'],
+    [
+      ['shop/wep'],
+      'has no scaler shop/wep, or the first cycle of the scaler has not finished; similar: shop/web',
+    ],
     [['deployment/web'], 'deployment/web names a workload'],
     [
       ['shop/nobody'],
-      'has no scaler shop/nobody, or its first cycle has not finished; scalers: shop/api, shop/dead, shop/web, ',
+      'has no scaler shop/nobody, or the first cycle of the scaler has not finished; scalers: shop/api, shop/dead, shop/web, ',
     ],
     [
       ['shop/web', 'shop/apo'],
-      'has no scaler shop/apo, or its first cycle has not finished; similar: shop/api',
+      'has no scaler shop/apo, or the first cycle of the scaler has not finished; similar: shop/api',
     ],
     [['shop/sleeps'], 'if kubectl apply reported an error, the API server rejected the Scaler object'],
     [
       ['nobody', '-A'],
-      'has no scaler nobody in any namespace, or its first cycle has not finished; scalers: ',
+      'has no scaler nobody in any namespace, or the first cycle of the scaler has not finished; scalers: ',
     ],
   ])('%j fails and says why', async (argv, why) => {
     const url = await serve(fourScalers());

@@ -13,7 +13,7 @@ import { serveApp } from './status-fixture.js';
 
 const MESSAGE = 'connect ECONNREFUSED 10.0.0.7:9090\u001b[2J';
 const LINE =
-  'promscaler: data source other (http://other:9090) failed since 00:00:00: connect ECONNREFUSED 10.0.0.7:9090';
+  'promscaler: data source other (http://other:9090) has failed since 00:00:00: connect ECONNREFUSED 10.0.0.7:9090';
 
 /** A service whose data source `other` fails. */
 function failingApp(): RequestListener {

@@ -97,5 +97,5 @@ async function transfer(
   );
   if (bytes < length) throw new Error(`the connection was closed after ${bytes} of ${length} bytes`);
   const sum = hash.digest('hex');
-  if (sum !== sha256) throw new Error(`its SHA-256 sum is ${sum}, must be ${sha256}`);
+  if (sum !== sha256) throw new Error(`the SHA-256 sum of the file is ${sum}, must be ${sha256}`);
 }

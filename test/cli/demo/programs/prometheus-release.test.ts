@@ -142,7 +142,7 @@ describe('prometheusRelease', () => {
     [
       'a tampered file',
       (_request, response) => response.end(Buffer.concat([ARCHIVE, Buffer.from('x')])),
-      /its SHA-256 sum is [0-9a-f]{64}, must be [0-9a-f]{64}/,
+      /the SHA-256 sum of the file is [0-9a-f]{64}, must be [0-9a-f]{64}/,
       {},
     ],
     [
@@ -157,7 +157,7 @@ describe('prometheusRelease', () => {
     [
       'a file that is too short',
       (_request, response) => response.end(ARCHIVE.subarray(0, 50)),
-      /its SHA-256 sum is/,
+      /the SHA-256 sum of the file is/,
       {},
     ],
     ['a missing file', (_request, response) => response.writeHead(404).end(), /status code 404/, {}],
