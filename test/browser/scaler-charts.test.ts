@@ -58,6 +58,31 @@ describe('the charts', () => {
     expect(legend.replaceAll(/\s+/g, ' ')).toContain(' current 100 ready 91 desired ');
   });
 
+  test('have one strip for each metric and one for the forecast, and one crosshair in all of them', async () => {
+    const { page } = await open(LARGE);
+    const captions = page.locator('.metric-strip figcaption');
+    await captions.nth(5).waitFor();
+    expect((await page.locator('.metric-strip figcaption > b').allInnerTexts()).slice(0, 5)).toEqual([
+      'cpu',
+      'memory',
+      'app/cpu',
+      'queue',
+      'orders',
+    ]);
+    const box = await page.locator('.chart-slider .u-over').boundingBox();
+    if (box === null) throw new Error('the chart has no place');
+    const crosshairs = `[...document.querySelectorAll('.metric-strip .u-cursor-x')].map((line) =>
+      Math.round(line.getBoundingClientRect().x - line.parentElement.getBoundingClientRect().x))`;
+    const before = await captions.nth(1).innerText();
+
+    await page.mouse.move(box.x + box.width / 4, box.y + 20);
+
+    await page.locator('.metric-strip figcaption').nth(1).filter({ hasNotText: before }).waitFor();
+    const middle = Math.round(box.width / 4);
+    for (const x of (await page.evaluate(crosshairs)) as number[])
+      expect(Math.abs(x - middle)).toBeLessThan(3);
+  });
+
   test('of 7 days start with the oldest of 100 minutes of points, and say so', async () => {
     const { page, read } = await open(HEALTHY);
     await page.getByRole('button', { name: '7 d' }).click();

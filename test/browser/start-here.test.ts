@@ -24,6 +24,24 @@ describe('the overview of 600 scalers, five of which cannot follow', () => {
     expect([await findBarriers(page), await overflowOf(page)]).toEqual([[], 0]);
   });
 
+  it.each(NAMED)(
+    'shows the worst, its cause and the whole first command on one screen of a phone: $what',
+    async (fleet) => {
+      const { page } = await stage.open(fleet.answers, { width: 390, height: 844 });
+      const card = page.getByRole('region', { name: 'Cannot follow: worst of 5' });
+      const copy = card.getByRole('button', { name: /^Copy/ }).first();
+      await copy.waitFor();
+
+      const ends = await Promise.all(
+        [copy, card.locator('.snippet-command').first()].map(async (part) => {
+          const box = await part.boundingBox();
+          return (box?.y ?? 9999) + (box?.height ?? 0);
+        }),
+      );
+      expect(Math.max(...ends)).toBeLessThan(700);
+    },
+  );
+
   it('goes from the worst to the next one, and back', async () => {
     const { page } = await stage.open(NAMED[0]?.answers ?? {});
     const card = page.locator('.start-here');

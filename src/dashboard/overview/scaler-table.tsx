@@ -28,14 +28,14 @@ interface ColumnHead {
   readonly width: string;
 }
 
-const NAME: ColumnHead = { title: 'Scaler', sort: 'name', width: 'minmax(11rem, 1.6fr)' };
+const NAME: ColumnHead = { title: 'Scaler', sort: 'name', width: 'minmax(8rem, 1.6fr)' };
 const STATE: ColumnHead = { title: 'State', sort: 'state', width: '8.25rem' };
 
 export const COLUMNS: Readonly<Record<ColumnName, ColumnHead>> = {
   replicas: { title: 'Replicas / max', sort: 'replicas', width: '6.25rem' },
   trend: { title: 'Last 2 hours', sort: null, width: '6rem' },
   metric: { title: 'Load', sort: 'metric', width: '7.25rem' },
-  reason: { title: 'Cause', sort: null, width: 'minmax(12rem, 3fr)' },
+  reason: { title: 'Cause', sort: null, width: 'minmax(8rem, 3fr)' },
   since: { title: 'Since', sort: 'since', width: '6.5rem' },
   changed: { title: 'Changed', sort: 'changed', width: '6.5rem' },
 };

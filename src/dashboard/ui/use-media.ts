@@ -17,4 +17,4 @@ export function useMedia(query: string): boolean {
  * Media query of wide pages, on which the rows of tables are lines. On narrower pages, each row is a block. The style
  * sheets use the same width.
  */
-export const WIDE = '(min-width: 62rem)';
+export const WIDE = '(min-width: 68rem)';

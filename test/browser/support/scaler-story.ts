@@ -7,6 +7,7 @@ import type { LoadHistory, Pod, Sample, Snapshot, State } from '../../../src/dec
 import { shownQueries } from '../../../src/prometheus/queries/compile-queries.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Scaler } from '../../../src/scaler/spec.js';
+import type { AppParts } from '../../../src/server/app.js';
 import { ANYBODY, SEES_ALL, admit } from '../../../src/server/access/viewer.js';
 import { rowRange, viewRow } from '../../../src/server/overview/overview-rows.js';
 import {
@@ -18,7 +19,7 @@ import {
 } from '../../../src/server/pages/scaler-pages.js';
 import type { Origin } from '../../../src/server/pages/scaler-pages.js';
 import type { CycleRecord, Outcome } from '../../../src/telemetry/cycle-record.js';
-import { createRecords } from '../../../src/telemetry/records.js';
+import { createRecords, type Records } from '../../../src/telemetry/records.js';
 import { failed, failureAt } from '../../../src/units/failure.js';
 import { addSeconds, type Instant, instantFromMs } from '../../../src/units/time.js';
 import { partsOf } from '../../server/app-parts.js';
@@ -102,34 +103,42 @@ export function tellWithRow(story: Story): {
     state = made.state;
     replicas = made.replicas;
   }
-  const originOf = (key: string): Origin => ({
+  const key = `${namespace}/${name}`;
+  const status = records.ledger.get(key);
+  if (status === null) throw new Error('a story has at least one round');
+  const recent = records.chartPoints.recentReplicas(key, rowRange(status.record.at));
+  const origin: Origin = {
     file: `/etc/promscaler/scalers/${name}.yaml`,
     doctor: `kubectl exec -n monitoring promscaler-7d9f5c6b8-x2x9z -- promscaler doctor ${key} --config ${CONFIG}`,
     newest: () => newest,
-  });
-  const { api } = partsOf(records, {
-    api: {
-      originOf,
+  };
+  return {
+    row: viewRow(status, { replicas: recent }),
+    answers: answersOf(records, key, {
+      originOf: () => origin,
       queriesOf: (one) => shownQueries(one, new Map([['default', { ...aSource(), externalUrl }]])),
       grafanaUrl: 'https://grafana.example.com/d/promscaler-scaler',
       loadAhead: () => story.loadAhead?.(instantFromMs(end)) ?? null,
-    },
-  });
-  const place = `scalers/${namespace}/${name}`;
+    }),
+  };
+}
+
+/** Returns the answers of the API about a scaler with these records: the code of the service makes them. */
+export function answersOf(
+  records: Records,
+  key: string,
+  parts: Partial<AppParts['api']> = {},
+): Readonly<Record<string, FakeAnswer>> {
+  const [namespace = '', name = ''] = key.split('/');
+  const { api } = partsOf(records, { api: parts });
   const answer = (page: RequestHandler): FakeAnswer => answerOf(page, { namespace, name });
-  const status = records.ledger.get(`${namespace}/${name}`);
-  if (status === null) throw new Error('a story has at least one round');
-  const recent = records.chartPoints.recentReplicas(status.key, rowRange(status.record.at));
   return {
-    row: viewRow(status, { replicas: recent }),
-    answers: {
-      [place]: answer(showScaler(api)),
-      [`${place}/decisions`]: answer(listDecisions(api)),
-      [`${place}/snapshot`]: answer(showSnapshot(api)),
-      [`${place}/history`]: answer(showHistory(api)),
-      [`${place}/forecast`]: answer(showForecast(api)),
-      [`${place}/events`]: () => ({ items: [] }),
-    },
+    [`scalers/${key}`]: answer(showScaler(api)),
+    [`scalers/${key}/decisions`]: answer(listDecisions(api)),
+    [`scalers/${key}/snapshot`]: answer(showSnapshot(api)),
+    [`scalers/${key}/history`]: answer(showHistory(api)),
+    [`scalers/${key}/forecast`]: answer(showForecast(api)),
+    [`scalers/${key}/events`]: () => ({ items: [] }),
   };
 }
 
