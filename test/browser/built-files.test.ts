@@ -76,11 +76,11 @@ describe('the built dashboard', () => {
     expect(sizeOf([...SHELL, ...parts])).toBeLessThan(most);
   });
 
-  it('has less than 122.7 KB, compressed, for the code that decides', () => {
+  it('has less than 123.3 KB, compressed, for the code that decides', () => {
     const page = [...SHELL, 'scaler-content', 'decision-section', 'document-section', 'limit-strip'];
 
-    // 122,100 until the what-if shared the simulation of a back-test, which a click loads, and read its snapshot.
-    expect(sizeOf(['what-if-panel', 'arithmetic-list'], page)).toBeLessThan(122_700);
+    // 122,700 until a list that is commented out was a warning and messages were whole sentences.
+    expect(sizeOf(['what-if-panel', 'arithmetic-list'], page)).toBeLessThan(123_300);
   });
 
   it('names no hosts but those in the names of SVG', () => {

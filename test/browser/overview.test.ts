@@ -112,33 +112,6 @@ describe('the overview of 3 scalers', () => {
     expect(await page.locator('.search-field kbd').isVisible()).toBe(false);
   });
 
-  it.each([1088, 1152, 1280, 1440])(
-    'has no cell that ends outside of its row at %i pixels',
-    async (width) => {
-      const since = after(-100 * 86_400);
-      const rows = [rowOf({ changedAt: since, state: stateOf('PodsNotReady', { cause: 'a cause', since }) })];
-      const hash = '#/?columns=replicas%2Ctrend%2Cmetric%2Creason%2Csince%2Cchanged';
-      const { page } = await stage.open({ overview: () => overviewOf(rows) }, { width, hash });
-      await page.locator('.cell-changed time').waitFor();
-      const beyond = `[...document.querySelectorAll('.scaler-row')].flatMap((row) => {
-      const end = row.getBoundingClientRect().right - 8;
-      return [...row.querySelectorAll('[role] > *')].filter((part) => part.getBoundingClientRect().right > end);
-    }).map((part) => part.parentElement.className)`;
-
-      expect(await page.evaluate(beyond)).toEqual([]);
-    },
-  );
-
-  it('is empty without scalers, and shows the two commands that create one', async () => {
-    const { page } = await stage.open({ overview: () => overviewOf([]) });
-    await page.getByRole('heading', { name: 'No scalers yet' }).waitFor();
-
-    expect(await page.locator('.what-to-do .snippet-command').allInnerTexts()).toEqual([
-      'promscaler new deployment/web --max 10 > web.yaml',
-      'kubectl apply -f web.yaml',
-    ]);
-  });
-
   it('highlights a changed row without hiding its texts', async () => {
     const { page, service } = await stage.open({ overview: () => overviewOf(THREE) });
     await page.getByText('Live', { exact: true }).waitFor();

@@ -66,7 +66,7 @@ describe('the charts', () => {
       'cpu',
       'memory',
       'app/cpu',
-      'queue',
+      'queue_depth',
       'orders',
     ]);
     const box = await page.locator('.chart-slider .u-over').boundingBox();
@@ -79,8 +79,7 @@ describe('the charts', () => {
 
     await page.locator('.metric-strip figcaption').nth(1).filter({ hasNotText: before }).waitFor();
     const middle = Math.round(box.width / 4);
-    for (const x of (await page.evaluate(crosshairs)) as number[])
-      expect(Math.abs(x - middle)).toBeLessThan(3);
+    for (const x of await page.evaluate<number[]>(crosshairs)) expect(Math.abs(x - middle)).toBeLessThan(3);
   });
 
   test('of 7 days start with the oldest of 100 minutes of points, and say so', async () => {
