@@ -19,7 +19,7 @@ export interface Activation {
    * has no full value.
    */
   readonly inactiveSince: Instant | null;
-  /** The cause as part of a sentence: `queue is 3, not above its activation of 5`. */
+  /** The cause as part of a sentence: `queue is 3, not above its activation threshold of 5`. */
   readonly why: string;
 }
 

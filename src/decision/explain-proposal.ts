@@ -32,7 +32,7 @@ export function explainProposal(metric: JudgedMetric, snapshot: Snapshot): strin
   if (result.readAsZero !== undefined) return `${spec.identity}: ${describeValue(metric, snapshot)}`;
   const { saturation } = result;
   if (saturation !== undefined && saturation.replicas !== null)
-    return `${spec.identity} is at ${saturation.why} = ${saturation.replicas}`;
+    return `${spec.identity} has been at ${saturation.why} = ${saturation.replicas}`;
   const proposed = proposedOf(metric);
   const clauses =
     proposed === null

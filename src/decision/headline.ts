@@ -1,3 +1,4 @@
+import { countOf } from '../units/format.js';
 import type { Instant } from '../units/time.js';
 import type { LimitStep, PastDecision } from './result/decision.js';
 import type { LimitName } from './result/limit-names.js';
@@ -94,7 +95,8 @@ export function describeLimit(
   currentReplicas: number,
 ): string {
   if (limit !== 'scale_up_limit') return reason;
-  return `the scale-up limit allows ${to > currentReplicas ? to - currentReplicas : 'no'} more at once`;
+  const more = to > currentReplicas ? countOf(to - currentReplicas, 'more replica') : 'no more replicas';
+  return `the scale-up limit allows ${more} at once`;
 }
 
 /**

@@ -281,7 +281,7 @@ function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: n
   const replicas = Math.min(recommended, 2 * maximum);
   const bound = replicas === recommended ? 'above the maximum' : 'which is twice the maximum';
   return {
-    text: `Set ${countOf(replicas, 'replica')} now, ${bound}, by a pause ${pauseLength(scaler)}`,
+    text: `Set ${countOf(replicas, 'replica')} now, ${bound}, with a pause ${pauseLength(scaler)}`,
     snippet: pauseFor30Minutes(scaler, replicas),
   };
 }
@@ -295,7 +295,7 @@ function forgetWrongValue(scaler: TroubledScaler): readonly Remedy[] {
     maxReplicas !== null &&
     decision?.limits.some(({ limit, to }) => limit === 'stabilization' && to > FAR * maxReplicas) === true;
   if (replicas === null || !isFar || !hasAnnotations(scaler)) return [];
-  const text = `If the earlier recommendation was wrong, set ${countOf(replicas, 'replica')} now, by a pause ${pauseLength(scaler)}`;
+  const text = `If the earlier recommendation was wrong, set ${countOf(replicas, 'replica')} now, with a pause ${pauseLength(scaler)}`;
   return [{ text, snippet: pauseFor30Minutes(scaler, replicas) }];
 }
 

@@ -15,7 +15,7 @@ const PARSERS_PREFIX = /^Cron(?:Pattern|Date): /;
  * Parses a cron expression with five fields (minute, hour, day, month, weekday). If a clock change skips a local time,
  * the expression fires at the change. If a local time occurs twice, an expression whose minute and hour are single
  * numbers fires only the first time. An expression with `*`, a range, a step or a list in the minute or the hour fires
- * both times. Throws a `CronError` if the expression is invalid or never fires.
+ * both times. Throws a `CronError` if the expression is invalid or never matches a time.
  */
 export function readCron(expression: string, timeZone: string): CronTimes {
   if (expression.length > MAX_LENGTH) throw new CronError(`is longer than ${MAX_LENGTH} characters`);
@@ -29,7 +29,7 @@ export function readCron(expression: string, timeZone: string): CronTimes {
     return date === undefined ? null : instantFromMs(date.getTime());
   };
   // The search can start in 1970: each date occurs within eight years of any time, even 29 February.
-  if (after(instantFromMs(0)) === null) throw new CronError('never fires');
+  if (after(instantFromMs(0)) === null) throw new CronError('never matches a time');
   return { after, atOrBefore };
 }
 

@@ -72,7 +72,7 @@ export function createJsonMeter({ depth: mostDepth, items: mostItems }: JsonBoun
             break;
         }
       }
-      return items > mostItems ? `more than ${mostItems} elements of arrays and members of objects` : null;
+      return items > mostItems ? `more than ${mostItems} array elements and object members` : null;
     },
   };
 }

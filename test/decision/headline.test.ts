@@ -31,7 +31,7 @@ describe('the headline of a decision', () => {
 
     expect(headlineOf({ ...decision, limits: [step.scaleUpLimit] }, nothing)).toEqual({
       change: 'scales up from 4 to 8, not 42',
-      limit: 'the scale-up limit allows 4 more at once',
+      limit: 'the scale-up limit allows 4 more replicas at once',
     });
   });
 
@@ -52,7 +52,7 @@ describe('the headline of a decision', () => {
 
     expect(of(4)).toEqual({
       change: 'scales up from 4 to 8, not 0',
-      limit: `${step.stabilization.reason}, and the scale-up limit allows 4 more at once`,
+      limit: `${step.stabilization.reason}, and the scale-up limit allows 4 more replicas at once`,
     });
     expect(of(8).change).toBe('stays at 8, not 0');
   });
@@ -192,7 +192,7 @@ describe('the headline of a decision', () => {
 
   it('says of a scale-up limit of 4 from 4 that it allows no more', () => {
     expect(describeLimit({ ...step.scaleUpLimit, to: 4 }, 4)).toBe(
-      'the scale-up limit allows no more at once',
+      'the scale-up limit allows no more replicas at once',
     );
   });
 });

@@ -97,7 +97,7 @@ describe('what to do about the state of a scaler', () => {
     const most = 2 * (maxReplicas ?? 0);
     expect(many).toContain(`--replicas ${most} `);
     expect(many).toContain(
-      `Set ${most} replicas now, which is twice the maximum, by a pause for 30 minutes: `,
+      `Set ${most} replicas now, which is twice the maximum, with a pause for 30 minutes: `,
     );
     expect(raise).toMatch(
       /^Check the metrics: 5000 replicas are recommended, more than 10 times the maximum: /,
@@ -365,7 +365,7 @@ describe('what to do about the state of a scaler', () => {
   it('is the recommended count after a value that was wrong, such as one of a wrong unit', async () => {
     const decision = { limits: [{ limit: 'stabilization', to: 2147483647, reason: '' }] };
     expect(await remediesFor('a stabilization window', { name: 'web', decision })).toEqual([
-      'If the earlier recommendation was wrong, set 2 replicas now, by a pause for 30 minutes: promscaler pause shop/web --replicas 2 --for 30m',
+      'If the earlier recommendation was wrong, set 2 replicas now, with a pause for 30 minutes: promscaler pause shop/web --replicas 2 --for 30m',
     ]);
     expect(await remediesFor('a stabilization window')).toEqual([]);
   });

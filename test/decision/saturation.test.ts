@@ -111,7 +111,7 @@ describe('a saturation step', () => {
 
     expect(decision.desiredReplicas).toBe(20);
     expect(decision.reason).toBe(
-      'cpu is at 100 % of the limits since 2026-01-01T11:57:30Z, 2 x 10 ready pods = 20: 10 -> 20',
+      'cpu has been at 100 % of the limits since 2026-01-01T11:57:30Z, 2 x 10 ready pods = 20: 10 -> 20',
     );
     expect(stateAfter({})).toEqual({ since, served: 143, stepAt: at(0), stepTo: 20 });
   });

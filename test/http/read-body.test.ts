@@ -125,7 +125,7 @@ describe('a body without compression', () => {
 
   it.each([
     ['[1,2]', null],
-    ['[1,2,3,4]', 'the response has more than 3 elements of arrays and members of objects'],
+    ['[1,2,3,4]', 'the response has more than 3 array elements and object members'],
     [' {"a":[[1]]}', 'the response has more than 2 levels of arrays and objects'],
     ['no JSON: [[[,,,,', null],
   ])('is refused as it arrives if its JSON exceeds a bound: %s', async (text, why) => {

@@ -107,12 +107,12 @@ describe('a member of the wrong type', () => {
 
 describe('the size of an answer', () => {
   it.each([
-    ['empty objects', '{},', 'the answer has more than 500000 elements of arrays and members of objects'],
-    ['empty arrays', '[],', 'the answer has more than 500000 elements of arrays and members of objects'],
+    ['empty objects', '{},', 'the answer has more than 500000 array elements and object members'],
+    ['empty arrays', '[],', 'the answer has more than 500000 array elements and object members'],
     [
       'objects with a name of their own',
       '{"a":0},',
-      'the answer has more than 500000 elements of arrays and members of objects',
+      'the answer has more than 500000 array elements and object members',
     ],
     ['levels', '[', 'the answer has more than 64 levels of arrays and objects'],
   ])('of %s is bounded before it is parsed', async (_what, piece, why) => {
@@ -130,7 +130,7 @@ describe('the size of an answer', () => {
     [
       '500,000 empty objects in 2 MB',
       '{},'.repeat(500_000),
-      'more than 500000 elements of arrays and members of objects',
+      'more than 500000 array elements and object members',
     ],
     ['65 levels', '['.repeat(65), 'more than 64 levels of arrays and objects'],
   ])('is bounded before it is parsed in a small answer, too: %s', async (_what, data, why) => {

@@ -60,7 +60,7 @@ describe('readCron', () => {
     ['', 'must have five fields'],
     ['61 * * * *', 'Invalid value for minute: 61'],
     ['0 22-6 * * *', 'From value is larger than to value'],
-    ['0 0 31 2 *', 'never fires'],
+    ['0 0 31 2 *', 'never matches a time'],
     [`${'0,'.repeat(120)}0 * * * *`, 'is longer than 200 characters'],
   ])('rejects %j', (expression, message) => {
     expect(() => readCron(expression, 'UTC')).toThrow(CronError);

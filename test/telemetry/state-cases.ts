@@ -194,7 +194,7 @@ export const STATE_CASES: readonly StateCase[] = [
   [
     'one step at most',
     'RateLimited',
-    '20 recommended, the scale-up limit allows 4 more at once',
+    '20 recommended, the scale-up limit allows 4 more replicas at once',
     decided({ percent: 300, spec: { maxReplicas: 30 } }),
   ],
   [

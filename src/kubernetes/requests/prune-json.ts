@@ -77,7 +77,7 @@ class Pruner {
   run(table: Table): Pruned | null {
     const isWhole = this.#value(table) && this.#byte() === undefined;
     if (this.#excess === null && this.#items > this.#bounds.items)
-      this.#excess = `more than ${this.#bounds.items} elements of arrays and members of objects`;
+      this.#excess = `more than ${this.#bounds.items} array elements and object members`;
     if (this.#excess !== null) return { excess: this.#excess };
     return isWhole ? { text: new TextDecoder().decode(this.#kept.subarray(0, this.#length)) } : null;
   }

@@ -326,9 +326,7 @@ function sayForm({ contentType, body }: HttpAnswer): string {
   const start = body.trimStart();
   if (start === '') return 'an empty body';
   const isHtml = (contentType ?? '').includes('html') || start.startsWith('<');
-  return isHtml
-    ? 'an HTML page (it may be a login page, or the address is not that of a Prometheus)'
-    : 'text';
+  return isHtml ? 'an HTML page (a login page, or the URL is not that of a Prometheus server)' : 'text';
 }
 
 function invalid(message: string): Answer {

@@ -69,7 +69,7 @@ function isOver(path: Path, text: string): Finding {
 
 /**
  * Number of wrong expressions after which no further schedules are checked, because it takes 5 to 40 ms to detect that
- * an expression never fires.
+ * an expression never matches a time.
  */
 const MAX_WRONG_CRONS = 3;
 

@@ -80,7 +80,7 @@ describe('pruneJson', () => {
     expect(prune(nested(64), FIELDS, bounds)).toEqual({});
     expect(prune(nested(65), FIELDS, bounds)).toBe('more than 64 levels of arrays and objects');
     expect(prune(wide(100), FIELDS, bounds)).toEqual({});
-    expect(prune(wide(101), FIELDS, bounds)).toBe('more than 100 elements of arrays and members of objects');
+    expect(prune(wide(101), FIELDS, bounds)).toBe('more than 100 array elements and object members');
   });
 
   it('rejects JSON that ends early anywhere, and text after it', () => {

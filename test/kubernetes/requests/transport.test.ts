@@ -98,7 +98,7 @@ describe('an answer', () => {
   });
 
   it.each([
-    ['objects', `[${'{},'.repeat(200_000)}0]`, 'more than 200000 elements of arrays and members of objects'],
+    ['objects', `[${'{},'.repeat(200_000)}0]`, 'more than 200000 array elements and object members'],
     ['257 levels', `${'['.repeat(257)}${']'.repeat(257)}`, 'more than 256 levels of arrays and objects'],
   ])('is rejected before parsing: %s', async (_what, text, why) => {
     fake.on('GET', PATH, answered(200, text));

@@ -175,7 +175,7 @@ describe('classifyAnswer of failure', () => {
       class: 'failed',
       reason: 'bad_answer',
       message:
-        'HTTP 200 with an HTML page (it may be a login page, or the address is not that of a Prometheus) instead of JSON',
+        'HTTP 200 with an HTML page (a login page, or the URL is not that of a Prometheus server) instead of JSON',
     });
   });
 
