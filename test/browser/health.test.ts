@@ -43,7 +43,7 @@ describe('the health page', () => {
     const { page } = await stage.open({ service: () => failingService() }, { hash: '#/health' });
     const lines = page.locator('.service-line');
 
-    await lines.getByText(/^Prometheus default .* 214 scalers keep their replicas$/).waitFor();
+    await lines.getByText(/^Data source default .* 214 scalers keep their replicas$/).waitFor();
     expect(await lines.getByRole('link').count()).toBe(0);
     await page.getByRole('link', { name: 'Scalers' }).click();
     await lines.getByRole('link', { name: /^and \d more problems$/ }).waitFor();

@@ -140,7 +140,7 @@ describe('the overview in which many scalers have the same trouble', () => {
       overview: () => overviewOf(rows),
       service: () => failingService(),
     });
-    await page.getByText(/^Prometheus default .* 214 scalers keep their replicas$/).waitFor();
+    await page.getByText(/^Data source default .* 214 scalers keep their replicas$/).waitFor();
 
     const card = await page.locator('.start-here').innerText();
 
