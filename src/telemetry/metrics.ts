@@ -74,10 +74,10 @@ export function createRegistry(options: { readonly process: boolean }): Registry
 }
 
 /**
- * Interval at which the lag of the event loop is sampled. Samples take 0.1 % of a CPU at 100 ms, because each sample
- * wakes the process; at the default of 10 ms, they take 1 %.
+ * Interval at which the lag of the event loop is sampled. Each sample wakes the process. In 15 s, the samples take 3 ms
+ * of CPU time at 500 ms, 14 ms at 100 ms, and 140 ms at the default of 10 ms; a round with 1,000 scalers takes 100 ms.
  */
-const LAG_RESOLUTION_MS = 100;
+const LAG_RESOLUTION_MS = 500;
 
 /** Gauges of prom-client with the suffix `_total`, which promtool rejects. promscaler removes them. */
 const MISNAMED_GAUGES = [
