@@ -185,8 +185,23 @@ const scalerFields = {
     ),
 };
 
+const generation = count
+  .nullable()
+  .describe(
+    'metadata.generation of the Scaler object for which the decision was made; null: unknown, or the document is a file.',
+  );
+const newestGeneration = count
+  .nullable()
+  .describe(
+    'metadata.generation of the newest version of the Scaler object; null: unknown, or the document is a file.',
+  );
+
 export const scalerSchema = z
-  .object(scalerFields)
+  .object({
+    ...scalerFields,
+    generation: generation.optional(),
+    newestGeneration: newestGeneration.optional(),
+  })
   .describe('The state of a scaler. A number that is null is unknown, never 0.');
 
 export const problemSchema = z.object({
@@ -240,16 +255,8 @@ export const scalerDetailSchema = z.object({
   decision: decisionSchema
     .nullable()
     .describe('The last decision; null: there is no decision, because the target could not be read.'),
-  generation: count
-    .nullable()
-    .describe(
-      'metadata.generation of the Scaler object for which the decision was made; null: unknown, or the document is a file.',
-    ),
-  newestGeneration: count
-    .nullable()
-    .describe(
-      'metadata.generation of the newest version of the Scaler object; null: unknown, or the document is a file.',
-    ),
+  generation,
+  newestGeneration,
   file: z
     .string()
     .nullish()

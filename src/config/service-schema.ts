@@ -236,8 +236,7 @@ export const serviceSchema = z
       description: 'Maximum number of seconds for which scale-down is held after metrics have recovered.',
     }),
     kubernetes: kubernetes.optional().meta({
-      description:
-        'Connection to the API server. Default: the service account of the pod; outside of a pod $KUBECONFIG, otherwise ~/.kube/config.',
+      description: 'Connection to the API server.',
     }),
     scalers: scalers.optional().meta({ description: 'Sources of the scaler documents.' }),
     server: server

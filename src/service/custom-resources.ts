@@ -17,7 +17,7 @@ import type { LedgerEntry } from '../telemetry/ledger.js';
 import type { Records } from '../telemetry/records.js';
 import type { Instant } from '../units/time.js';
 import { countErrors } from '../scaler/problems/problem.js';
-import type { Generations } from '../server/pages/scaler-pages.js';
+import type { Generations } from '../decision/rejection.js';
 import type { Log } from '../units/log.js';
 import type { Clock } from '../units/clock.js';
 

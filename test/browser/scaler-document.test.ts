@@ -31,6 +31,14 @@ test('the document of a file is shown with its comments, and a rejected version 
   expect([await findBarriers(page), await overflowOf(page)]).toEqual([[], 0]);
 });
 
+test('the last decision names its generation of a Scaler object that is not the newest one', async () => {
+  const others = tellStory({ ...HEALTHY, generations: { generation: 4, newestGeneration: 5 } });
+  const { page } = await stage.open({ others }, { hash: '#/scalers/shop/web' });
+
+  const fact = page.getByText('generation 4; the newest generation, 5, has no decision yet');
+  await fact.waitFor();
+});
+
 test.each([
   [true, /^Apply it:\s+kubectl patch -n shop scalers\.promscaler\.dev web --type=merge -p '\{"spec":/],
   [false, /^Set these fields in \/etc\/promscaler\/scalers\/web\.yaml\.$/],

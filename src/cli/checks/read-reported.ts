@@ -1,13 +1,17 @@
-import type { ScalerView } from '../../api/answers.js';
+import type { ScalerDetail, ScalerView } from '../../api/answers.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { remediesOf } from '../../decision/remedies.js';
 import { remedyText } from '../../decision/snippet.js';
-import { scalerKey } from '../../scaler/spec.js';
+import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { mapAtOnce } from '../../units/semaphore.js';
+import { eachOfSource } from '../../config/document-reader.js';
+import { objectFile } from '../../config/read-objects.js';
+import { targetKey } from '../../kubernetes/targets.js';
+import { readOptionsOf } from '../input/service-config.js';
 import { type CommandIo, CommandError } from '../output/io.js';
 import { connectionSettings } from '../reach/cluster-options.js';
 import type { ReachOptions } from '../reach/find-service.js';
-import { withService } from '../reach/service-client.js';
+import { type ServiceClient, withService } from '../reach/service-client.js';
 import type { ReportedState } from './scaler-facts.js';
 
 const REQUESTS_AT_ONCE = 8;
@@ -48,6 +52,64 @@ export async function readReported(
     }
   }
   return new Map();
+}
+
+/** The scalers of the running service on the targets of documents. */
+interface ServedScalers {
+  readonly scalers: readonly Scaler[];
+  /** Why some scalers of the service may be missing, as one clause; null: none is missing. */
+  readonly missing: string | null;
+}
+
+/**
+ * Reads from the service of the cluster the scalers on the targets of the given documents, including those of files,
+ * except the given documents. A service on this host is not read, because it may belong to another cluster.
+ */
+export async function readServedScalers(
+  given: readonly Scaler[],
+  config: ServiceConfig,
+  io: CommandIo,
+): Promise<ServedScalers> {
+  if (given.length === 0) return { scalers: [], missing: null };
+  const keys = new Set(given.map(({ key }) => key));
+  const targets = new Set(given.map(({ namespace, spec }) => targetKey(namespace, spec.scaleTargetRef)));
+  const namespaces = [...new Set(given.map(({ namespace }) => namespace))];
+  try {
+    return await withService({ cluster: connectionSettings(config) }, io, async (client) => {
+      const lists = await mapAtOnce(namespaces, REQUESTS_AT_ONCE, client.listScalers);
+      const sharing = lists
+        .flatMap(({ rows }) => rows)
+        .filter((row) => targets.has(targetKey(row.namespace, row.target)) && !keys.has(scalerKey(row)));
+      const read = await mapAtOnce(sharing, REQUESTS_AT_ONCE, async (row) =>
+        servedScaler(await client.readDetail(row), config),
+      );
+      const missing = lists.some(({ leader, unreachable }) => !leader || unreachable > 0)
+        ? `not all replicas of ${client.where} answered`
+        : read.includes(null)
+          ? unreadableVersion(client)
+          : null;
+      return { scalers: read.flatMap((scaler) => scaler ?? []), missing };
+    });
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    // The next sentence names options of other commands, and further lines repeat errors of documents.
+    return { scalers: [], missing: error.message.split(/\. |:?\n/, 1)[0] ?? '' };
+  }
+}
+
+/** Returns the version of a scaler that the service uses; null: this command rejects that version. */
+export function servedScaler(
+  { namespace, name, document }: ScalerDetail,
+  config: ServiceConfig,
+): Scaler | null {
+  const object = { namespace, name, specText: JSON.stringify(document['spec']) };
+  const source = { file: objectFile(object), content: { object } };
+  const [read] = [...eachOfSource(source, readOptionsOf(config))];
+  return read?.scaler ?? null;
+}
+
+export function unreadableVersion({ where }: Pick<ServiceClient, 'where'>): string {
+  return `${where} has a version that this command rejects`;
 }
 
 /** Returns a state that only the service knows, with its message; null: another state. */

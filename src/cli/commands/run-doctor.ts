@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
 import { readServiceConfig } from '../../config/read-service-config.js';
-import { eachOfSource } from '../../config/document-reader.js';
-import { objectFile } from '../../config/read-objects.js';
 import { createScalerFiles, type LoadedScalers } from '../../config/scaler-files.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';
+import { type Generations, nameVersions } from '../../decision/rejection.js';
 import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
 import { keysHint } from '../input/nearest-keys.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
@@ -21,7 +20,7 @@ import type { ScalerStore } from '../../kubernetes/scaler-objects.js';
 import { listScalerObjects } from '../checks/list-scaler-objects.js';
 import { makeReport, writeReport } from '../checks/report.js';
 import { runChecks } from '../checks/run-checks.js';
-import { readReported, waysTo } from '../checks/read-reported.js';
+import { readReported, servedScaler, unreadableVersion, waysTo } from '../checks/read-reported.js';
 import { shortTimes } from '../output/lines.js';
 import { mapAtOnce } from '../../units/semaphore.js';
 import { withPrometheusUrl, readOptionsOf, readServiceInput } from '../input/service-config.js';
@@ -100,13 +99,18 @@ async function readInEffect(
   for (const way of waysTo(config)) {
     const served = await readServed(key, way, { config, io });
     if (typeof served === 'string') failures.push(served);
-    else
+    else {
+      const { generation } = served.versions;
+      const { inEffect, newest } = nameVersions(served.versions);
       return {
-        scalers: served.scalers,
+        scalers: [served.scaler],
         results: [
-          make.ok(`the last valid version of the document is checked, which is in effect at ${served.where}`),
+          make.ok(
+            `${inEffect} of the document is checked, which is in effect at ${served.where}${generation === null ? '' : `; ${newest} is rejected`}`,
+          ),
         ],
       };
+    }
   }
   // Both ways usually reach the same service, so equal reasons are joined. Further lines only repeat the errors of the
   // document.
@@ -127,17 +131,14 @@ async function readServed(
   key: string,
   way: ReachOptions,
   { config, io }: { readonly config: ServiceConfig; readonly io: CommandIo },
-): Promise<{ readonly where: string; readonly scalers: readonly Scaler[] } | string> {
+): Promise<{ readonly where: string; readonly scaler: Scaler; readonly versions: Generations } | string> {
   const [namespace = '', name = ''] = key.split('/');
   try {
     return await withService(way, io, async (client) => {
-      const { document } = await client.readDetail({ namespace, name });
-      const object = { namespace, name, specText: JSON.stringify(document['spec']) };
-      const source = { file: objectFile(object), content: { object } };
-      const documents = [...eachOfSource(source, readOptionsOf(config))];
-      const scalers = documents.flatMap(({ scaler }) => scaler ?? []);
+      const detail = await client.readDetail({ namespace, name });
+      const scaler = servedScaler(detail, config);
       const where = way.url === undefined ? client.where : `the service at ${way.url}`;
-      return scalers.length > 0 ? { where, scalers } : `${where} has a version that this command rejects`;
+      return scaler === null ? unreadableVersion({ where }) : { where, scaler, versions: detail };
     });
   } catch (error) {
     if (error instanceof CommandError) return error.message;

@@ -16,10 +16,12 @@ import { formatLocal } from '../../schedules/local-time.js';
 import { nextOccurrences } from '../../schedules/occurrences.js';
 import { countOf, listSome } from '../../units/format.js';
 import type { Instant } from '../../units/time.js';
+import { type CheckResult, resultsOf } from '../checks/check-result.js';
 import { checkConfig } from '../checks/config.js';
+import { CLUSTER_SUBJECT } from '../checks/context.js';
 import { type GivenDocument, readOtherScalers } from '../checks/list-scaler-objects.js';
 import { type DoctorReport, makeReport, writeCounts, writeResults } from '../checks/report.js';
-import { readReported } from '../checks/read-reported.js';
+import { readReported, readServedScalers } from '../checks/read-reported.js';
 import { runChecks } from '../checks/run-checks.js';
 import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
 import { type InputFile, readInputFiles, unreadable } from '../input/read-files.js';
@@ -121,11 +123,16 @@ async function checkLive(
   const scalers = documents.map(({ scaler }) => scaler);
   const context = { clock, signal, env, config };
   const paths = input.config?.scalers.paths ?? [];
-  const { others, live, results: ofOthers } = await readOtherScalers(documents, context, paths);
+  const [{ others, live, results: ofOthers }, served] = await Promise.all([
+    readOtherScalers(documents, context, paths),
+    // Without a service config, the files of the service are unknown, so the service is asked.
+    input.config === null ? readServedScalers(scalers, config, io) : { scalers: [], missing: null },
+  ]);
+  const known = new Set(others.map(({ key }) => key));
   const results = await runChecks({
     ...context,
     scalers,
-    allScalers: [...scalers, ...others],
+    allScalers: [...scalers, ...others, ...served.scalers.filter(({ key }) => !known.has(key))],
     live,
     // These checks are skipped, because they would check the account of the user, not the account of the service.
     includesServiceChecks: false,
@@ -134,7 +141,13 @@ async function checkLive(
   });
   const { configFile } = input;
   const ofConfig = checkConfig({ configFile, documents: documents.length, problems: [] });
-  return makeReport([...ofConfig, ...ofOthers, ...results], io);
+  return makeReport([...ofConfig, ...ofOthers, ...results, ...notCompared(served.missing)], io);
+}
+
+function notCompared(why: string | null): readonly CheckResult[] {
+  if (why === null) return [];
+  const { skipped } = resultsOf('other-scaler', CLUSTER_SUBJECT);
+  return [skipped(`scalers that promscaler reads from files are not compared: ${why}`)];
 }
 
 /** Returns the text output. Its last line also counts failed checks: `0 errors` alone would be misleading. */

@@ -5,6 +5,7 @@ import { usageWhenFull } from '../../decision/forecast/load.js';
 import { ceilingOf, whyNoCeiling } from '../../decision/limits/ceiling.js';
 import { type JudgedMetric, proposeAll } from '../../decision/proposals/propose.js';
 import { headlineOf } from '../../decision/headline.js';
+import { describeVersions } from '../../decision/rejection.js';
 import type { Remedy } from '../../decision/snippet.js';
 import { podStartSeconds } from '../../decision/proposals/context.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
@@ -76,11 +77,12 @@ function headLines({ snapshot, decision, status, now }: Explanation): readonly s
     ...paused,
     kind,
   });
-  const why = held?.reason ?? (paused === null ? limit : `the pause keeps ${countOf(paused.to, 'replica')}`);
+  const decided = paused === null ? limit : `the pause keeps ${countOf(paused.to, 'replica')}`;
+  const why = held?.reason ?? [...conflictOf(status), ...(decided === null ? [] : [decided])].join('; ');
   const actual =
     target.statusReplicas === currentReplicas ? '' : `, status.replicas ${target.statusReplicas}`;
   return [
-    `${scalerKey(scaler)}  ${change}${why === null ? '' : `: ${why}`}  (${ref.kind} ${ref.name}, bounds ${minReplicas} to ${maxReplicas}${actual})`,
+    `${scalerKey(scaler)}  ${change}${why === '' ? '' : `: ${why}`}  (${ref.kind} ${ref.name}, bounds ${minReplicas} to ${maxReplicas}${actual})`,
     `decided at ${formatInstant(snapshot.now)}${ago < 1 ? '' : `, ${formatSeconds(ago)} ago`}: ${otherReason(status) ?? decision.reason}`,
     ...stateLines(status, now),
     ...versionLines(status),
@@ -115,16 +117,11 @@ function versionLines(status: ReportedCycle | null): readonly string[] {
           'document: the decision uses a file; the Scaler object with the same name is ignored:',
           ...unusedObject.map(({ message }) => `  ${message}`),
         ];
-  if (rejected.length > 0) {
-    const newest = generation === null ? 'the newest version' : `generation ${newestGeneration ?? ''}`;
-    const inEffect = generation === null ? 'the last valid version' : `generation ${generation}`;
-    const head = `document: this decision uses ${inEffect}, because ${newest} is rejected:`;
-    return [head, ...rejected.map(({ message }) => `  ${message}`), ...unused];
-  }
+  const versions = describeVersions({ generation, newestGeneration }, rejected.length > 0);
+  if (rejected.length > 0 && versions !== null)
+    return [`document: ${versions}:`, ...rejected.map(({ message }) => `  ${message}`), ...unused];
   if (generation === null) return unused;
-  const isNewest = newestGeneration === null || newestGeneration === generation;
-  const note = isNewest ? '' : `; the newest generation, ${newestGeneration}, has no decision yet`;
-  return [`document: generation ${generation}${note}`];
+  return [`document: ${versions ?? `generation ${generation}`}`];
 }
 
 /**
@@ -142,6 +139,12 @@ function heldBack(
   // The condition `Held` names the pause. A pause with a fixed count prevents nothing; the dry run prevents the patch.
   if (kind === 'dry-run' && held.reason === 'Paused') return { reason: 'DryRun', message };
   return isHeldBack(status.outcome) ? held : null;
+}
+
+/** Returns the conflict of a decision that keeps the count, so that the conflict prevents no change; empty: none. */
+function conflictOf(status: ReportedCycle | null): readonly string[] {
+  const held = activeHold(status?.conditions ?? []);
+  return held?.reason === 'ConflictingScaler' ? [`${held.reason}, so nothing is patched`] : [];
 }
 
 function allMetricLines(

@@ -2,6 +2,7 @@ import type { MetricView, ScalerState } from '../../api/answers.js';
 import { type Instant, laterOf, parseInstant, secondsBetween } from '../../units/time.js';
 import { conditionOf } from '../../decision/result/condition.js';
 import { formatAmount, formatSeconds } from '../../units/format.js';
+import { describeVersions, saysRejected } from '../../decision/rejection.js';
 import { cleanText } from '../../units/clean-text.js';
 import { shortTimes } from '../output/lines.js';
 import type { ListedScaler } from './status-list.js';
@@ -58,7 +59,7 @@ export function statusRow(view: ListedScaler, now: Instant): StatusRow {
     desired: numberText(view.desiredReplicas),
     state: state.name,
     since: agoText(instantOf(state.since), now) ?? UNKNOWN,
-    cause: withForecast(causeCell(state, now), view),
+    cause: withNotes(causeCell(state, now), view),
     severity: state.severity,
     lastChange: agoText(lastChange, now) ?? '<none>',
   };
@@ -122,14 +123,23 @@ function causeCell(state: ScalerState, now: Instant): Cell {
   };
 }
 
-/** Adds to the cause that the forecast raises the replica count, and that switching the forecast on would be useful. */
-function withForecast(cell: Cell, { conditions = [], forecast }: ListedScaler): Cell {
+/**
+ * Adds to the cause which generation the decision uses if that is not the newest one, that the forecast raises the
+ * replica count, and that switching the forecast on would be useful.
+ */
+function withNotes(cell: Cell, view: ListedScaler): Cell {
+  const { conditions = [], forecast } = view;
   const useful = conditionOf(conditions, 'ForecastUseful');
-  const texts = [raiseText(forecast), cleanText(useful?.message ?? '')];
+  const texts = [versionsText(view), raiseText(forecast), cleanText(useful?.message ?? '')];
   const added = texts.filter((text) => text !== '');
   if (added.length === 0) return cell;
   const before = `${cell.head}${cell.tail}`;
   return { ...cell, head: [...(before === '' ? [] : [before]), ...added].join('; '), tail: '' };
+}
+
+function versionsText({ generation = null, newestGeneration = null, state }: ListedScaler): string {
+  if (generation === null) return '';
+  return describeVersions({ generation, newestGeneration }, saysRejected(state)) ?? '';
 }
 
 function raiseText(forecast: ListedScaler['forecast']): string {

@@ -1,5 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { ScalerDetail } from '../../api/answers.js';
+import { describeVersions, saysRejected } from '../../decision/rejection.js';
 import { formatCount } from '../ui/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { SEVERITY_STYLES } from '../ui/severities.js';
@@ -52,6 +53,7 @@ const loadWhatToDo = () => import('./text/what-to-do.jsx');
 
 function Facts({ detail }: VerdictCardProps): VNode {
   const { target, currentReplicas, minReplicas, maxReplicas, at, lastScaleUp, lastScaleDown } = detail;
+  const versions = detail.generation === null ? null : describeVersions(detail, saysRejected(detail.state));
   const ago = (time: string | null): VNode => <Time at={time} show="ago" />;
   return (
     <dl class="scaler-facts">
@@ -61,6 +63,7 @@ function Facts({ detail }: VerdictCardProps): VNode {
       <Fact name="Replicas">
         <b>{formatCount(currentReplicas)}</b>, bounds {formatCount(minReplicas)} to {formatCount(maxReplicas)}
       </Fact>
+      {versions === null ? null : <Fact name="Document">{versions}</Fact>}
       <Fact name="Last decision">{ago(at)}</Fact>
       <Fact name={`${detail.state.name} since`}>{ago(detail.state.since)}</Fact>
       <Fact name="Last scale-up">{ago(lastScaleUp)}</Fact>

@@ -1,7 +1,7 @@
 import { escapeText } from '../../units/clean-text.js';
 import type { Request, RequestHandler, Response } from 'express';
 import type { LoadAhead } from '../../decision/forecast/propose-forecast.js';
-import { isUnusedObject } from '../../decision/rejection.js';
+import { type Generations, isUnusedObject } from '../../decision/rejection.js';
 import type { Decision, PastDecision } from '../../decision/result/decision.js';
 import type { Snapshot } from '../../decision/snapshot/snapshot.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -65,13 +65,6 @@ export interface Origin extends Pick<ScalerDetail, 'file' | 'doctor'> {
   readonly newest: () => Pick<ScalerDetail, 'documentText' | 'rejectedChanges'>;
 }
 
-/** `metadata.generation` of a Scaler object; null: it is unknown, or the document is in a file. */
-export interface Generations {
-  /** The generation that the decision has used. */
-  readonly generation: number | null;
-  readonly newestGeneration: number | null;
-}
-
 export function listScalers(parts: ScalerPageParts): RequestHandler {
   return (request, response) => sendJson(response, writeScalerPage(parts, request));
 }
@@ -94,10 +87,14 @@ export function writeScalerPage(
     .filter(({ scaler }) => viewer.sees(scaler.namespace))
     .filter(({ key }) => key > behind)
     .sort((a, b) => (a.key < b.key ? -1 : 1));
-  const view = (status: LedgerEntry): unknown => ({
-    ...viewScaler(status),
-    ...viewRecommendation(status, generationsOf(status.scaler).generation !== null),
-  });
+  const view = (status: LedgerEntry): unknown => {
+    const generations = generationsOf(status.scaler);
+    return {
+      ...viewScaler(status),
+      ...viewRecommendation(status, generations.generation !== null),
+      ...generations,
+    };
+  };
   const page = fillPage(found, { limit, view });
   const next = page.moreBehind;
   return writePage(page, {

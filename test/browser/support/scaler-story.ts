@@ -23,6 +23,7 @@ import { createRecords, type Records } from '../../../src/telemetry/records.js';
 import { failed, failureAt } from '../../../src/units/failure.js';
 import { addSeconds, type Instant, instantFromMs } from '../../../src/units/time.js';
 import { partsOf } from '../../server/app-parts.js';
+import type { Generations } from '../../../src/decision/rejection.js';
 import { aSource, scalerOf } from '../../support/builders.js';
 import { FakeFailure } from './fake-service.js';
 import type { FakeAnswer } from './fake-service.js';
@@ -33,6 +34,8 @@ export interface Story {
   readonly namespace?: string;
   /** The newest version of the document. */
   readonly newest?: ReturnType<Origin['newest']>;
+  /** Default: the document is a file, which has no generation. */
+  readonly generations?: Generations;
   /** Of the UI of Prometheus. */
   readonly externalUrl?: string;
   readonly podName?: (index: number) => string;
@@ -79,6 +82,7 @@ export function tellWithRow(story: Story): {
     rounds,
     newest = { documentText: null, rejectedChanges: [] },
     externalUrl = 'https://prometheus.example.com',
+    generations,
   } = story;
   const scaler = scalerOf(story.spec, { name, namespace });
   const records = createRecords(SYSTEM_CLOCK);
@@ -116,6 +120,7 @@ export function tellWithRow(story: Story): {
     row: viewRow(status, { replicas: recent }),
     answers: answersOf(records, key, {
       originOf: () => origin,
+      ...(generations === undefined ? {} : { generationsOf: () => generations }),
       queriesOf: (one) => shownQueries(one, new Map([['default', { ...aSource(), externalUrl }]])),
       grafanaUrl: 'https://grafana.example.com/d/promscaler-scaler',
       loadAhead: () => story.loadAhead?.(instantFromMs(end)) ?? null,

@@ -239,10 +239,11 @@ describe('doctor for one scaler', () => {
     ]);
   });
 
-  it('checks the version in effect also of a scaler whose target the service cannot read', async () => {
+  it('checks the generation in effect, which it names, also of a scaler whose target the service cannot read', async () => {
     const { ledger } = createRecords(new ManualClock());
     ledger.add(unread(buildCondition('AbleToScale', 'FailedGetScale', 'gone'))('web'));
-    const service = await listen(appOf(ledger));
+    const generationsOf = () => ({ generation: 4, newestGeneration: 5 });
+    const service = await listen(appOf(ledger, {}, { generationsOf }));
 
     const { results } = await diagnosed({
       prometheus: url,
@@ -254,7 +255,7 @@ describe('doctor for one scaler', () => {
     await service.close();
 
     expect(results.map(({ message }) => message)).toContain(
-      `the last valid version of the document is checked, which is in effect at the service at ${service.url}`,
+      `generation 4 of the document is checked, which is in effect at the service at ${service.url}; generation 5 is rejected`,
     );
   });
 

@@ -3,7 +3,7 @@ import { createLedger } from '../../../src/telemetry/ledger.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { condition } from '../../telemetry/record-builder.js';
 import { runCli } from '../fake-io.js';
-import { appOf, cpuSnapshot, listen, recordOf } from '../live-service.js';
+import { appOf, cpuSnapshot, listen, recordOf, scalerDocument } from '../live-service.js';
 import type { Listening } from '../live-service.js';
 
 const AT_THREE = {
@@ -80,7 +80,7 @@ describe('explain of a paused scaler', () => {
     expect(stdout).toMatch(/^ {2}Held +True +for 50s +Paused: held$/m);
   });
 
-  it('does not say of a conflict that changes nothing that it is not applied', async () => {
+  it('says in the first line that nothing is patched, not that a change is not applied, if the count stays in a conflict', async () => {
     const ledger = createLedger();
     const outcome = { kind: 'none', from: 4, to: 4, message: '' } as const;
     const message = 'Scaler shop/api scales the same target';
@@ -90,8 +90,27 @@ describe('explain of a paused scaler', () => {
 
     const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
 
+    expect(stdout).toMatch(/^shop\/web {2}stays at 4: ConflictingScaler, so nothing is patched {2}\(/);
     expect(stdout).not.toContain('not applied');
     expect(stdout).toMatch(new RegExp(`^state: Conflict\\b.*: ${message}$`, 'm'));
+  });
+
+  it('names the conflict before the limit that keeps the count', async () => {
+    const ledger = createLedger();
+    const outcome = { kind: 'none', from: 4, to: 4, message: '' } as const;
+    const message = 'Scaler shop/api scales the same target';
+    const held = condition({ type: 'Held', reason: 'ConflictingScaler', message });
+    const snapshot = cpuSnapshot(15, {
+      scaler: scalerDocument({ behavior: { scaleDown: { selectPolicy: 'Disabled' } } }),
+    });
+    ledger.add(recordOf(snapshot, { outcome, conditions: [held] }));
+    service = await listen(appOf(ledger));
+
+    const { stdout } = await runCli(['explain', 'shop/web', '--url', service.url]);
+
+    expect(stdout).toMatch(
+      /^shop\/web {2}stays at 4, not 2: ConflictingScaler, so nothing is patched; .+ {2}\(/,
+    );
   });
 
   it('does not say of a count that a pause keeps that it is not applied', async () => {

@@ -3,8 +3,12 @@ import { parse } from 'yaml';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { send } from '../../simulator/cluster.js';
 import { eventually } from '../../support/manual-clock.js';
+import type { ValidationReport } from '../../../src/cli/commands/run-validate.js';
+import { startApiProxy } from '../../../src/cli/demo/set-up-demo.js';
+import { demoService } from '../../../src/cli/demo/workloads.js';
 import { folderOf, runCli } from '../fake-io.js';
-import { ResourceFixture, type Service } from './custom-resources-fixture.js';
+import { kubeconfigFor } from '../live-service.js';
+import { ResourceFixture, scalerObject, type Service } from './custom-resources-fixture.js';
 
 it('shows in each output that two scalers of one target are held, with the name of the other', async () => {
   const fixture = await ResourceFixture.create();
@@ -59,6 +63,46 @@ spec: { scaleTargetRef: { name: api }, maxReplicas: 20 }
   expect(stdout).toMatch(
     /failed +shop\/third: other-scaler: Scaler shop\/api also scales deployment shop\/api/,
   );
+});
+
+it('compares in validate --live without a config with the scalers that the service reads from files', async () => {
+  const fixture = await ResourceFixture.create();
+  const other = scalerObject('second', { scaleTargetRef: { name: 'web' } });
+  const files = { 'scalers/web.yaml': JSON.stringify(scalerObject('web')) };
+  const service = fixture.start({ files });
+  await eventually(() => fixture.replicas('web') === 4, 'shop/web to have 4 replicas');
+  const validate = async (document: JsonObject, clusterUrl: string) => {
+    const cwd = folderOf({ 'document.yaml': JSON.stringify(document) });
+    const args = ['document.yaml', '--live', '--prometheus', fixture.prometheusUrl, '-o', 'json'];
+    const { stdout } = await runCli(['validate', ...args], { cwd, env: kubeconfigFor(clusterUrl) });
+    const { live } = JSON.parse(stdout) as ValidationReport;
+    return live?.results.filter(({ check, status }) => check === 'other-scaler' && status !== 'ok');
+  };
+
+  const unreached = await validate(other, fixture.simulator.url);
+  const serviceUrl = /"url":"(http:[^"]+)"/.exec(service.written.stderr)?.[1] ?? '';
+  fixture.simulator.addObject(demoService(8080));
+  const proxy = await startApiProxy(fixture.simulator.url, serviceUrl);
+  const shared = await validate(other, proxy.url);
+  const itself = await validate(scalerObject('web'), proxy.url);
+  await proxy.close();
+
+  expect(unreached).toMatchObject([
+    {
+      status: 'skipped',
+      message: expect.stringMatching(
+        /^scalers that promscaler reads from files are not compared: no Service with the label \S+ in any namespace$/,
+      ),
+    },
+  ]);
+  expect(shared).toMatchObject([
+    {
+      status: 'failed',
+      subject: 'shop/second',
+      message: expect.stringMatching(/^Scaler shop\/web also scales deployment shop\/web/),
+    },
+  ]);
+  expect(itself).toEqual([]);
 });
 
 it('lets one scale next to another in dry run, and holds both as soon as the dry run ends', async () => {

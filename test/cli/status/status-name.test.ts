@@ -1,5 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { parse } from 'yaml';
+import type { Generations } from '../../../src/decision/rejection.js';
+import type { Problem } from '../../../src/scaler/problems/problem.js';
 import { rejectionsOf } from '../../../src/telemetry/rejections.js';
 import { problem } from '../../control/status/status-builder.js';
 import { at } from '../../support/builders.js';
@@ -67,6 +69,27 @@ describe('status NAME', () => {
     expect((await run('-n', 'other', '-o', 'json')).stdout).not.toContain('"Invalid"');
     expect((await run('-o', 'name')).stdout).toContain('\nshop/never\n');
     expect(parse((await run('shop/never', '-o', 'yaml')).stdout)).toEqual(JSON.parse(json.stdout));
+  });
+
+  it('says which generation of a Scaler object the decision uses, if that is not the newest one', async () => {
+    const newest = { generation: 4, newestGeneration: 5 };
+    const rejected = problem({ message: 'minReplicas is 0', scaler: 'shop/web' });
+    const causeOf = async (generations: Generations, problems: readonly Problem[] = []): Promise<string> => {
+      const ledger = fourScalers();
+      ledger.setRejections(rejectionsOf(problems), at(9));
+      const app = appOf(ledger, {}, { generationsOf: () => generations });
+      const { stdout } = await runCli(['status', 'shop/web', '--url', await serveApp(app)]);
+      return /(?:OK|Rejected) +\S+ *(.*)$/m.exec(stdout)?.[1] ?? stdout;
+    };
+
+    expect(await causeOf(newest)).toMatch(/generation 4; the newest generation, 5, has no decision yet$/);
+    expect(await causeOf(newest, [rejected])).toMatch(
+      /: minReplicas is 0; this decision uses generation 4, because generation 5 is rejected$/,
+    );
+    expect(await causeOf({ generation: 4, newestGeneration: 4 })).not.toContain('generation');
+    expect(await causeOf({ generation: null, newestGeneration: null }, [rejected])).not.toContain(
+      'generation',
+    );
   });
 
   it.each([
