@@ -1,8 +1,9 @@
-import { ADOPTED_FROM } from '../scaler/spec.js';
+import { ADOPTED_FROM, IMPORTED_SPEC } from '../scaler/spec.js';
 import { isPlainObject, type PlainObject, valueAt, without } from '../scaler/plain-json.js';
 import { readPlain } from '../scaler/read/read-plain.js';
 import { PLACEHOLDER, checkValue } from '../scaler/read/parse-scaler.js';
-import type { ImportContext } from './manifest/context.js';
+import { type ImportContext, nameSources } from './manifest/context.js';
+import { NO_QUERIES } from './manifest/named-metric.js';
 import {
   type Draft,
   isCommentedOut,
@@ -121,7 +122,7 @@ export function importObject(given: unknown, context: ImportContext): ImportedOb
   if (repaired === null) return notImported(label, remarks);
   const held = withHold(repaired, context, log);
   const isMarked = context.isDryRun && kind.isAdoptable === true;
-  const draft = isMarked ? withOrigin(held, String(value['kind'])) : held;
+  const draft = isMarked ? withOrigin(held, value) : held;
   const header = `Imported from ${String(value['kind'])} ${read.label} (${String(value['apiVersion'])})`;
   return { label, key: read.label, text: writeDocument(draft, remarks, header), draft, remarks };
 }
@@ -163,12 +164,33 @@ function withHold(draft: Draft, context: ImportContext, log: RemarkLog): Draft {
   return { ...draft, spec: { ...draft.spec, ...dryRun, paused: PLACEHOLDER } };
 }
 
-/** Adds an annotation that names the autoscaler, so that a switch by `adopt` does not need --force. */
-function withOrigin(draft: Draft, kind: string): Draft {
+/**
+ * Adds annotations with the name of the autoscaler, so that a switch by `adopt` does not need --force, and with the
+ * converted spec, so that `adopt` finds later changes of the autoscaler.
+ */
+function withOrigin(draft: Draft, value: PlainObject): Draft {
   const { annotations, ...metadata } = draft.metadata;
-  const origin = { [ADOPTED_FROM]: `${kind}/${String(metadata['name'])}` };
+  const origin = {
+    [ADOPTED_FROM]: `${String(value['kind'])}/${String(metadata['name'])}`,
+    [IMPORTED_SPEC]: JSON.stringify(convertSpec(value, String(metadata['namespace']))),
+  };
   const merged = { ...(isPlainObject(annotations) ? annotations : {}), ...origin };
   return { ...draft, metadata: { ...metadata, annotations: merged } };
+}
+
+/**
+ * Returns the spec to which an autoscaler is converted without queries from elsewhere, also the parts that a document
+ * has as comments, but without placeholders. Two results differ only if the autoscalers differ. Null: the object cannot
+ * be converted.
+ */
+export function convertSpec(autoscaler: unknown, namespace: string): PlainObject | null {
+  const sources = nameSources([autoscaler]);
+  const context = { namespace, isNamespaceGiven: true, queries: NO_QUERIES, sources, isDryRun: false };
+  const draft = importObject(autoscaler, context)?.draft ?? null;
+  if (draft === null) return null;
+  const spec = { ...draft.spec, metrics: draft.metrics.map(({ value }) => value) };
+  const text = JSON.stringify(spec, (_, member: unknown) => (member === PLACEHOLDER ? undefined : member));
+  return JSON.parse(text) as PlainObject;
 }
 
 const HOLD =

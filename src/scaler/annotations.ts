@@ -1,13 +1,15 @@
 import { listSome } from '../units/format.js';
 import { nearest } from './problems/nearest.js';
-import { ADOPTED_FROM, ADOPTED_MANIFEST, PAUSE_ANNOTATIONS, type ScalerName } from './spec.js';
+import { ADOPTED_FROM, ADOPTED_MANIFEST, IMPORTED_SPEC, PAUSE_ANNOTATIONS, type ScalerName } from './spec.js';
 
 type Annotations = Readonly<Record<string, string>>;
 
 const PREFIX = 'promscaler.dev/';
 
 const PAUSES: ReadonlySet<string> = new Set(Object.values(PAUSE_ANNOTATIONS));
-const ADOPTIONS: ReadonlySet<string> = new Set([ADOPTED_FROM, ADOPTED_MANIFEST]);
+/** The service reads only `ADOPTED_FROM`. */
+const UNREAD: ReadonlySet<string> = new Set([ADOPTED_MANIFEST, IMPORTED_SPEC]);
+const ADOPTIONS: ReadonlySet<string> = new Set([ADOPTED_FROM, ...UNREAD]);
 
 /**
  * Prefix of the pause annotations of a KEDA ScaledObject. Users of KEDA expect that a Scaler has the same annotations.
@@ -15,11 +17,10 @@ const ADOPTIONS: ReadonlySet<string> = new Set([ADOPTED_FROM, ADOPTED_MANIFEST])
 const KEDA_PAUSE = 'autoscaling.keda.sh/paused';
 
 /**
- * Returns whether an annotation of a Scaler object is meant for promscaler. `ADOPTED_MANIFEST` is excluded, because the
- * service never reads it.
+ * Returns whether an annotation of a Scaler object is meant for promscaler, without those that only `adopt` reads.
  */
 export function isOfScaler(key: string): boolean {
-  return (key.startsWith(PREFIX) && key !== ADOPTED_MANIFEST) || key.startsWith(KEDA_PAUSE);
+  return (key.startsWith(PREFIX) && !UNREAD.has(key)) || key.startsWith(KEDA_PAUSE);
 }
 
 export function isOfTarget(key: string): boolean {

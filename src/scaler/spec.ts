@@ -44,6 +44,12 @@ export const ADOPTED_FROM = 'promscaler.dev/adopted-from';
  */
 export const ADOPTED_MANIFEST = 'promscaler.dev/adopted-manifest';
 
+/**
+ * Annotation of a document of `import --dry-run`. It contains the spec to which the autoscaler in `ADOPTED_FROM` was
+ * converted as JSON, so that `adopt` finds later changes of the autoscaler, whatever a user changes in the document.
+ */
+export const IMPORTED_SPEC = 'promscaler.dev/imported-spec';
+
 export interface Origin {
   readonly kind: string;
   readonly name: string;

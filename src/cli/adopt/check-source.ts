@@ -1,47 +1,99 @@
+import { metricNames } from '../../promql/vector-selectors.js';
 import { asObject } from '../../scaler/plain-json.js';
-import { importObject, type ImportedObject } from '../../importers/import-object.js';
+import { IMPORTED_SPEC } from '../../scaler/spec.js';
+import { convertSpec, importObject, type ImportedObject } from '../../importers/import-object.js';
 import { nameSources } from '../../importers/manifest/context.js';
 import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
 import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/api/json.js';
 import { changeText, type FieldChange, fieldChanges } from '../../scaler/field-changes.js';
 import { type AdoptContext, isMadeFrom, nameScaler, type ScalerObject } from './adoption.js';
 import { type Source, nameSource } from './adopt-options.js';
-import { manifestOf, savedManifest, specChanges } from './saved-manifest.js';
+import { annotationsOf, manifestOf, savedManifest, specChanges } from './saved-manifest.js';
 import { listSome } from '../../units/format.js';
+import { parseJson } from '../../units/json-bounds.js';
 
 /** Converts the current manifest of the autoscaler to a scaler document; null: it cannot be converted. */
-export function importNow(
-  { kind, namespace }: Source,
-  object: JsonObject,
-  queries = NO_QUERIES,
-): ImportedObject | null {
-  // The API server omits apiVersion and kind in the items of a list, and sometimes also in a single object.
-  const whole = { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
+export function importNow(source: Source, object: JsonObject, queries = NO_QUERIES): ImportedObject | null {
+  const whole = wholeObject(source, object);
   const sources = nameSources([whole]);
-  return importObject(whole, { namespace, isNamespaceGiven: true, queries, sources, isDryRun: true });
+  return importObject(whole, {
+    namespace: source.namespace,
+    isNamespaceGiven: true,
+    queries,
+    sources,
+    isDryRun: true,
+  });
+}
+
+/** The API server omits apiVersion and kind in the items of a list, and sometimes also in a single object. */
+function wholeObject({ kind }: Source, object: JsonObject): JsonObject {
+  return { ...object, apiVersion: kind.apiVersion, kind: kind.kind };
 }
 
 /**
- * If the scaler has a saved manifest of the autoscaler, returns a warning about changes of the autoscaler that the
- * scaler lacks. Otherwise, returns a warning about bounds and targets that differ from a new import of the autoscaler,
+ * If the scaler has a copy of the autoscaler, returns a warning about changes of the autoscaler that the scaler lacks.
+ * Otherwise, returns a warning about bounds, metrics and behavior that differ from a new import of the autoscaler,
  * which may be intended. Null: there are no differences.
  */
 export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
-  if (isMadeFrom(context.source, scaler) && savedManifest(scaler.object) !== null)
-    return whatChanged(context, scaler, object);
-  const imported = importedSpec(context.source, object);
-  if (imported === null) return null;
-  const changes = fieldChanges(comparable(objectIn(scaler.object, 'spec')), comparable(imported), 'spec');
+  if (hasCopy(context.source, scaler)) return whatChanged(context, scaler, object);
+  const changes = changesOfImport(context, scaler, object);
   if (changes.length === 0) return null;
   return `a new import of ${nameSource(context.source)} would differ from ${nameScaler(context, scaler)} (${changesText(changes)}): change the scaler accordingly, unless the difference is intended`;
 }
 
-/** Returns the changes of the autoscaler since its import that the scaler lacks, and what to do; null: none. */
+/**
+ * Returns why the scaler may scale on something else than the autoscaler: changes of the autoscaler since its import
+ * that the scaler lacks or, if the scaler has no copy of the autoscaler, other metrics. Null: none.
+ */
 export function whatChanged(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
+  const { source } = context;
+  if (!hasCopy(source, scaler)) {
+    const changes = isMadeFrom(source, scaler) ? changesOfImport(context, scaler, object) : [];
+    return changes.some(({ field }) => isOfMetric(field)) ? whatDiffers(context, scaler, object) : null;
+  }
   const changes = changesToCarryOver(context, scaler, object);
   return changes.length === 0
     ? null
-    : `${nameSource(context.source)} has changed since it was imported (${changesText(changes)}): make the same change to ${nameScaler(context, scaler)}`;
+    : `${nameSource(source)} has changed since it was imported (${changesText(changes)}): make the same change to ${nameScaler(context, scaler)}`;
+}
+
+/** Returns whether a field selects the metrics: the whole list, or a field other than the target of a metric. */
+function isOfMetric(field: string): boolean {
+  return /^spec\.metrics(?!.*\.target\b)/.test(field);
+}
+
+function changesOfImport(
+  { source }: AdoptContext,
+  scaler: ScalerObject,
+  object: JsonObject,
+): readonly FieldChange[] {
+  const imported = importedSpec(source, object);
+  if (imported === null) return [];
+  return fieldChanges(comparable(objectIn(scaler.object, 'spec')), comparable(imported), 'spec');
+}
+
+/**
+ * Returns whether the scaler has a copy of the autoscaler as of its import or switch. If the scaler only has the same
+ * target, its copy is of another autoscaler.
+ */
+function hasCopy(source: Source, scaler: ScalerObject): boolean {
+  return isMadeFrom(source, scaler) && copyIn(source, scaler) !== null;
+}
+
+/** A copy of an autoscaler in annotations of its scaler. */
+interface Copy {
+  /** The spec to which the autoscaler was converted; null: it could not be converted. */
+  readonly spec: JsonObject | null;
+  /** Null: only the converted spec was saved, by `import --dry-run`. */
+  readonly manifest: JsonObject | null;
+}
+
+function copyIn(source: Source, { object }: ScalerObject): Copy | null {
+  const manifest = savedManifest(object);
+  if (manifest !== null) return { spec: importedSpec(source, manifest), manifest };
+  const spec = asObject(parseJson(annotationsOf(object)[IMPORTED_SPEC] ?? ''));
+  return spec === null ? null : { spec, manifest };
 }
 
 /**
@@ -53,14 +105,16 @@ function changesToCarryOver(
   scaler: ScalerObject,
   object: JsonObject,
 ): readonly FieldChange[] {
-  // If the scaler only has the same target, its saved manifest belongs to another autoscaler.
-  const saved = isMadeFrom(source, scaler) ? savedManifest(scaler.object) : null;
-  if (saved === null) return [];
-  const [before, now] = [importedSpec(source, saved), importedSpec(source, object)];
-  if (before === null || now === null) return specChanges(saved, manifestOf(object, source));
-  const open = fieldChanges(objectIn(scaler.object, 'spec'), now, 'spec').map(({ field }) => field);
+  const copy = copyIn(source, scaler);
+  const [before, now] = [copy?.spec ?? null, importedSpec(source, object)];
+  if (before === null || now === null) {
+    const manifest = copy?.manifest ?? null;
+    return manifest === null ? [] : specChanges(manifest, manifestOf(object, source));
+  }
+  const has = withNames(objectIn(scaler.object, 'spec'));
+  const open = fieldChanges(has, withNames(now), 'spec').map(({ field }) => field);
   // A pause is no such change: a switch is refused until both pauses have ended.
-  return fieldChanges(before, now, 'spec').filter(
+  return fieldChanges(withNames(before), withNames(now), 'spec').filter(
     ({ field }) =>
       field !== 'spec.paused' && open.some((other) => other.startsWith(field) || field.startsWith(other)),
   );
@@ -68,23 +122,44 @@ function changesToCarryOver(
 
 /** Returns the spec that an import would create; null: the autoscaler cannot be converted. */
 function importedSpec(source: Source, object: JsonObject): JsonObject | null {
-  const draft = importNow(source, object)?.draft ?? null;
-  return draft === null ? null : { ...draft.spec, metrics: draft.metrics.map(({ value }) => value) };
+  return convertSpec(wholeObject(source, object), source.namespace);
 }
 
-/** Returns only bounds and targets: an autoscaler contains no queries to compare. */
+/** Returns only what each autoscaler has, and no queries: an HPA contains none to compare. */
 function comparable(spec: JsonObject | null): JsonObject {
-  const targetOf = ([type, metric]: readonly [string, unknown]): readonly [string, unknown] => [
-    type,
-    { target: asObject(metric)?.['target'] },
-  ];
+  const { minReplicas, maxReplicas, metrics, behavior } = withNames(spec);
+  const known = (metric: JsonObject): JsonObject => ({
+    name: metric['name'],
+    container: metric['container'],
+    metric: metric['metric'],
+    target: metric['target'],
+  });
   return {
-    minReplicas: spec?.['minReplicas'],
-    maxReplicas: spec?.['maxReplicas'],
-    metrics: objectsIn(spec, 'metrics').map((metric) =>
-      Object.fromEntries(Object.entries(metric).map(targetOf)),
-    ),
+    minReplicas: minReplicas === 1 ? undefined : minReplicas,
+    maxReplicas,
+    metrics: objectsIn({ metrics }, 'metrics').map((metric) => mapMembers(metric, known)),
+    behavior,
   };
+}
+
+/** Returns the spec with a name for each metric whose name is implied by its query. */
+function withNames(spec: JsonObject | null): JsonObject {
+  const named = (metric: JsonObject): JsonObject => {
+    const query = textIn(metric, 'query');
+    const [name] = query === null || metric['metric'] !== undefined ? [] : metricNames(query);
+    return name === undefined ? metric : { ...metric, metric: { name } };
+  };
+  return { ...spec, metrics: objectsIn(spec, 'metrics').map((metric) => mapMembers(metric, named)) };
+}
+
+/** Changes each member that is an object: a metric has one, which is named by its type. */
+function mapMembers(metric: JsonObject, change: (member: JsonObject) => JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(metric).map(([type, member]) => {
+      const object = asObject(member);
+      return [type, object === null ? member : change(object)];
+    }),
+  );
 }
 
 const MOST_CHANGES = 3;

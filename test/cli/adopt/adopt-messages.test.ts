@@ -246,69 +246,6 @@ describe('adopt and import', () => {
     );
   });
 
-  it('hand over a document of import --dry-run that was applied, without --force', async () => {
-    const fixture = await AdoptFixture.create();
-    writeFileSync(join(fixture.folder, 'hpa.yaml'), stringify(HPA));
-    const rules = ['--adapter-config', 'adapter.yaml'];
-    const { stdout } = await runCli(['import', '--dry-run', 'hpa.yaml', ...rules], { cwd: fixture.folder });
-    fixture.cluster.simulator.addObject(parse(stdout) as JsonObject);
-    await fixture.compared(3);
-
-    const started = await fixture.run();
-    const switched = await fixture.run('--switch');
-
-    expect([started.exitCode, started.stderr]).toEqual([0, '']);
-    expect(started.stdout).toContain('scaler shop/web is already in dry run next to HPA shop/web');
-    expect(switched.stderr).not.toContain('differs');
-    expect([switched.exitCode, fixture.hpa(), fixture.isDryRun()]).toEqual([0, null, false]);
-    expect((await fixture.run('--undo')).exitCode).toBe(0);
-    expect(fixture.hpa()).toMatchObject({ metadata: HPA['metadata'], spec: HPA['spec'] });
-  });
-
-  it('accept a change of the HPA once the scaler has it, and not a change of behavior that it lacks', async () => {
-    const fixture = await AdoptFixture.create();
-    await fixture.start();
-    const change = (spec: JsonObject) =>
-      send(fixture.cluster.simulator, 'PATCH', HPA_PATH, { body: { spec } });
-    await change({ maxReplicas: 30 });
-    const refused = await fixture.run('--switch');
-    await fixture.cluster.edit('web', { maxReplicas: 30 });
-    await eventually(
-      () => fixture.cluster.status('web')['observedGeneration'] === fixture.generation(),
-      'a status',
-    );
-    const report = await fixture.run('--report');
-    await change({ behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } });
-    const changedAgain = await fixture.run('--switch');
-
-    expect(refused.stderr).toContain('(spec.maxReplicas: 20 -> 30): make the same change to scaler shop/web');
-    expect(report.stdout).toContain('Switch:  ');
-    expect(changedAgain.stderr).toContain('has changed since it was imported (spec.behavior');
-  });
-
-  it('say what the HPA has changed since such a document was made: a maximum of 30, and a target of 11', async () => {
-    const fixture = await AdoptFixture.create();
-    const earlier = parse(JSON.stringify(HPA).replace('"10"', '"11"').replace('20', '30')) as JsonObject;
-    writeFileSync(join(fixture.folder, 'hpa.yaml'), stringify(earlier));
-    const rules = ['--adapter-config', 'adapter.yaml'];
-    const { stdout } = await runCli(['import', '--dry-run', 'hpa.yaml', ...rules], { cwd: fixture.folder });
-    fixture.cluster.simulator.addObject(parse(stdout) as JsonObject);
-    await fixture.compared(1);
-    await eventually(
-      () => fixture.cluster.status('web')['observedGeneration'] === fixture.generation(),
-      'a status',
-    );
-
-    const reported = await fixture.run('--report');
-    const switched = await fixture.run('--switch', '--preview', '--force');
-
-    const differs =
-      'a new import of HPA shop/web would differ from scaler shop/web (spec.maxReplicas: 30 -> 20, ' +
-      'spec.metrics[0].external.target.averageValue: 11 -> 10): change the scaler accordingly, unless the difference is intended\n';
-    expect(reported.stdout).toContain(`Note:    ${differs}`);
-    expect(switched.stderr).toContain(`warning: ${differs}`);
-  });
-
   it('advise the rules that were passed, if they do not suffice', async () => {
     const fixture = await AdoptFixture.create();
     writeFileSync(join(fixture.folder, 'none.yaml'), 'rules: []\n');
@@ -357,24 +294,6 @@ describe('adopt and import', () => {
     expect(reported.stderr).toContain(
       `no decision of scaler shop/web has been compared with the HPA yet: ${invalid}`,
     );
-  });
-
-  it('--switch --force warns of changes of the HPA that the scaler lacks, and --switch names them', async () => {
-    const fixture = await AdoptFixture.create();
-    await fixture.start();
-    await send(fixture.cluster.simulator, 'PATCH', HPA_PATH, { body: { spec: { maxReplicas: 30 } } });
-    fixture.cluster.load = null;
-    await fixture.decided(2);
-
-    const refused = await fixture.run('--switch');
-    fixture.cluster.load = 40;
-    await fixture.decided(2);
-    const forced = await fixture.run('--switch', '--force', '--preview');
-
-    const changed =
-      'HPA shop/web has changed since it was imported (spec.maxReplicas: 20 -> 30): make the same change to scaler shop/web';
-    expect(refused.stderr).toContain(changed);
-    expect([forced.exitCode, forced.stderr]).toEqual([0, expect.stringContaining(`warning: ${changed}\n`)]);
   });
 
   it.each([['--report'], ['--switch', '--force'], ['--undo'], []])(

@@ -1,0 +1,222 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { parse, stringify } from 'yaml';
+import type { AdoptContext, ScalerObject } from '../../../src/cli/adopt/adoption.js';
+import { whatChanged, whatDiffers } from '../../../src/cli/adopt/check-source.js';
+import { HPA as HPA_KIND, targetOf } from '../../../src/cli/reach/source-kinds.js';
+import type { JsonObject } from '../../../src/simulator/kinds/json.js';
+import { eventually } from '../../support/manual-clock.js';
+import { send } from '../../simulator/cluster.js';
+import { folderOf, runCli } from '../fake-io.js';
+import { AdoptFixture, HPA } from './adopt-fixture.js';
+
+const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web';
+const IMPORTED_SPEC = 'promscaler.dev/imported-spec';
+
+interface Imported {
+  readonly manifest?: JsonObject;
+  /** Whether the document has no annotation with the spec of the import. */
+  readonly isOlder?: boolean;
+  readonly rules?: readonly string[];
+}
+
+/** Returns the document of `import --dry-run`. */
+async function imported(
+  cwd: string,
+  { manifest = HPA, isOlder = false, rules = [] }: Imported = {},
+): Promise<JsonObject> {
+  writeFileSync(join(cwd, 'hpa.yaml'), stringify(manifest));
+  const { stdout } = await runCli(['import', '--dry-run', 'hpa.yaml', ...rules], { cwd });
+  const document = parse(stdout) as JsonObject & { readonly metadata: JsonObject };
+  if (!isOlder) return document;
+  const { annotations, ...metadata } = document.metadata;
+  const older = Object.entries(annotations as JsonObject).filter(([key]) => key !== IMPORTED_SPEC);
+  return { ...document, metadata: { ...metadata, annotations: Object.fromEntries(older) } };
+}
+
+async function applyImported(fixture: AdoptFixture, options: Imported = {}): Promise<void> {
+  const rules = ['--adapter-config', 'adapter.yaml'];
+  fixture.cluster.simulator.addObject(await imported(fixture.folder, { ...options, rules }));
+}
+
+describe('an HPA that has changed since import --dry-run', () => {
+  const context = {
+    source: { kind: HPA_KIND, namespace: 'shop', name: 'web' },
+  } as unknown as AdoptContext;
+  const resource = (name: string, averageUtilization: number): JsonObject => ({
+    type: 'Resource',
+    resource: { name, target: { type: 'Utilization', averageUtilization } },
+  });
+  const hpa = (...metrics: readonly JsonObject[]): JsonObject => withSpec(HPA, { metrics });
+  const withSpec = (object: JsonObject, spec: JsonObject): JsonObject => ({
+    ...object,
+    spec: { ...(object['spec'] as JsonObject), ...spec },
+  });
+  const scalerOf = (object: JsonObject): ScalerObject => ({
+    object,
+    name: 'web',
+    target: targetOf(object),
+    isDryRun: true,
+  });
+  const MEMORY = resource('memory', 120);
+
+  it('has another metric with the same target', async () => {
+    const scaler = scalerOf(await imported(folderOf({}), { manifest: hpa(MEMORY) }));
+
+    expect(whatChanged(context, scaler, hpa(MEMORY))).toBeNull();
+    expect(whatChanged(context, scaler, hpa(resource('cpu', 120)))).toBe(
+      'HPA shop/web has changed since it was imported (spec.metrics[0].resource.name: "memory" -> "cpu"): make the same change to scaler shop/web',
+    );
+  });
+
+  it('differs from a document that a user has edited only in what the HPA has changed', async () => {
+    const document = await imported(folderOf({}), { manifest: hpa(MEMORY) });
+    const metrics = [{ resource: { name: 'cpu', target: { averageUtilization: 70 } } }];
+    const edited = scalerOf(withSpec(document, { maxReplicas: 7, metrics }));
+
+    expect(whatDiffers(context, edited, hpa(MEMORY))).toBeNull();
+    expect(whatDiffers(context, edited, withSpec(hpa(MEMORY), { minReplicas: 3 }))).toBe(
+      'HPA shop/web has changed since it was imported (spec.minReplicas: 2 -> 3): make the same change to scaler shop/web',
+    );
+  });
+
+  it('has no change if only the query was unknown or is implied', async () => {
+    const document = await imported(folderOf({}));
+    const other = parse(JSON.stringify(HPA).replace('"load"', '"queue"')) as JsonObject;
+    const metrics = [{ external: { query: 'sum(queue)', target: { averageValue: 10 } } }];
+
+    expect(whatChanged(context, scalerOf(document), HPA)).toBeNull();
+    expect(whatChanged(context, scalerOf(document), other)).toContain(
+      '(spec.metrics[0].external.metric.name: "load" -> "queue")',
+    );
+    expect(whatChanged(context, scalerOf(withSpec(document, { metrics })), other)).toBeNull();
+  });
+
+  it.each([
+    [
+      'another metric',
+      hpa(MEMORY),
+      'spec.metrics[0].resource.name: "cpu" -> "memory", spec.metrics[0].resource.target.averageUtilization: 90 -> 120',
+    ],
+    [
+      'a second metric',
+      hpa(resource('cpu', 90), MEMORY),
+      'spec.metrics: [{"resource":{"name":"cpu","target":{"averageUtilization":90}}}] -> [{"resource":{"name":"cpu","target":{"averageUtilization":90}}},{"resource":{"name":"memory","target":{"averageUtilization":120}}}]',
+    ],
+    [
+      'a behavior',
+      withSpec(hpa(resource('cpu', 90)), { behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } }),
+      'spec.behavior.scaleDown.stabilizationWindowSeconds: (unset) -> 60',
+    ],
+  ])('is compared with a document without the spec of the import: %s', async (_, now, changes) => {
+    const manifest = hpa(resource('cpu', 90));
+    const scaler = scalerOf(await imported(folderOf({}), { manifest, isOlder: true }));
+
+    expect(whatDiffers(context, scaler, manifest)).toBeNull();
+    expect(whatDiffers(context, scaler, now)).toBe(
+      `a new import of HPA shop/web would differ from scaler shop/web (${changes}): change the scaler accordingly, unless the difference is intended`,
+    );
+  });
+});
+
+describe('adopt', () => {
+  it.each([
+    ['of import --dry-run', false, 'HPA shop/web has changed since it was imported'],
+    [
+      'without the spec of the import',
+      true,
+      'a new import of HPA shop/web would differ from scaler shop/web',
+    ],
+  ])('does not switch to a document %s if the HPA has another metric', async (_, isOlder, why) => {
+    const fixture = await AdoptFixture.create();
+    await applyImported(fixture, { isOlder });
+    await fixture.compared(3);
+    const other = parse(JSON.stringify(HPA).replace('"load"', '"queue"')) as JsonObject;
+    await send(fixture.cluster.simulator, 'PATCH', HPA_PATH, { body: { spec: other['spec'] } });
+
+    const report = await fixture.run('--report');
+    const switched = await fixture.run('--switch');
+
+    const change = `${why} (spec.metrics[0].external.metric.name: "load" -> "queue"): `;
+    expect(report.stdout).toContain(`A switch would be refused now: ${change}`);
+    expect([switched.exitCode, switched.stderr]).toEqual([1, expect.stringContaining(change)]);
+    expect(switched.stderr).toContain('. Nothing was changed; use --force to switch anyway\n');
+    expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
+  });
+
+  it('hand over a document of import --dry-run that was applied, without --force', async () => {
+    const fixture = await AdoptFixture.create();
+    await applyImported(fixture);
+    await fixture.compared(3);
+
+    const started = await fixture.run();
+    const switched = await fixture.run('--switch');
+
+    expect([started.exitCode, started.stderr]).toEqual([0, '']);
+    expect(started.stdout).toContain('scaler shop/web is already in dry run next to HPA shop/web');
+    expect(switched.stderr).not.toContain('differs');
+    expect([switched.exitCode, fixture.hpa(), fixture.isDryRun()]).toEqual([0, null, false]);
+    expect((await fixture.run('--undo')).exitCode).toBe(0);
+    expect(fixture.hpa()).toMatchObject({ metadata: HPA['metadata'], spec: HPA['spec'] });
+  });
+
+  it('accept a change of the HPA once the scaler has it, and not a change of behavior that it lacks', async () => {
+    const fixture = await AdoptFixture.create();
+    await fixture.start();
+    const change = (spec: JsonObject) =>
+      send(fixture.cluster.simulator, 'PATCH', HPA_PATH, { body: { spec } });
+    await change({ maxReplicas: 30 });
+    const refused = await fixture.run('--switch');
+    await fixture.cluster.edit('web', { maxReplicas: 30 });
+    await eventually(
+      () => fixture.cluster.status('web')['observedGeneration'] === fixture.generation(),
+      'a status',
+    );
+    const report = await fixture.run('--report');
+    await change({ behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } });
+    const changedAgain = await fixture.run('--switch');
+
+    expect(refused.stderr).toContain('(spec.maxReplicas: 20 -> 30): make the same change to scaler shop/web');
+    expect(report.stdout).toContain('Switch:  ');
+    expect(changedAgain.stderr).toContain('has changed since it was imported (spec.behavior');
+  });
+
+  it('say in what a document without imported-spec differs: a maximum of 30, and a target of 11', async () => {
+    const fixture = await AdoptFixture.create();
+    const earlier = JSON.stringify(HPA).replace('"10"', '"11"').replace('20', '30');
+    await applyImported(fixture, { manifest: parse(earlier) as JsonObject, isOlder: true });
+    await fixture.compared(1);
+    await eventually(
+      () => fixture.cluster.status('web')['observedGeneration'] === fixture.generation(),
+      'a status',
+    );
+
+    const reported = await fixture.run('--report');
+    const switched = await fixture.run('--switch', '--preview', '--force');
+
+    const differs =
+      'a new import of HPA shop/web would differ from scaler shop/web (spec.maxReplicas: 30 -> 20, ' +
+      'spec.metrics[0].external.target.averageValue: 11 -> 10): change the scaler accordingly, unless the difference is intended\n';
+    expect(reported.stdout).toContain(`Note:    ${differs}`);
+    expect(switched.stderr).toContain(`warning: ${differs}`);
+  });
+
+  it('--switch --force warns of changes of the HPA that the scaler lacks, and --switch names them', async () => {
+    const fixture = await AdoptFixture.create();
+    await fixture.start();
+    await send(fixture.cluster.simulator, 'PATCH', HPA_PATH, { body: { spec: { maxReplicas: 30 } } });
+    fixture.cluster.load = null;
+    await fixture.decided(2);
+
+    const refused = await fixture.run('--switch');
+    fixture.cluster.load = 40;
+    await fixture.decided(2);
+    const forced = await fixture.run('--switch', '--force', '--preview');
+
+    const changed =
+      'HPA shop/web has changed since it was imported (spec.maxReplicas: 20 -> 30): make the same change to scaler shop/web';
+    expect(refused.stderr).toContain(changed);
+    expect([forced.exitCode, forced.stderr]).toEqual([0, expect.stringContaining(`warning: ${changed}\n`)]);
+  });
+});
