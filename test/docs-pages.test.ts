@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { PAUSE_ANNOTATIONS } from '../src/scaler/spec.js';
 import { EVENTS } from '../src/control/cycle/kubernetes-events.js';
@@ -99,6 +99,12 @@ describe('hand-written tables of the reference', () => {
   });
 });
 
+const SOURCE_NAMES: ReadonlySet<string> = new Set(
+  ['src', 'test'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true }).map((path) => basename(String(path))),
+  ),
+);
+
 describe('a page', () => {
   it.each(PAGES)('%s has lines of at most 120 characters outside of tables and code', (page) => {
     const prose = readPage(page)
@@ -120,6 +126,8 @@ describe('a page', () => {
 
       expect(named.length).toBeGreaterThan(3);
       expect(named.filter((path) => !path.includes('NAME') && !isThere(path))).toEqual([]);
+      const names = Array.from(readPage(page).matchAll(/`([\w.-]+\.ts)`/g), ([, name = '']) => name);
+      expect(names.filter((name) => !SOURCE_NAMES.has(name))).toEqual([]);
     },
   );
 
