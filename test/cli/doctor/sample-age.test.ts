@@ -47,7 +47,7 @@ describe('the age of samples', () => {
         status: 'failed',
         subject: 'data source default',
         message:
-          'cpu: the value is based on old samples in a range of 2m: 2 of 2 targets have a newest sample that is up to 70 s old ' +
+          'cpu: the value is based on old samples in a range of 2m: the newest sample of 2 of 2 targets is up to 70 s old ' +
           '(scrape interval 15 s) (limit: 20 s). Rates are too low, so the scaler scales up too late and does not scale down',
       },
     ]);

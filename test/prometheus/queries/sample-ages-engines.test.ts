@@ -170,7 +170,7 @@ describe.each(['Prometheus', 'VictoriaMetrics'] satisfies readonly ServerName[])
 
     it('names targets, age and interval', async () => {
       expect(await check(cpuMetric)).toMatch(
-        /^the value is based on old samples in a range of 8m: 8 of 8 targets have a newest sample that is up to 2[3-9]\d s old \(scrape interval 60 s\)$/,
+        /^the value is based on old samples in a range of 8m: the newest sample of 8 of 8 targets is up to 2[3-9]\d s old \(scrape interval 60 s\)$/,
       );
       expect(await check({ ...cpuMetric, name: 'memory', identity: 'memory' })).toBeNull();
     });
