@@ -92,7 +92,7 @@ spec:
   maxReplicas: 20
   metrics:
     - resource: { name: cpu, target: { averageUtilization: 60 } }
-  downscaleStabilizationSeconds: ${seconds(300)}
+  downscaleStabilizationSeconds: ${seconds(100)}
   syncPeriodSeconds: ${seconds(15)}
 `;
 }

@@ -18,6 +18,8 @@ import { writeHistory } from '../backtest/saved-history.js';
 import { openOutputFile } from '../output/output-file.js';
 import type { CommandIo } from '../output/io.js';
 import { RATE_SECONDS, SCRAPE_SECONDS } from './documents.js';
+import type { DemoSettings } from './options.js';
+import { DAY_SECONDS } from './workloads.js';
 
 /** Files that a demo saves so that `backtest` can read them. */
 interface KeptHistory {
@@ -123,6 +125,29 @@ function scalersIn(text: string): readonly Scaler[] {
 function documentOf({ apiVersion, kind, metadata, spec }: KubeObject): string {
   const { name, namespace } = metadata;
   return stringify({ apiVersion, kind, metadata: { name, namespace }, spec });
+}
+
+/** The highest `--speed` at which pods start fast enough for the load. */
+export const MOST_SPEED = 5;
+
+/**
+ * Returns the length of the shortest history that is worth a back-test: most of a day of the load. A demo that runs for
+ * a whole day has a little less, because the load starts after the service.
+ */
+export function fewestSeconds(speed: number): number {
+  return (0.9 * DAY_SECONDS) / speed;
+}
+
+/** Returns why a back-test of `seconds` of the built-in load would say little; null: it is worth it. */
+export function whyNoBacktest(
+  seconds: number,
+  { speed, traceFile }: Pick<DemoSettings, 'speed' | 'traceFile'>,
+): string | null {
+  if (traceFile !== null) return null;
+  if (speed > MOST_SPEED)
+    return `A back-test says little at --speed ${speed}, because the load changes faster than pods start. Run the demo at --speed ${MOST_SPEED} for at least ${DAY_SECONDS / MOST_SPEED} s.`;
+  if (seconds >= fewestSeconds(speed)) return null;
+  return `A back-test says little before the load has had a whole day. At --speed ${speed}, run the demo for at least ${Math.ceil(DAY_SECONDS / speed)} s.`;
 }
 
 /** Returns commands with which the user can back-test the demo. */

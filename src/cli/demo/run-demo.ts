@@ -11,12 +11,12 @@ import { NODE_CORES } from '../../simulator/controllers/kinds.js';
 import { startSimulator } from '../../simulator/simulator.js';
 import { openTrace } from '../backtest/backtest-input.js';
 import { type CommandIo, type ExitCode, CommandError, type OutputStream } from '../output/io.js';
-import type { Instant } from '../../units/time.js';
+import { type Instant, secondsBetween } from '../../units/time.js';
 import type { CycleOutput } from '../../control/cycle/types.js';
 import { scalerKey } from '../../scaler/spec.js';
 import { runService } from '../commands/run-service.js';
 import { demoPrometheusConfig } from './documents.js';
-import { currentDocuments, keepHistory, keptDirectory, offer } from './keep-history.js';
+import { currentDocuments, keepHistory, keptDirectory, offer, whyNoBacktest } from './keep-history.js';
 import { createDemoLog, withLogFile } from './demo-log.js';
 import { type RevivedPrometheus, revivedPrometheus, OUTAGE_SECONDS } from './revived-prometheus.js';
 import { readDemoOptions, type DemoOptions, type DemoSettings } from './options.js';
@@ -140,7 +140,7 @@ async function runUntilEnd(setup: ReadyDemo, settings: DemoSettings, io: Command
     );
     delayed.release();
     io.stdout.write(`\nThe demo ended: ${countOf(log.changes(), 'change')} of replicas.\n`);
-    if (log.changes() > 0) await offerBacktest(setup, { startedAt, directory: settings.keepDirectory }, io);
+    await offerBacktest(setup, { startedAt, changes: log.changes(), settings }, io);
     return exitCode;
   } finally {
     forget();
@@ -150,11 +150,22 @@ async function runUntilEnd(setup: ReadyDemo, settings: DemoSettings, io: Command
 
 async function offerBacktest(
   setup: ReadyDemo,
-  { startedAt, directory }: { readonly startedAt: Instant | null; readonly directory: string | null },
+  {
+    startedAt,
+    changes,
+    settings,
+  }: { readonly startedAt: Instant | null; readonly changes: number; readonly settings: DemoSettings },
   io: CommandIo,
 ): Promise<void> {
-  const keptIn = directory === null ? keptDirectory(io) : resolve(io.cwd, directory);
+  const { keepDirectory } = settings;
+  const keptIn = keepDirectory === null ? keptDirectory(io) : resolve(io.cwd, keepDirectory);
   if (startedAt === null || keptIn === null) return;
+  const why = whyNoBacktest(secondsBetween(startedAt, io.clock.now()), settings);
+  if (why !== null) {
+    io.stdout.write(`${why}\n`);
+    return;
+  }
+  if (changes === 0) return;
   try {
     const { prometheusUrl } = setup;
     const documents = await setup.documents();

@@ -65,6 +65,18 @@ export function demoNode(): JsonObject {
 }
 
 /**
+ * The CPU limit is the request. With a higher limit, a pod could serve more than it does at the target of the document,
+ * and a static fleet at the peak would cost fewer pod-hours than the document.
+ */
+const SHOP_CONTAINER = {
+  name: 'app',
+  cpuRequest: '500m',
+  cpuLimit: '500m',
+  memoryRequest: '256Mi',
+  memoryLimit: '512Mi',
+} as const;
+
+/**
  * Returns three workloads: a web shop limited by CPU, a search limited by requests, and a worker limited by its queue.
  * `trace` replaces the daily wave of the shop.
  */
@@ -75,6 +87,7 @@ export function demoWorkloads(speed: number, trace: Curve | null): readonly Demo
       namespace: DEMO_NAMESPACE,
       name: 'checkout',
       replicas: 2,
+      containers: [SHOP_CONTAINER],
       behavior: { timing, cpuSecondsPerRequest: 0.05 },
       load: faster(trace ?? MORNING, speed),
       atRest: trace === null ? 11 : trace(0),
@@ -116,10 +129,16 @@ export function atRest({ atRest: requestsPerSecond, ...workload }: DemoWorkload)
   return { ...workload, podAgeSeconds: 0, behavior: { ...workload.behavior, load: () => requestsPerSecond } };
 }
 
-const wave = dailyWave({ low: 15, high: 90, periodSeconds: 1800 });
+/** Length of a day of the shop in seconds, at speed 1. */
+export const DAY_SECONDS = 1200;
 
-/** The load of one day in 30 minutes, which begins in the morning. */
-const MORNING: Curve = (seconds) => wave(seconds + 300);
+const day = dailyWave({ low: 0, high: 1, periodSeconds: DAY_SECONDS });
+
+/**
+ * The load of days that begin in the morning. The exponent makes the peak shorter than the night: with a plain wave, a
+ * static fleet at the peak would cost no more than a document with a reserve.
+ */
+const MORNING: Curve = (seconds) => 10 + 65 * day(seconds + 220) ** 3;
 
 const CROWD = flashCrowd({
   base: 30,
