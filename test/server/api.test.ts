@@ -97,6 +97,8 @@ describe('/api/v1/scalers', () => {
             paused: false,
             pause: null,
             dryRun: false,
+            generation: null,
+            newestGeneration: null,
           },
         ],
         continue: null,
