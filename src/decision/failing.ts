@@ -1,4 +1,4 @@
-import type { Condition } from './result/condition.js';
+import { type Condition, conditionOf } from './result/condition.js';
 import type { MetricResult, PastDecision } from './result/decision.js';
 import { describeFailure, type Failure, isSameFailure } from '../units/failure.js';
 import { countOf } from '../units/format.js';
@@ -20,6 +20,27 @@ export function isFailing({
 
 const EXPECTED_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPaused']);
 const NO_FAILURES: ReadonlySet<string> = new Set(['ScalingDisabled', 'NotEvaluated']);
+
+/**
+ * Returns the condition that says why the scaler cannot scale; undefined: it can, or a person has set the target to 0
+ * replicas (`ScalingDisabled`).
+ */
+export function cannotScale<C extends Readonly<Record<'type' | 'status' | 'reason', string>>>(
+  conditions: readonly C[],
+): C | undefined {
+  const [able, active] = [conditionOf(conditions, 'AbleToScale'), conditionOf(conditions, 'ScalingActive')];
+  return [able, active].find((one) => one !== undefined && isFailing(one));
+}
+
+/**
+ * Returns the condition that says why the target or its pods could not be read, so that a cycle made no decision;
+ * undefined: no condition says so.
+ */
+export function unreadTarget<C extends Readonly<Record<'reason', string>>>(
+  conditions: readonly C[],
+): C | undefined {
+  return conditions.find(({ reason }) => reason === 'FailedGetScale' || reason === 'InvalidSelector');
+}
 
 /**
  * Returns whether the log reports a condition because something stops or delays scaling. Unlike `isFailing`, it also

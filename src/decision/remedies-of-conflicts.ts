@@ -4,6 +4,7 @@ import { adoptedFrom, type Origin, type ScalerName } from '../scaler/spec.js';
 import { deleteAutoscaler, whatHelps } from './idle-autoscaler.js';
 import { findData } from './missing-data.js';
 import { isUnusedObject } from './rejection.js';
+import { activeHold } from './result/condition.js';
 import { stopWriters } from './replicas-writers.js';
 import {
   adoptCommand,
@@ -36,8 +37,7 @@ export function endConflict(scaler: TroubledScaler): readonly Remedy[] {
       ...(adopt(scaler, '') === null || toKeepIt === undefined ? [] : [toKeepIt]),
     ];
   }
-  const held = conditions.find(({ type, status }) => type === 'Held' && status === 'True');
-  if (held?.reason === 'ScaleOverridden')
+  if (activeHold(conditions)?.reason === 'ScaleOverridden')
     return [
       {
         text: 'Find the admission webhook that changes the replicas',

@@ -4,7 +4,7 @@ import { besideDryRun, nameOtherScaler, pauseCause, pauseMessage } from './pause
 import type { OtherAutoscaler, Pause } from './pause.js';
 import { describeRejection, type RejectedVersion } from './rejection.js';
 import { activeHold, type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
-import { isFailing, missingMetrics, NOT_CALCULATED, readAsZero } from './failing.js';
+import { isFailing, missingMetrics, NOT_CALCULATED, readAsZero, unreadTarget } from './failing.js';
 import type { PastDecision } from './result/decision.js';
 import { countOf } from '../units/format.js';
 
@@ -335,7 +335,7 @@ function wantedBeside({ shadow }: StateFacts): string {
 
 function noTarget({ decision, conditions }: StateFacts): Reason | null {
   if (decision !== null) return null;
-  const failed = conditions.find(({ reason }) => reason === 'FailedGetScale' || reason === 'InvalidSelector');
+  const failed = unreadTarget(conditions);
   return failed === undefined ? null : { cause: failed.message };
 }
 

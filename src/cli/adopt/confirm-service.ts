@@ -12,7 +12,7 @@ import {
   readDryRun,
 } from './adoption.js';
 
-import { isFailing } from '../../decision/failing.js';
+import { cannotScale } from '../../decision/failing.js';
 import type { ScalerName } from '../reach/service-pages.js';
 
 /** Maximum wait: the service sees the new generation and the deleted HPA, and decides within a sync period. */
@@ -147,10 +147,7 @@ export async function readView(client: ServiceClient, { namespace, name }: Scale
  * the target to 0 replicas) prevents scaling, too, although it is no failure.
  */
 export function whyUnable({ conditions }: Pick<ScalerView, 'conditions'>): string | null {
-  const found = conditions.find((condition) => {
-    const isAbout = condition.type === 'AbleToScale' || condition.type === 'ScalingActive';
-    return isAbout && (condition.reason === 'ScalingDisabled' || isFailing(condition));
-  });
+  const found = cannotScale(conditions) ?? conditions.find(({ reason }) => reason === 'ScalingDisabled');
   return found === undefined ? null : `${found.reason}: ${found.message}`;
 }
 

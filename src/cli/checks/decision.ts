@@ -4,7 +4,7 @@ import { alwaysLeads } from '../../control/election/leadership.js';
 import { freshMemory } from '../../control/memory/memory.js';
 import { stateInMemory } from '../../kubernetes/state/state-store.js';
 import type { CyclePorts } from '../../control/cycle/types.js';
-import { SCALING_DISABLED } from '../../decision/conditions.js';
+import { cannotScale, unreadTarget } from '../../decision/failing.js';
 import type { Decision } from '../../decision/result/decision.js';
 import { EMPTY_STATE, type State } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError, type Cluster } from '../../kubernetes/api/types.js';
@@ -30,19 +30,16 @@ export async function checkDecision(facts: ScalerFacts, above: readonly CheckRes
   if (scaler.spec.metrics.every(({ source }) => !facts.sources.has(source)))
     return make.skipped('no data source of the metrics answers');
   const record = await decideOnce({ ...facts, cluster, context });
-  const failing = record.conditions.find(
-    ({ type, status }) => status === 'False' && (type === 'AbleToScale' || type === 'ScalingActive'),
-  );
-  const { decision } = record;
+  const { decision, conditions } = record;
   const { spec } = scaler;
-  if (decision === null) return make.skipped(failing?.message ?? 'no decision is possible');
+  if (decision === null) return make.skipped(unreadTarget(conditions)?.message ?? 'no decision is possible');
   // Takes `isDryRun` from the document: the cycle of this check is always a dry run, so its own flag says nothing.
   const hasConflict = record.otherScaler !== undefined;
   const notKept = whyNotKept({ isDryRun: facts.isDryRun, hasConflict });
   const pause = readPause(spec, cluster.target.annotations, context.clock.now(), notKept);
   const ignored = spec.fallback === null ? 'all windows' : 'all windows and the fallback';
   const sentence = `the current decision, which ignores ${ignored}, is: ${decision.reason}${describeHold(facts, { ...record, pause, decision })}`;
-  if (failing?.type === 'ScalingActive' && failing.reason !== SCALING_DISABLED.reason)
+  if (cannotScale(conditions) !== undefined)
     return make.warning(sentence, fixForNoValue(decision, facts, above));
   const far = decision.metrics.find(({ ratio }) => ratio !== null && ratio > SUSPICIOUS_RATIO);
   if (far !== undefined)

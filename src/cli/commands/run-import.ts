@@ -22,6 +22,7 @@ import {
 import { contextNamespace, type ClusterOptions, withCluster } from '../reach/cluster-options.js';
 import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
 import { findOtherScaler } from '../../control/cycle/shared-targets.js';
+import { unreadTarget } from '../../decision/failing.js';
 import { isIncomplete } from '../../importers/draft/draft.js';
 import { oneLine } from '../../importers/draft/comments.js';
 import { nameOtherScaler } from '../../decision/pause.js';
@@ -252,8 +253,8 @@ function compared(
   { decision, conditions }: CycleRecord,
   { desiredReplicas: theirs }: OtherScaler & { readonly desiredReplicas: number },
 ): string {
-  const failing = conditions.find(({ type, status }) => type === 'AbleToScale' && status === 'False');
-  if (decision === null) return notCompared(object, failing?.message ?? 'no decision is possible');
+  if (decision === null)
+    return notCompared(object, unreadTarget(conditions)?.message ?? 'no decision is possible');
   for (const { name, error } of decision.metrics)
     if (error !== null) return notCompared(object, `${name} has no value: ${describeFailure(error)}`);
   const ours = decision.desiredReplicas;

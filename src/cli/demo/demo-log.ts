@@ -1,4 +1,5 @@
-import { activeHold } from '../../decision/result/condition.js';
+import { unreadTarget } from '../../decision/failing.js';
+import { activeHold, conditionOf } from '../../decision/result/condition.js';
 import { appendFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { type LoadedScalers, rejectionEffects, type RejectionEffect } from '../../config/scaler-files.js';
@@ -120,14 +121,14 @@ function whyHeld({ conditions, outcome }: CycleRecord): Standstill | null {
 /** Returns why the replicas do not follow the metrics; null: they follow the metrics. */
 function whyStill({ limits, conditions, currentReplicas }: Decision, text: string): Standstill | null {
   const holding = limits.find(({ to }) => to === currentReplicas);
-  const isBlind = conditions.some(({ type, status }) => type === 'ScalingActive' && status === 'False');
+  const isBlind = conditionOf(conditions, 'ScalingActive')?.status === 'False';
   const why = holding?.limit ?? (isBlind ? 'no value' : null);
   return why === null ? null : { why, count: `= ${currentReplicas}`, text };
 }
 
 /** Returns why there was no decision; null: no condition explains it. */
 function whyNone({ conditions }: CycleRecord): Standstill | null {
-  const failed = conditions.find(({ type, status }) => type === 'AbleToScale' && status === 'False');
+  const failed = unreadTarget(conditions);
   return failed === undefined ? null : { why: failed.reason, count: '', text: failed.message };
 }
 

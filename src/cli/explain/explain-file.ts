@@ -1,6 +1,7 @@
 import { reportedCycleSchema } from '../../api/answer-schemas.js';
 import type { ReportedCycle } from '../../api/answers.js';
 import { AnswerError, readAnswer } from '../../api/read-answer.js';
+import { unreadTarget } from '../../decision/failing.js';
 import type { RecordLine } from '../../recording/record-line.js';
 import { formatInstant, type Instant } from '../../units/time.js';
 import { cleanText } from '../../units/clean-text.js';
@@ -104,7 +105,7 @@ function readCycle({ status, decision }: RecordLine, place: string): ReportedCyc
 }
 
 function whyUnread({ conditions }: ReportedCycle): string {
-  return conditions.find(({ status }) => status === 'False')?.message ?? 'the target could not be read';
+  return unreadTarget(conditions)?.message ?? 'the target could not be read';
 }
 
 function notes({ version, decision }: RecordLine, desired: number): readonly string[] {

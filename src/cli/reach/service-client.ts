@@ -2,6 +2,7 @@ import { createApiClient, type ApiClient, type Get, AnswerError } from '../../ap
 import type { ScalerDetail, ScalerList, ScalerView, ServiceStatus } from '../../api/answers.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { ANSWER_DEADLINE_MS, type ReachedService, type ReachOptions, reachService } from './find-service.js';
+import { unreadTarget } from '../../decision/failing.js';
 import { fixDocument, remediesOf } from '../../decision/remedies.js';
 import { remedyLines } from '../explanation/explain-lines.js';
 import { keysHint, scalersHint } from '../input/nearest-keys.js';
@@ -184,7 +185,7 @@ function explainMissing(
 
 function explainUndecided(detail: ScalerDetail): CommandError {
   const { namespace, name, conditions } = detail;
-  const failed = conditions.find(({ status, type }) => status === 'False' && type !== 'Held');
+  const failed = unreadTarget(conditions);
   const why =
     failed === undefined ? 'the last cycle could not read the target' : `${failed.reason}: ${failed.message}`;
   return new CommandError(

@@ -1,6 +1,6 @@
 import type { ObjectVerdict } from '../../config/read-objects.js';
-import { CONDITION_TYPES } from '../../decision/result/condition.js';
-import { isFailing } from '../../decision/failing.js';
+import { CONDITION_TYPES, conditionOf } from '../../decision/result/condition.js';
+import { cannotScale } from '../../decision/failing.js';
 import type { CurrentValue, MetricResult } from '../../decision/result/decision.js';
 import { problemLine, rejectionOf } from '../../decision/rejection.js';
 import { stateOf } from '../../decision/state.js';
@@ -260,9 +260,8 @@ function readyOf(
   last: LedgerEntry | null,
   state: StatusState['state'],
 ): NewCondition {
-  const held = decided.find(({ type }) => type === 'Held');
-  const able = decided.find(({ type }) => type === 'AbleToScale');
-  const active = decided.find(({ type }) => type === 'ScalingActive');
+  const held = conditionOf(decided, 'Held');
+  const active = conditionOf(decided, 'ScalingActive');
   if (acceptance.status === 'False') return { ...acceptance, type: 'Ready' };
   // A user did not request these holds but has to end them, so the scaler is not ready.
   if (held?.status === 'True' && NOT_READY.has(held.reason))
@@ -270,9 +269,9 @@ function readyOf(
   const writer = state === 'Conflict' ? last?.record.conflictingWriter : undefined;
   if (writer !== undefined)
     return { type: 'Ready', status: 'False', reason: 'ConflictingWriter', message: writer.message };
-  const failing = [able, active].find((condition) => condition !== undefined && isFailing(condition));
+  const failing = cannotScale(decided);
   if (failing !== undefined) return { ...failing, type: 'Ready' };
-  if (able === undefined) {
+  if (conditionOf(decided, 'AbleToScale') === undefined) {
     const message = 'no decision has been made yet';
     return { type: 'Ready', status: 'Unknown', reason: 'NotDecided', message };
   }

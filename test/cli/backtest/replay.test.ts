@@ -201,7 +201,12 @@ describe('explain --file', () => {
     const several = [RISE, RISE.replace('"shop/web"', JSON.stringify(`shop/${RED}api`))];
     const unread = RISE.replace(/"decision":.*$/, '"conditions":[MESSAGE],"snapshot":null}').replace(
       'MESSAGE',
-      JSON.stringify({ type: 'ScalingActive', status: 'False', reason: 'x', message: `no ${RED}` }),
+      JSON.stringify({
+        type: 'ScalingActive',
+        status: 'False',
+        reason: 'InvalidSelector',
+        message: `no ${RED}`,
+      }),
     );
 
     const explained = await Promise.all(

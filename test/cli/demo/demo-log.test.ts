@@ -69,16 +69,12 @@ describe('the log of a pause', () => {
 });
 
 describe('the log of a target', () => {
-  it('reports a deleted target once', () => {
+  it.each([
+    ['AbleToScale', 'FailedGetScale'],
+    ['ScalingActive', 'InvalidSelector'],
+  ] as const)('that cannot be read is reported once, also with %s %s', (type, reason) => {
     const { log, lines } = startLog();
-    const conditions = [
-      {
-        type: 'AbleToScale',
-        status: 'False',
-        reason: 'FailedGetScale',
-        message: 'there is no such deployment',
-      },
-    ] as const;
+    const conditions = [{ type, status: 'False', reason, message: 'there is no such deployment' }] as const;
     for (let cycle = 0; cycle < 3; cycle += 1)
       logCycle(log, recordOf(cpuSnapshot(60), { decision: null, conditions }));
 

@@ -6,7 +6,7 @@ import { decide } from '../../../src/decision/decide.js';
 import { parseSnapshot } from '../../../src/decision/snapshot/parse-snapshot.js';
 import { createLedger } from '../../../src/telemetry/ledger.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { condition, conflictWith } from '../../telemetry/record-builder.js';
+import { conflictWith } from '../../telemetry/record-builder.js';
 import { folderOf, runCli } from '../fake-io.js';
 import {
   appOf,
@@ -301,33 +301,6 @@ describe('explain NAMESPACE/NAME', () => {
     const { exitCode, stderr } = await runCli(['explain', name, '--url', service.url]);
 
     expect([exitCode, stderr.includes(sentence)]).toEqual([1, true]);
-  });
-
-  it('prints why there is no decision, and what to do about it', async () => {
-    const ledger = createLedger();
-    const message = 'not found; did you mean "checkout"?';
-    const failed = condition({ status: 'False', reason: 'FailedGetScale', message });
-    const targetFailure = {
-      absence: 'missing',
-      suggestion: { kind: null, name: 'checkout' },
-      unusableKind: null,
-    } as const;
-    const unread = { snapshot: null, decision: null, conditions: [failed], targetFailure };
-    ledger.add(recordOf(cpuSnapshot(83), unread));
-    service = await listen(appOf(ledger));
-
-    const { exitCode, stderr } = await runCli(['explain', 'shop/web', '--url', service.url]);
-
-    expect([exitCode, stderr]).toEqual([
-      1,
-      `promscaler: the last cycle of shop/web made no decision: FailedGetScale: ${message}
-
-What to do
-  Correct the name of the target. In the file of shop/web, set: spec.scaleTargetRef.name: checkout
-  Create the Deployment web, or correct spec.scaleTargetRef or the namespace:
-    kubectl get -A deployment,statefulset
-`,
-    ]);
   });
 });
 
