@@ -145,9 +145,9 @@ export function createLedger(options: LedgerOptions = {}): Ledger {
       for (const key of new Set([...rejections.keys(), ...next.keys()])) {
         const entry = entries.get(key);
         if (entry === undefined) continue;
-        const before = entry.shownState.name;
+        const before = shownOf(entry);
         entry.shownState = stateWith(entry, next.get(key) ?? null);
-        if (entry.shownState.name !== before) entry.stateSince = at;
+        entry.stateSince = stateBegan(entry.shownState, before, at);
       }
       rejections = next;
       const since = (key: string): Instant => rejectedAt.get(key) ?? rejectedBefore(earlierTimes(key)) ?? at;
@@ -164,6 +164,17 @@ export function createLedger(options: LedgerOptions = {}): Ledger {
     get: (key) => entries.get(key) ?? null,
     list: () => entries.values(),
   };
+}
+
+type KnownState = Pick<EarlierTimes, 'state' | 'stateSince'>;
+
+function shownOf({ shownState, stateSince }: LedgerEntry): KnownState {
+  return { state: shownState.name, stateSince };
+}
+
+/** Returns since when a scaler has had a state: since before if `known` is the same state, otherwise since `at`. */
+export function stateBegan({ name }: ScalerState, known: KnownState | null, at: Instant): Instant {
+  return known?.state === name ? known.stateSince : at;
 }
 
 /** Returns since when an earlier process has rejected the newest version of a document; null: it has not. */
@@ -225,9 +236,10 @@ class Entry implements LedgerEntry, LastOfRun {
         : mergeConditions(results, record);
     this.state = stateOf({ ...record, conditions: this.conditions }, null);
     this.shownState = stateWith(this, rejection);
-    const { name } = this.shownState;
-    const since = before === null && earlier?.state === name ? earlier.stateSince : record.at;
-    this.stateSince = before?.shownState.name === name ? before.stateSince : earliest(since, record.at);
+    this.stateSince =
+      before === null
+        ? earliest(stateBegan(this.shownState, earlier, record.at), record.at)
+        : stateBegan(this.shownState, shownOf(before), record.at);
     this.metricErrors = metricErrorsAfter(before, record, isNewSpec);
     this.hasErrors =
       before?.metricErrors === this.metricErrors ? before.hasErrors : hasError(this.metricErrors);

@@ -9,12 +9,13 @@ import type { ScalerObject } from '../../kubernetes/scaler-objects.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import { boundsOf, desiredReplicasOf, reasonOf } from '../../telemetry/cycle-record.js';
-import type { LedgerEntry } from '../../telemetry/ledger.js';
+import { type LedgerEntry, stateBegan } from '../../telemetry/ledger.js';
 import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
 import { cleanText } from '../../units/clean-text.js';
 import { formatAmount } from '../../units/format.js';
 import { formatSecond, type Instant, latest, parseInstant } from '../../units/time.js';
 import {
+  earlierTimes,
   storedConditions,
   storedNumbers,
   storedState,
@@ -117,17 +118,13 @@ function stateIn({ object, verdict, last, rejectedSince, now }: Required<StatusI
   if (verdict.scaler !== null && last === null && rejection === null && stored.state !== undefined)
     return stored;
   // If a file takes precedence over this object, the object shows the state of the scaler in the file.
-  const isInEffect = verdict.scaler !== null || rejection?.isUnusedObject === true;
-  const state =
-    isInEffect && last !== null
-      ? { ...last.shownState, since: last.stateSince }
-      : { ...stateOf(null, rejection), since: rejectedSince };
-  const { name, cause, since } = state;
-  const storedSince = stored.state === name ? parseInstant(stored.stateSince ?? '') : null;
+  const cycle = verdict.scaler !== null || rejection?.isUnusedObject === true ? last : null;
+  const state = cycle?.shownState ?? stateOf(null, rejection);
+  const since = cycle?.stateSince ?? rejectedSince ?? stateBegan(state, earlierTimes(status), now);
   return {
-    state: name,
-    stateSince: formatSecond(sinceIn(object, since ?? storedSince ?? now)),
-    ...(cause === null ? {} : { cause: truncated(cleanText(cause)) }),
+    state: state.name,
+    stateSince: formatSecond(sinceIn(object, since)),
+    ...(state.cause === null ? {} : { cause: truncated(cleanText(state.cause)) }),
   };
 }
 
