@@ -4,7 +4,7 @@ import { describe, expect, it, jest } from '@jest/globals';
 import { documentJsonSchema, serviceJsonSchema } from '../src/cli/schema/json-schema.js';
 import { HELM_TIMEOUT_MS, startHelm } from './chart/helm.js';
 import { ALERT_OF } from './chart/state-alerts.js';
-import { STATES, STATE_NAMES } from '../src/decision/state.js';
+import { STATES, STATE_NAMES } from '../src/decision/severity.js';
 import { readScalers } from '../src/scaler/read/read-scalers.js';
 import { runCli } from './cli/fake-io.js';
 import { codeBlocksOf } from './docs/code-blocks.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SEVERITIES, STATE_NAMES } from '../decision/state.js';
+import { SEVERITIES, STATE_NAMES } from '../decision/severity.js';
 import type { OutcomeKind } from '../telemetry/cycle-record.js';
 import { conflictingWriterSchema, otherScalerSchema } from './conflict-schemas.js';
 import {

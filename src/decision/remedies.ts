@@ -23,7 +23,7 @@ import {
   targetOf,
   type TroubledScaler,
 } from './snippet.js';
-import type { StateName } from './state.js';
+import type { StateName } from './severity.js';
 import { countAre, countOf } from '../units/format.js';
 
 /**

@@ -4,7 +4,7 @@ import { quoteForShell } from '../units/clean-text.js';
 import type { TargetFailure } from './failing.js';
 import type { OtherAutoscaler } from './pause.js';
 import { isUnusedObject } from './rejection.js';
-import type { StateName } from './state.js';
+import type { StateName } from './severity.js';
 import { countOf } from '../units/format.js';
 
 /** Text to copy: a shell command, a line of the document, or a query. */

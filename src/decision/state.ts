@@ -6,42 +6,8 @@ import { describeRejection, type RejectedVersion } from './rejection.js';
 import { activeHold, type Condition, conditionOf, ignoredAnnotations } from './result/condition.js';
 import { isFailing, missingMetrics, NOT_CALCULATED, readAsZero, unreadTarget } from './failing.js';
 import type { PastDecision } from './result/decision.js';
+import { causedByHold, type Severity, type StateName, STATES } from './severity.js';
 import { countOf } from '../units/format.js';
-
-/** How urgent a state is, in order from the most urgent. */
-export const SEVERITIES = ['cannot-follow', 'held', 'waiting', 'idle', 'ok'] as const;
-
-export type Severity = (typeof SEVERITIES)[number];
-
-/** The states with their severities. The API, the CLI, the dashboard and the status of objects show these names. */
-export const STATES = {
-  Invalid: 'cannot-follow',
-  Conflict: 'cannot-follow',
-  NoAutoscaler: 'cannot-follow',
-  NoTarget: 'cannot-follow',
-  WriteFailed: 'cannot-follow',
-  PodsNotReady: 'cannot-follow',
-  NoData: 'cannot-follow',
-  AtMaximum: 'cannot-follow',
-  Paused: 'held',
-  DryRun: 'held',
-  Fixed: 'held',
-  NoSeries: 'held',
-  Rejected: 'held',
-  Pending: 'waiting',
-  Starting: 'waiting',
-  PartialData: 'waiting',
-  Stabilizing: 'waiting',
-  RateLimited: 'waiting',
-  Backoff: 'waiting',
-  Asleep: 'idle',
-  AtMinimum: 'idle',
-  OK: 'ok',
-} as const satisfies Readonly<Record<string, Severity>>;
-
-export type StateName = keyof typeof STATES;
-
-export const STATE_NAMES = Object.keys(STATES).filter((name): name is StateName => name in STATES);
 
 export interface ScalerState {
   readonly name: StateName;
@@ -152,7 +118,7 @@ const RULES: readonly Rule[] = [
   {
     state: 'NoAutoscaler',
     when: 'nothing scales the target: the scaler is in dry run, and either the HPA of the target has no desired replicas, or the autoscaler that the scaler replaces no longer scales the target',
-    find: ({ conditions }) => heldBy(conditions, ['NoAutoscaler']),
+    find: ({ conditions }) => heldBy(conditions, 'NoAutoscaler'),
   },
   {
     state: 'DryRun',
@@ -179,7 +145,7 @@ const RULES: readonly Rule[] = [
   {
     state: 'WriteFailed',
     when: 'the state of the scaler cannot be stored, so nothing is scaled down',
-    find: ({ conditions }) => heldBy(conditions, ['StateDegraded'], ': promscaler does not'),
+    find: ({ conditions }) => heldBy(conditions, 'WriteFailed', ': promscaler does not'),
   },
   {
     state: 'Fixed',
@@ -250,16 +216,16 @@ export const STATE_TABLE: readonly Omit<Rule, 'find'>[] = [
   { state: 'OK', when: 'no other state applies' },
 ];
 
-/** Returns the message of `Held` up to the first `end`; null: `Held` is not True with one of these reasons. */
-function heldBy(conditions: readonly Condition[], reasons: readonly string[], end = ';'): Reason | null {
+/** Returns the message of `Held` up to the first `end`; null: `Held` is not True with a reason that causes `state`. */
+function heldBy(conditions: readonly Condition[], state: StateName, end = ';'): Reason | null {
   const held = activeHold(conditions);
-  if (held === undefined || !reasons.includes(held.reason)) return null;
+  if (held === undefined || causedByHold(held) !== state) return null;
   return { cause: held.message.split(end, 1)[0] ?? held.message };
 }
 
 function conflict(facts: StateFacts): Reason | null {
   const { conditions, pause: current } = facts;
-  const held = heldBy(conditions, ['ConflictingScaler', 'ScaleOverridden']);
+  const held = heldBy(conditions, 'Conflict');
   return held === null || current == null ? held : { cause: `${held.cause}; ${pauseMessage(current)}` };
 }
 
@@ -284,7 +250,7 @@ function pause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
 function ownCause(facts: StateFacts, stopsScaleUp: boolean): Reason | null {
   const { pause: current, conditions } = facts;
   // The record of a past cycle has no `pause`, only the condition.
-  if (current === undefined) return heldBy(conditions, ['Paused'], '\n');
+  if (current === undefined) return heldBy(conditions, 'Paused', '\n');
   if (current === null) return null;
   if ((current.direction !== 'scale-down' || current.replicas !== null) !== stopsScaleUp) return null;
   const { dryRun: isInDryRun, otherScaler: other = null, noAutoscaler = null } = facts;
@@ -307,7 +273,8 @@ function hiddenTrouble(facts: StateFacts): string | null {
 }
 
 function isDryRun({ dryRun, conditions }: StateFacts): boolean {
-  return dryRun === true || heldBy(conditions, ['DryRun', 'NoAutoscaler']) !== null;
+  const held = activeHold(conditions);
+  return dryRun === true || held?.reason === 'DryRun' || held?.reason === 'NoAutoscaler';
 }
 
 function dryRun(facts: StateFacts): Reason | null {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Locator } from 'playwright-core';
-import { STATE_NAMES, type Severity } from '../../src/decision/state.js';
+import { STATE_NAMES, type Severity } from '../../src/decision/severity.js';
 import { viewRow } from '../../src/server/overview/overview-rows.js';
 import { createRecords } from '../../src/telemetry/records.js';
 import { rejectionsOf } from '../../src/telemetry/rejections.js';

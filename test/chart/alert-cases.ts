@@ -1,4 +1,4 @@
-import { STATES, type StateName } from '../../src/decision/state.js';
+import { STATES, type StateName } from '../../src/decision/severity.js';
 
 /** Metrics of the service have the scraped namespace `ops`, metrics of a scaler have its own. */
 const service = (name: string, more = ''): string => `${name}{job="rel-promscaler",namespace="ops"${more}}`;

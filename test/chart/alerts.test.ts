@@ -21,7 +21,7 @@ import {
 } from './helm.js';
 import { type Case, CASES, WEB, counts } from './alert-cases.js';
 import type { Rendered } from './helm.js';
-import { STATES, STATE_NAMES } from '../../src/decision/state.js';
+import { STATES, STATE_NAMES } from '../../src/decision/severity.js';
 import { ALERT_OF, alertsOfStates } from './state-alerts.js';
 import { STATE_CASES } from '../telemetry/state-cases.js';
 

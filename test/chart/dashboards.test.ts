@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { checkSyntax } from '../../src/promql/syntax.js';
 import { vectorSelectors } from '../../src/promql/vector-selectors.js';
-import { STATES } from '../../src/decision/state.js';
+import { STATES } from '../../src/decision/severity.js';
 import { METRIC_TABLE } from '../../src/telemetry/metric-table.js';
 import { readDashboards, substitute } from '../support/dashboards.js';
 import { HELM_TIMEOUT_MS, at, isMapping, pick, render, startHelm } from './helm.js';

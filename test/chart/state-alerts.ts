@@ -1,4 +1,4 @@
-import type { StateName } from '../../src/decision/state.js';
+import type { StateName } from '../../src/decision/severity.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
 import { invalidScalers } from '../../src/telemetry/rejections.js';
 import { T0 } from '../support/builders.js';

@@ -1,4 +1,5 @@
-import { SEVERITIES, STATES, STATE_NAMES, STATE_TABLE } from '../../src/decision/state.js';
+import { STATE_TABLE } from '../../src/decision/state.js';
+import { SEVERITIES, STATES, STATE_NAMES } from '../../src/decision/severity.js';
 import { BUILT_IN, PRESETS } from '../../src/scaler/schema/presets.js';
 import { PERMISSIONS, type Permission } from '../../src/service/permissions.js';
 import { SEVERITY_STYLES } from '../../src/dashboard/ui/severities.js';

@@ -1,4 +1,4 @@
-import type { StateName } from '../../src/decision/state.js';
+import type { StateName } from '../../src/decision/severity.js';
 import { type Json, type RecordOf, decided, outcome } from './state-records.js';
 
 interface Other {

@@ -3,7 +3,7 @@ import { statusRow } from '../../src/cli/status/status-row.js';
 import { buildObjectStatus } from '../../src/control/status/object-status.js';
 import { verdictOf } from '../../src/dashboard/scaler/model/headline.js';
 import { isSeverity } from '../../src/dashboard/ui/severities.js';
-import { STATES, STATE_NAMES } from '../../src/decision/state.js';
+import { STATES, STATE_NAMES } from '../../src/decision/severity.js';
 import type { Problem } from '../../src/scaler/problems/problem.js';
 import { viewRow } from '../../src/server/overview/overview-rows.js';
 import { viewScaler } from '../../src/server/pages/views.js';

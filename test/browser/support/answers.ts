@@ -1,5 +1,5 @@
 import type { Overview, OverviewRow, ScalerState, ServiceStatus } from '../../../src/api/answers.js';
-import { STATES } from '../../../src/decision/state.js';
+import { STATES } from '../../../src/decision/severity.js';
 
 /** The time of all canned answers. */
 export const AT = new Date(Math.floor(Date.now() / 1000) * 1000).toISOString().replace('.000Z', 'Z');

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { STATE_NAMES } from '../../../src/decision/state.js';
+import { STATE_NAMES } from '../../../src/decision/severity.js';
 import {
   failingService,
   fleetOf,

@@ -9,7 +9,7 @@ import {
   writeSelection,
 } from '../../../src/dashboard/overview/selection.js';
 import type { Selection } from '../../../src/dashboard/overview/selection.js';
-import { SEVERITIES as ORDERED } from '../../../src/decision/state.js';
+import { SEVERITIES as ORDERED } from '../../../src/decision/severity.js';
 import { SEVERITIES } from '../../../src/dashboard/ui/severities.js';
 import { after, rowOf, stateOf } from '../../browser/support/answers.js';
 

@@ -1,11 +1,9 @@
 import type { VNode } from 'preact';
 import type { ScalerState } from '../../../api/answers.js';
-import { isFailing } from '../../../decision/failing.js';
+import { severityOf } from '../../../decision/severity.js';
 import { Badge } from '../../ui/icon.jsx';
+import { SEVERITY_STYLES } from '../../ui/severities.js';
 import type { Condition } from '../model/answers.js';
-
-/** Reasons of `Held` that are red: the state is then `Conflict`, in which the scaler cannot follow its load. */
-const CONFLICTS: ReadonlySet<string> = new Set(['ConflictingScaler', 'ScaleOverridden']);
 
 interface ConditionBadgeProps {
   readonly condition: Condition;
@@ -15,12 +13,10 @@ interface ConditionBadgeProps {
 
 /** Shows a condition. A failure and a hold have the color of the state that they cause; other conditions have none. */
 export function ConditionBadge({ condition, state }: ConditionBadgeProps): VNode {
-  const { type, status, reason } = condition;
-  const text = `${type} ${status}`;
+  const { type, status } = condition;
+  const severity = severityOf(condition, state);
   const isLimited = type === 'ScalingLimited' && status === 'True';
-  if (isFailing(condition) || CONFLICTS.has(reason) || (isLimited && state === 'AtMaximum'))
-    return <Badge tone="bad" icon="error" text={text} />;
-  if (type === 'Held' && status === 'True') return <Badge tone="warn" icon="lock" text={text} />;
-  if (isLimited) return <Badge tone="quiet" icon="lock" text={text} />;
-  return <Badge tone="quiet" icon={status === 'Unknown' ? 'unknown' : 'ok'} text={text} />;
+  const icon = isLimited ? 'lock' : status === 'Unknown' ? 'unknown' : 'ok';
+  const style = severity === null ? ({ tone: 'quiet', icon } as const) : SEVERITY_STYLES[severity];
+  return <Badge tone={style.tone} icon={style.icon} text={`${type} ${status}`} />;
 }
