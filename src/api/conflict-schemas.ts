@@ -33,6 +33,12 @@ export const otherScalerSchema = z
       .object({ kind: z.string(), namespace: z.string(), name: z.string() })
       .optional()
       .describe('Another HPA or ScaledObject with the same target; absent: there is none.'),
+    scaler: z
+      .object({ namespace: z.string(), name: z.string(), file: z.string().nullish() })
+      .optional()
+      .describe(
+        'Another Scaler with the same target that is not in dry run, and that patches nothing because of this HPA or ScaledObject, with the file of its document as in `file`; absent: there is none.',
+      ),
     file: z
       .string()
       .nullish()
@@ -48,5 +54,5 @@ export const otherScalerSchema = z
   })
   .nullable()
   .describe(
-    'Another autoscaler with the same target: an HPA, a ScaledObject, or a Scaler that is not in dry run; null: there is none. Unless this scaler is in dry run, the two autoscalers are in conflict.',
+    'Another autoscaler with the same target: an HPA, a ScaledObject, or a Scaler that is not in dry run, which for a scaler in dry run next to an HPA is in `scaler`; null: there is none. Unless this scaler is in dry run, the two autoscalers are in conflict.',
   );

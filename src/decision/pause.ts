@@ -1,3 +1,4 @@
+import type { ScalerName } from '../scaler/spec.js';
 import { formatInstant, type Instant } from '../units/time.js';
 
 type Direction = 'both' | 'scale-up' | 'scale-down';
@@ -62,7 +63,12 @@ export interface OtherAutoscaler {
    */
   readonly whyNoCount?: string | undefined;
   /** Another HPA or ScaledObject with the same target; unset: there is none. */
-  readonly second?: Omit<OtherAutoscaler, 'whyNoCount' | 'second'> | undefined;
+  readonly second?: Omit<OtherAutoscaler, 'whyNoCount' | 'second' | 'scaler'> | undefined;
+  /**
+   * A Scaler with the same target that is not in dry run, and that patches nothing because of this HPA or ScaledObject;
+   * unset: there is none.
+   */
+  readonly scaler?: ScalerName | undefined;
 }
 
 export function nameOtherScaler({ kind, namespace, name }: OtherAutoscaler): string {
@@ -72,9 +78,13 @@ export function nameOtherScaler({ kind, namespace, name }: OtherAutoscaler): str
 /** Returns what another autoscaler does while the scaler is in dry run. */
 export function describeOther(other: OtherAutoscaler): string {
   const who = nameOtherScaler(other);
-  return other.whyNoCount === undefined
-    ? `${who} scales the target`
-    : `${who} has the same target, but no desired replicas: ${other.whyNoCount}`;
+  const what =
+    other.whyNoCount === undefined
+      ? `${who} scales the target`
+      : `${who} has the same target, but no desired replicas: ${other.whyNoCount}`;
+  const { scaler } = other;
+  if (scaler === undefined) return what;
+  return `${what}; ${nameOtherScaler({ kind: 'Scaler', ...scaler })} has the same target, and patches nothing`;
 }
 
 /**

@@ -89,6 +89,12 @@ function deleteScaler(text: string, scaler: ScalerName & Pick<OtherScaler, 'file
  * compare, and a scaler cannot scale.
  */
 export function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
+  const second = scaler.otherScaler?.scaler;
+  const keepOne = 'Two scalers of one target are in conflict after the dry run. To keep this one, put';
+  return [...(second === undefined ? [] : [putInDryRun(second, keepOne)]), ...endDryRunAlone(scaler)];
+}
+
+function endDryRunAlone(scaler: TroubledScaler): readonly Remedy[] {
   const { otherScaler: other, metrics, currentReplicas } = scaler;
   const isOfDocument = valueAt(scaler.document, ['spec', 'dryRun']) === true;
   const hasNoData = currentReplicas !== 0 && metrics.some(({ error }) => error !== null);
@@ -104,8 +110,8 @@ export function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   // The state remains `DryRun` for a minute, because a hand-over or the first count of a new HPA may take that long.
   if (idle !== null && scaler.state.name === 'DryRun')
     return [
-      awaitCount({ ...idle, namespace }),
-      ...(help?.endsDryRun === false && handOver !== null ? [handOver] : []),
+      ...(other === null ? seeFormer({ ...idle, namespace }) : [awaitCount({ ...idle, namespace })]),
+      ...(other !== null && help?.endsDryRun === false && handOver !== null ? [handOver] : []),
       ...missing,
     ];
   if (isOfObject && handOver !== null) return [...steps, handOver];
@@ -138,6 +144,16 @@ function idleScaler({ otherScaler: other }: TroubledScaler, former: Origin | nul
   return other.whyNoCount === undefined && other.second === undefined ? null : other;
 }
 
+/** The service sees a new autoscaler within a minute. A deleted one never has desired replicas. */
+function seeFormer(former: ScalerName & { readonly kind: string }): readonly Remedy[] {
+  const { kind, namespace, name } = former;
+  const snippet = adoptCommand(former, '--report');
+  const what = `${kind === 'HorizontalPodAutoscaler' ? '' : 'HPA of '}${kind} ${namespace}/${name}`;
+  return snippet === null
+    ? []
+    : [{ text: `The service sees no ${what}. See whether it is new or does not exist`, snippet }];
+}
+
 function awaitCount({ kind, namespace, name }: ScalerName & { readonly kind: string }): Remedy {
   const isHpa = kind === 'HorizontalPodAutoscaler';
   return {
@@ -148,18 +164,22 @@ function awaitCount({ kind, namespace, name }: ScalerName & { readonly kind: str
 
 /** Another Scaler is put in dry run and not deleted, because it may contain the manifest of an adopted HPA. */
 function makeWay(other: OtherScaler): readonly Remedy[] {
-  const { kind, namespace, name, file } = other;
-  if (kind !== 'Scaler') return [deleteOther(other)];
-  const dryRun = `To let this scaler scale, put ${namespace}/${name} in dry run`;
+  if (other.kind !== 'Scaler') return [deleteOther(other)];
   return [
     { text: 'Compare with the scaler of the target', snippet: command(`promscaler explain ${keyOf(other)}`) },
-    typeof file === 'string'
-      ? { text: `${dryRun}. In ${file}, set`, snippet: { kind: 'edit', text: 'dryRun: true' } }
-      : {
-          text: `${dryRun}${file === null ? '' : ', with this command or in its file'}`,
-          snippet: patchObject(other, { dryRun: true }),
-        },
+    putInDryRun(other, 'To let this scaler scale, put'),
   ];
+}
+
+function putInDryRun(other: ScalerName & Pick<OtherScaler, 'file'>, text: string): Remedy {
+  const { namespace, name, file } = other;
+  const dryRun = `${text} ${namespace}/${name} in dry run`;
+  return typeof file === 'string'
+    ? { text: `${dryRun}. In ${file}, set`, snippet: { kind: 'edit', text: 'dryRun: true' } }
+    : {
+        text: `${dryRun}${file === null ? '' : ', with this command or in its file'}`,
+        snippet: patchObject(other, { dryRun: true }),
+      };
 }
 
 type OtherScaler = NonNullable<TroubledScaler['otherScaler']>;

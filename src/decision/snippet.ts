@@ -66,6 +66,7 @@ export interface TroubledScaler extends Pausable {
         readonly file?: string | null | undefined;
         /** Whether the file takes precedence over an object with the same name. */
         readonly isAlsoObject?: boolean | undefined;
+        readonly scaler?: (ScalerName & { readonly file?: string | null | undefined }) | undefined;
       })
     | null;
   /** Null: the document is a file. */

@@ -83,6 +83,21 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
     ]);
   });
 
+  it('is first the dry run of a second scaler next to the HPA, without which adopt switches nothing', async () => {
+    const scaler = { namespace: 'shop', name: 'other', file: null };
+    const lines = await remediesFor('a dry run next to another document', {
+      generation: 3,
+      otherScaler: { kind: 'HorizontalPodAutoscaler', namespace: 'shop', name: 'web', scaler },
+      document: { spec: { dryRun: true } },
+    });
+
+    expect(lines).toEqual([
+      `Two scalers of one target are in conflict after the dry run. To keep this one, put shop/other in dry run: kubectl patch -n shop scalers.promscaler.dev other --type=merge -p '{"spec":{"dryRun":true}}'`,
+      'Compare with HorizontalPodAutoscaler shop/web: promscaler adopt hpa/web -n shop --report',
+      'If the report allows it, replace the HorizontalPodAutoscaler in one step, which adopt --undo reverts: promscaler adopt hpa/web -n shop --switch',
+    ]);
+  });
+
   it('is the repair of an HPA without a count, or a forced switch, because there is nothing to compare', async () => {
     const what = 'a dry run next to an HPA without a count';
     const document = { spec: { dryRun: true } };
@@ -132,23 +147,26 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
       { otherScaler: NO_COUNT, document: { spec: { dryRun: true } } },
       'HorizontalPodAutoscaler shop/web has desired replicas: kubectl get -n shop hpa web --watch',
     ],
-    [
-      'HPA is not seen yet, or was just deleted',
-      { otherScaler: null, document: adopted('HorizontalPodAutoscaler/web') },
-      'HorizontalPodAutoscaler shop/web has desired replicas: kubectl get -n shop hpa web --watch',
-    ],
-    [
-      'ScaledObject has no HPA yet',
-      { otherScaler: null, document: adopted('ScaledObject/web') },
-      'the HPA of ScaledObject shop/web has desired replicas: kubectl get -n shop hpa --watch',
-      PERHAPS_PAUSED,
-    ],
   ])(
     'is to wait in the first minute of a dry run whose %s, which --report refuses',
-    async (_, fields, wait, ...also) => {
+    async (_, fields, wait) => {
       const what = 'a dry run next to another document';
 
-      expect(await remediesFor(what, { generation: 3, ...fields })).toEqual([`Wait until ${wait}`, ...also]);
+      expect(await remediesFor(what, { generation: 3, ...fields })).toEqual([`Wait until ${wait}`]);
+    },
+  );
+
+  it.each([
+    ['HorizontalPodAutoscaler/web', 'HorizontalPodAutoscaler shop/web', 'hpa/web'],
+    ['ScaledObject/web', 'HPA of ScaledObject shop/web', 'scaledobject/web'],
+  ])(
+    'is in the first minute without a known autoscaler the report, which knows if it exists: %s',
+    async (from, what, name) => {
+      const fields = { generation: 3, otherScaler: null, document: adopted(from) };
+
+      expect(await remediesFor('a dry run next to another document', fields)).toEqual([
+        `The service sees no ${what}. See whether it is new or does not exist: promscaler adopt ${name} -n shop --report`,
+      ]);
     },
   );
 

@@ -176,9 +176,10 @@ function whyNotServed(
   { row, isLed }: ServiceView,
 ): string | null {
   if (!isLed) return 'no replica of the service is the leader, so nothing would scale the workload';
-  const other = row?.otherScaler ?? null;
+  const found = row?.otherScaler ?? null;
+  const other = found?.kind === 'Scaler' ? found : (found?.scaler ?? null);
   // Without dry run, promscaler patches nothing if two scalers have the same target.
-  return other?.kind === 'Scaler'
+  return other !== null
     ? `scaler ${scalerKey(other)} also scales ${nameWorkload(context, scaler)}. Delete scaler ${scalerKey(other)} first`
     : null;
 }

@@ -23,6 +23,7 @@ import { shortfallOf, targetReached } from './target-reached.js';
 import { degradedMessage, overrideMessage, whyDryRun } from './holds.js';
 import { endedPause } from './pause.js';
 import { overrideOf } from './next-memory.js';
+import { chooseOther } from './shared-targets.js';
 import type { CycleInput, Hold, Observed, ScaleResult, Settled, Unread } from './types.js';
 import { countOf } from '../../units/format.js';
 
@@ -51,7 +52,7 @@ export function buildRecord(
     pause,
     dryRun: isDryRun,
     conflictingWriter: conflictingWriterOf(memory.writer, now) ?? undefined,
-    otherScaler: sharesTargetWith ?? otherScaler ?? undefined,
+    otherScaler: chooseOther(scaler.spec, { sharesTargetWith, hpa: otherScaler }) ?? undefined,
     noAutoscaler: noAutoscaler ?? undefined,
     shadow: shadowOf(decision, hold, otherScaler),
     ...measured,

@@ -9,6 +9,7 @@ import {
 import { nameTarget } from '../../kubernetes/targets.js';
 import type { Memory } from '../memory/memory.js';
 import { stops } from './pause.js';
+import { chooseOther } from './shared-targets.js';
 import type { ScalerSpec } from '../../scaler/spec.js';
 import type { CycleInput, Hold, Observed } from './types.js';
 import { countOf } from '../../units/format.js';
@@ -19,7 +20,7 @@ export function whyHeld(
   { memory, otherScaler, noAutoscaler, isDryRun, pause, degraded }: Observed,
   toApply: Decision,
 ): Hold | null {
-  const other = sharesTargetWith ?? otherScaler;
+  const other = chooseOther(spec, { sharesTargetWith, hpa: otherScaler });
   // A scaler in dry run is meant to run next to another autoscaler, so this is not a conflict. Two scalers of one
   // target are in conflict even if the service is in dry run, because that dry run ends for both at once.
   const isIntended = sharesTargetWith === null ? isDryRun : spec.dryRun;

@@ -7,7 +7,7 @@ import {
 } from '../../decision/idle-autoscaler.js';
 import { nameOtherScaler } from '../../decision/pause.js';
 import { targetKey } from '../../kubernetes/targets.js';
-import type { Scaler, TargetRef } from '../../scaler/spec.js';
+import type { Scaler, ScalerSpec, TargetRef } from '../../scaler/spec.js';
 import { groupBy } from '../../units/maps.js';
 
 /**
@@ -29,6 +29,19 @@ export function findSharedTargets(scalers: readonly Scaler[]): ReadonlyMap<strin
 
 export function asOtherScaler({ namespace, name, spec }: Scaler): OtherScaler {
   return { kind: 'Scaler', namespace, name, target: spec.scaleTargetRef };
+}
+
+/**
+ * Returns the autoscaler that a message about the scaler names. Next to a scaler in dry run, an HPA scales the target,
+ * and another scaler patches nothing. Without dry run, two scalers are in conflict, whatever else has the target.
+ */
+export function chooseOther(
+  { dryRun }: Pick<ScalerSpec, 'dryRun'>,
+  { sharesTargetWith, hpa }: Readonly<Record<'sharesTargetWith' | 'hpa', OtherScaler | null>>,
+): OtherScaler | null {
+  if (sharesTargetWith === null || hpa === null || !dryRun) return sharesTargetWith ?? hpa;
+  const { namespace, name } = sharesTargetWith;
+  return { ...hpa, scaler: { namespace, name } };
 }
 
 /** Returns the first of `others` with the target, with a `second` one if there is another; null: there is none. */

@@ -134,7 +134,11 @@ function withOrigin(
   { originOf, problems }: ScalerPageParts,
   other: ScalerDetail['otherScaler'],
 ): ScalerDetail['otherScaler'] {
-  if (other?.kind !== 'Scaler' || originOf === undefined) return other;
+  if (other === null || originOf === undefined) return other;
+  const { scaler } = other;
+  if (scaler !== undefined)
+    return { ...other, scaler: { ...scaler, file: originOf(`${scaler.namespace}/${scaler.name}`).file } };
+  if (other.kind !== 'Scaler') return other;
   const key = `${other.namespace}/${other.name}`;
   const isAlsoObject = problems().some((problem) => problem.scaler === key && isUnusedObject(problem));
   return { ...other, file: originOf(key).file, isAlsoObject };

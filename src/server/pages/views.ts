@@ -71,13 +71,14 @@ export function viewScaler(status: LedgerEntry): ScalerView {
 
 function viewOther(other: CycleRecord['otherScaler']): ScalerView['otherScaler'] {
   if (other === undefined) return null;
-  const { kind, namespace, name, whyNoCount, second } = other;
+  const { kind, namespace, name, whyNoCount, second, scaler } = other;
   return {
     kind,
     namespace,
     name,
     ...(whyNoCount === undefined ? {} : { whyNoCount }),
     ...(second === undefined ? {} : { second }),
+    ...(scaler === undefined ? {} : { scaler }),
   };
 }
 

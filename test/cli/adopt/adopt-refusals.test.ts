@@ -243,7 +243,9 @@ describe('adopt', () => {
           const { items } = (await (await fetch(`${fixture.url()}/api/v1/scalers`)).json()) as {
             readonly items: readonly { readonly name: string; readonly otherScaler: JsonObject | null }[];
           };
-          return items.some(({ name, otherScaler }) => name === 'web' && otherScaler?.['name'] === 'second');
+          const scalerOf = (other: JsonObject | null) =>
+            (other?.['scaler'] as JsonObject | undefined)?.['name'];
+          return items.some(({ name, otherScaler }) => name === 'web' && scalerOf(otherScaler) === 'second');
         }, 'the service to see both');
       },
       'scaler shop/second also scales deployment shop/web. Delete scaler shop/second first. Nothing was changed',

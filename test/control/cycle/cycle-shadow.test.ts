@@ -58,6 +58,20 @@ describe('a dry run next to an HPA', () => {
     expect(fixture.cluster.arrived).toEqual([]);
   });
 
+  it('names the HPA as what scales the target also if a second scaler has the target, which patches nothing', async () => {
+    const { record } = await nextToHpa(5).cycle({ sharesTargetWith: SECOND_SCALER });
+
+    expect(heldOf(record)?.message).toBe(
+      'spec.dryRun is true; HorizontalPodAutoscaler shop/web-hpa scales the target; Scaler shop/web-2 has the same target, and patches nothing',
+    );
+    expect(record.shadow?.beside).toBe('HorizontalPodAutoscaler shop/web-hpa');
+    expect(record.otherScaler).toMatchObject({
+      kind: 'HorizontalPodAutoscaler',
+      name: 'web-hpa',
+      scaler: { namespace: 'shop', name: 'web-2' },
+    });
+  });
+
   it('is the same for a dry run of the whole service', async () => {
     const fixture = nextToHpa(5, { dryRun: false });
     fixture.dryRun = true;

@@ -202,7 +202,11 @@ export const BUGS: readonly Bug[] = [
   bug(
     'other-autoscaler-fought',
     { by: ['I30'], when: ['hpa-appears'] },
-    edit('control/cycle/holds.js', 'const other = sharesTargetWith ?? otherScaler;', 'const other = null;'),
+    edit(
+      'control/cycle/holds.js',
+      'const other = chooseOther(spec, { sharesTargetWith, hpa: otherScaler });',
+      'const other = null;',
+    ),
   ),
   bug(
     'deleted-scaler-goes-on',
