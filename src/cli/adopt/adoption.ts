@@ -93,7 +93,7 @@ export async function notStarted(
   return new CommandError(`${nameSource(source)} does not exist${hint}${saved}`);
 }
 
-function readScaler(object: JsonObject): readonly ScalerObject[] {
+export function readScaler(object: JsonObject): readonly ScalerObject[] {
   const name = textIn(objectIn(object, 'metadata'), 'name');
   const isDryRun = objectIn(object, 'spec')?.['dryRun'] === true;
   return name === null ? [] : [{ object, name, target: targetOf(object), isDryRun }];

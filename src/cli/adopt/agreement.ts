@@ -166,7 +166,7 @@ const LOWEST_SHARE_PERCENT = 90;
 /** Returns why the counts have differed too often for a switch; null: they have been equal often enough. */
 export function whyDisagreeing({ same, rounds }: AgreementReport): string | null {
   if (100 * same >= LOWEST_SHARE_PERCENT * rounds) return null;
-  return `the replica counts were equal in only ${shareText({ same, rounds })}, but must be equal in at least ${LOWEST_SHARE_PERCENT} %. Look at the largest difference, then correct the document or compare for longer`;
+  return `the replica counts were equal in only ${shareText({ same, rounds })}, but must be equal in at least ${LOWEST_SHARE_PERCENT} %. Look at the largest difference, then correct the document, which restarts the comparison, or compare for longer`;
 }
 
 /** If the comparison was shorter than this, `adopt` prints a warning, because the load may hardly have varied. */

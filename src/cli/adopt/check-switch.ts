@@ -111,10 +111,25 @@ function whyInvalid(context: AdoptContext, scaler: ScalerObject, { row }: Servic
 }
 
 function whyPausedByDocument(context: AdoptContext, scaler: ScalerObject): string | null {
+  const paused = pauseOfDocument(context, scaler);
+  return paused === null
+    ? null
+    : `${paused}. Remove this field first: ${patchCommand(context, scaler, { paused: null })}`;
+}
+
+function pauseOfDocument(context: AdoptContext, scaler: ScalerObject): string | null {
   const paused = pausedIn(scaler.object);
   return paused === false
     ? null
-    : `${nameScaler(context, scaler)} has spec.paused: ${JSON.stringify(paused)}. Remove this field first: ${patchCommand(context, scaler, { paused: null })}`;
+    : `${nameScaler(context, scaler)} has spec.paused: ${JSON.stringify(paused)}`;
+}
+
+/** Returns a sentence about the pause of the document or of the workload; null: nothing is paused. */
+export async function whatPauses(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
+  const document = pauseOfDocument(context, scaler);
+  return (
+    document ?? pauseOfWorkload(context, scaler, { workload: await readWorkload(context, scaler), row: null })
+  );
 }
 
 /** Returns the pause of the document or of the workload, and the command that ends it; null: nothing is paused. */
@@ -162,12 +177,22 @@ function whyUnwritten(context: AdoptContext, scaler: ScalerObject): string {
 
 /** Uses the annotations of the workload, because they may be newer than the last decision. */
 function whyPausedNow(context: AdoptContext, scaler: ScalerObject, { workload, row }: Known): string | null {
-  const { io, source } = context;
-  const now = workload == null ? null : readPause({ paused: false }, annotationsOf(workload), io.clock.now());
-  const paused = now !== null ? pauseMessage(now) : (row?.pause?.message ?? null);
+  const { source } = context;
+  const paused = pauseOfWorkload(context, scaler, { workload, row });
   return paused === null
     ? null
-    : `${nameScaler(context, scaler)} is paused: ${paused}. End the pause first: ${promscalerFor(`resume ${source.namespace}/${scaler.name}`, context)}`;
+    : `${paused}. End the pause first: ${promscalerFor(`resume ${source.namespace}/${scaler.name}`, context)}`;
+}
+
+function pauseOfWorkload(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  { workload, row }: Known,
+): string | null {
+  const { clock } = context.io;
+  const now = workload == null ? null : readPause({ paused: false }, annotationsOf(workload), clock.now());
+  const paused = now !== null ? pauseMessage(now) : (row?.pause?.message ?? null);
+  return paused === null ? null : `${nameScaler(context, scaler)} is paused: ${paused}`;
 }
 
 function whyNotServed(

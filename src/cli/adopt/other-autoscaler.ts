@@ -11,17 +11,20 @@ import type { Snippet } from '../../decision/snippet.js';
 import { kedaPauses } from '../../importers/keda/import-scaled-object.js';
 import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
+import { targetKey } from '../../kubernetes/targets.js';
 import { CommandError } from '../output/io.js';
 import { writeOptions } from '../output/lines.js';
-import { HPA, SCALED_OBJECT, SOURCE_KINDS } from '../reach/source-kinds.js';
+import { HPA, SCALED_OBJECT, SCALER, SOURCE_KINDS } from '../reach/source-kinds.js';
 import { type Source, commandFor, nameSource } from './adopt-options.js';
 import {
   type AdoptContext,
   type ScalerObject,
+  conditionOf,
   nameScaler,
   nameWorkload,
   patchCommand,
   pausedIn,
+  readScaler,
 } from './adoption.js';
 import { annotationsOf } from './saved-manifest.js';
 
@@ -137,6 +140,48 @@ export async function whySucceeded(context: AdoptContext, scaler: ScalerObject):
   if (compare === null) return `${what}. Delete this autoscaler first: ${remove}`;
   const start = startDryRun === null ? '' : `${startDryRun}, then `;
   return `${what}. To adopt this autoscaler instead: ${start}${compare}. To delete it: ${remove}`;
+}
+
+/** A scaler with the target that is not in dry run, besides the one of the adoption. */
+export interface SecondScaler {
+  /** What it does: `scaler shop/other also scales deployment shop/web`. */
+  readonly what: string;
+  /** What to do first, with the command. */
+  readonly first: string;
+}
+
+/**
+ * Returns another scaler of the target; null: there is none. Two scalers that are not in dry run patch nothing. If only
+ * one of them starts a dry run, as `--undo` does, the other one scales at once.
+ */
+export async function findSecondScaler(
+  context: AdoptContext,
+  scaler: ScalerObject,
+): Promise<SecondScaler | null> {
+  const { source, objects } = context;
+  const scalers = (await objects.list(SCALER)).flatMap(readScaler);
+  const key = targetKey(source.namespace, scaler.target);
+  const second = scalers.find(
+    (one) => one.name !== scaler.name && !one.isDryRun && targetKey(source.namespace, one.target) === key,
+  );
+  const inFile = second === undefined ? namedByHeld(scaler) : null;
+  const name = second?.name ?? inFile;
+  if (name === null || (inFile !== null && scalers.some((one) => one.name === inFile))) return null;
+  const named = nameScaler(context, { name });
+  const first = `Correct spec.scaleTargetRef of ${named}, delete this scaler, or put it in dry run`;
+  return {
+    what: `${named} also scales ${nameWorkload(context, scaler)}`,
+    first:
+      inFile === null
+        ? `${first}: ${patchCommand(context, { name }, { dryRun: true })}`
+        : `${first} in its file`,
+  };
+}
+
+/** Returns the name of the other scaler in the condition Held: a document in a file is no object to list. */
+function namedByHeld({ object }: ScalerObject): string | null {
+  const message = textIn(conditionOf(object, 'Held'), 'message') ?? '';
+  return /^Scaler [^ /]+\/([^ ]+) scales the same target/.exec(message)?.[1] ?? null;
 }
 
 /** Returns the HPA that KEDA has created for the ScaledObject; null: there is none. */

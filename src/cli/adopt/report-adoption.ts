@@ -18,7 +18,7 @@ import { commandFor, nameSource } from './adopt-options.js';
 import { whatDiffers } from './check-source.js';
 import { agreementText, readAgreement } from './agreement.js';
 import { type Refusal, whatResets, whyNoTarget, whyNotInForce, whyRefused } from './check-switch.js';
-import { findHpa, findSuccessor, type Successor } from './other-autoscaler.js';
+import { findHpa, findSecondScaler, findSuccessor, type Successor } from './other-autoscaler.js';
 import { type ServiceView, readView, whyZero } from './confirm-service.js';
 import { savedManifest } from './saved-manifest.js';
 import { textToPrint } from '../output/lines.js';
@@ -122,6 +122,8 @@ async function goneLines(
       `Delete:  ${successor.remove}`,
     ];
   }
+  const second = await findSecondScaler(context, scaler);
+  if (second !== null) return [`${second.what}. ${second.first}`];
   // Without the saved manifest, --undo is refused.
   const undo =
     savedManifest(scaler.object) === null ? [] : [`Undo:    ${commandFor('--undo', source, context)}`];

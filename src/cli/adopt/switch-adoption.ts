@@ -24,8 +24,15 @@ import {
 } from './adoption.js';
 import { type AgreementReport, agreementText, whyIdle, whyShort } from './agreement.js';
 import { managerAdvice, managerOf, whatDiffers } from './check-source.js';
-import { type Refusal, whatResets, whyNotInForce, whyPaused, whyRefused } from './check-switch.js';
-import { whyPausedInKeda, whyPrevented, whySucceeded } from './other-autoscaler.js';
+import {
+  type Refusal,
+  whatPauses,
+  whatResets,
+  whyNotInForce,
+  whyPaused,
+  whyRefused,
+} from './check-switch.js';
+import { findSecondScaler, whyPausedInKeda, whyPrevented, whySucceeded } from './other-autoscaler.js';
 import { confirmService, type ServiceView, whyZero } from './confirm-service.js';
 import { fetchView } from './report-adoption.js';
 import {
@@ -130,6 +137,11 @@ async function confirmEarlier(
   if (succeeded !== null)
     throw new CommandError(`${name} does not scale ${nameWorkload(context, scaler)}: ${succeeded}`);
   io.stdout.write(`${nameSource(source)} is gone, and the dry run of ${name} has ended\n`);
+  const second = await findSecondScaler(context, scaler);
+  if (second !== null)
+    throw new CommandError(
+      `${name} does not scale ${nameWorkload(context, scaler)}: ${second.what}. ${second.first}`,
+    );
   const paused = await whyPaused(context, scaler);
   if (paused !== null) throw new CommandError(paused);
   const why = await confirmService(context, scaler, {
@@ -285,11 +297,21 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
     );
   const succeeded = object === null ? await whySucceeded(context, scaler) : null;
   if (succeeded !== null) throw new CommandError(`${succeeded}. Nothing was changed`);
+  const second = object === null ? await findSecondScaler(context, scaler) : null;
+  if (second !== null)
+    throw new CommandError(
+      `${second.what}, and would change the replica count before ${nameSource(source)} exists. Nothing was changed. ${second.first}`,
+    );
   if (textIn(objectIn(object, 'metadata'), 'deletionTimestamp') !== null)
     throw new CommandError(`${nameSource(source)} is being deleted: try again after its deletion`);
   const name = nameScaler(context, scaler);
   const accepted = conditionOf(scaler.object, 'Accepted');
   let rejected = isInDryRun(scaler) || textIn(accepted, 'status') === 'True' ? null : accepted;
+  const paused = await whatPauses(context, scaler);
+  const note =
+    paused === null
+      ? ''
+      : `Note:    ${paused}. The pause has no effect on ${nameSource(source)}, which scales ${nameWorkload(context, scaler)}\n`;
   if (options.preview === true) {
     const dryRun =
       rejected === null ? `${name} would be put into dry run` : `spec.dryRun: true would be set in ${name}`;
@@ -297,7 +319,7 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
       ...(scaler.isDryRun ? [] : [dryRun]),
       ...(object === null ? [`${nameSource(source)} would be created again`] : []),
     ];
-    io.stdout.write(`${steps.length === 0 ? 'nothing would change' : steps.join('\n')}\n`);
+    io.stdout.write(`${steps.length === 0 ? 'nothing would change' : steps.join('\n')}\n${note}`);
     if (rejected !== null) throw withoutEffect(context, scaler, rejected);
     return 0;
   }
@@ -318,7 +340,7 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
       ? `${object === null ? `as soon as ${nameSource(source)} has desired replicas, it` : nameSource(source)} scales ${nameWorkload(context, scaler)}; ${name} is in dry run`
       : `${name} is in dry run, but ${idle}`;
   io.stdout.write(`${effect}
-Compare: ${commandFor('--report', source, context)}
+${note}Compare: ${commandFor('--report', source, context)}
 ${deletion}
 `);
   return 0;

@@ -133,7 +133,7 @@ describe('adopt --switch', () => {
     const refused = await fixture.run('--switch');
 
     const found =
-      /the replica counts were equal in only \d+ of \d+ rounds \([\d.]+ %\), but must be equal in at least 90 %\. [^\n]*/;
+      /the replica counts were equal in only \d+ of \d+ rounds \([\d.]+ %\), but must be equal in at least 90 %\. [^\n]*correct the document, which restarts the comparison, or compare for longer/;
     expect(report.stdout).toMatch(new RegExp(`A switch would be refused now: ${found.source}`));
     expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringMatching(found)]);
     expect(refused.stderr).toContain('. Nothing was changed; use --force to switch anyway\n');
@@ -222,10 +222,15 @@ it('adopt --undo of a paused workload does not wait for the end of the pause', a
   });
   await fixture.cluster.shows('web', 'Held True Paused');
 
+  const preview = await fixture.run('--undo', '--preview');
   const { exitCode, stdout, stderr } = await fixture.run('--undo');
 
+  const paused =
+    'Note:    scaler shop/web is paused: scaling is paused by annotation. The pause has no effect on HPA shop/web, which scales deployment shop/web\n';
   expect([exitCode, stderr]).toEqual([0, '']);
   expect(stdout).toContain('scaler shop/web is in dry run\nHPA shop/web created again\n');
+  expect(stdout).toContain(paused);
+  expect(preview.stdout).toContain(paused);
 });
 
 describe('adopt and import', () => {
