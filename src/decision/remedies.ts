@@ -257,7 +257,8 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
     const text = `Check the metrics: ${countAre(recommendedReplicas, 'replica')} recommended, more than ${FAR} times the maximum`;
     return [...(canSetNow ? [meanwhile] : []), { text, snippet: doctor(scaler) }];
   }
-  const why = canSetNow ? 'Raise spec.maxReplicas before the pause ends' : raise('spec.maxReplicas');
+  const before = `Raise spec.maxReplicas before the pause ends: the count returns to ${maxReplicas} otherwise`;
+  const why = canSetNow ? before : raise('spec.maxReplicas');
   const isDoubled = recommendedReplicas > 2 * maxReplicas;
   const text = isDoubled ? `If the metric is right, raise spec.maxReplicas to ${recommendedReplicas}` : why;
   const raised = patch(scaler, text, { maxReplicas: recommendedReplicas });
@@ -281,7 +282,7 @@ function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: n
   const replicas = Math.min(recommended, 2 * maximum);
   const bound = replicas === recommended ? 'above the maximum' : 'which is twice the maximum';
   return {
-    text: `Set ${countOf(replicas, 'replica')} now, ${bound}, with a pause ${pauseLength(scaler)}`,
+    text: `Set ${countOf(replicas, 'replica')} ${pauseLength(scaler)}, ${bound}; scaling is paused meanwhile`,
     snippet: pauseFor30Minutes(scaler, replicas),
   };
 }
@@ -295,7 +296,7 @@ function forgetWrongValue(scaler: TroubledScaler): readonly Remedy[] {
     maxReplicas !== null &&
     decision?.limits.some(({ limit, to }) => limit === 'stabilization' && to > FAR * maxReplicas) === true;
   if (replicas === null || !isFar || !hasAnnotations(scaler)) return [];
-  const text = `If the earlier recommendation was wrong, set ${countOf(replicas, 'replica')} now, with a pause ${pauseLength(scaler)}`;
+  const text = `If the earlier recommendation was wrong, set ${countOf(replicas, 'replica')} ${pauseLength(scaler)}; scaling is paused meanwhile`;
   return [{ text, snippet: pauseFor30Minutes(scaler, replicas) }];
 }
 

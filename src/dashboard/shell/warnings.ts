@@ -45,8 +45,8 @@ export function notLiveOf(
   if (isOld) return 'Not live';
   if (replicas.some(({ isReachable }) => !isReachable)) return 'Partly live';
   const failing = dataSources.filter(({ failingSince }) => failingSince !== null);
-  if (failing.length > 0) return `Live without ${missingOf(failing, dataSources.length)}`;
-  return kubernetes.failingSince === null ? null : 'Live without API server';
+  if (failing.length > 0) return `Live except ${missingOf(failing, dataSources.length)}`;
+  return kubernetes.failingSince === null ? null : 'Live except API server';
 }
 
 /**
@@ -57,7 +57,7 @@ function missingOf(failing: ServiceStatus['dataSources'], total: number): string
   if (failing.length === total) return 'metrics';
   const [first] = failing;
   return failing.length === 1 && first !== undefined
-    ? `data source "${first.name}"`
+    ? `"${first.name}"`
     : `${failing.length} of ${total} data sources`;
 }
 

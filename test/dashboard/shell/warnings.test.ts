@@ -118,14 +118,14 @@ describe('notLiveOf', () => {
     ['a round 75 s ago with a period of 15 s', lastRound(-75), null],
     ['a round 76 s ago', lastRound(-76), 'Not live'],
     ['one of several replicas that did not answer', { replicas }, 'Partly live'],
-    ['the only data source, which does not answer', { dataSources: [SOURCE!] }, 'Live without metrics'],
-    ['one of two data sources', { dataSources: [SOURCE!, HEALTHY!] }, 'Live without data source "default"'],
+    ['the only data source, which does not answer', { dataSources: [SOURCE!] }, 'Live except metrics'],
+    ['one of two data sources', { dataSources: [SOURCE!, HEALTHY!] }, 'Live except "default"'],
     [
       'two of three data sources',
       { dataSources: [SOURCE!, SOURCE!, HEALTHY!] },
-      'Live without 2 of 3 data sources',
+      'Live except 2 of 3 data sources',
     ],
-    ['an API server that does not answer', { kubernetes }, 'Live without API server'],
+    ['an API server that does not answer', { kubernetes }, 'Live except API server'],
   ])('says of %s: %j', (_name, changes, text) => {
     expect(notLiveOf(serviceOf(changes), new Map(), NOW)).toBe(text);
   });
