@@ -257,8 +257,7 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
     const text = `Check the metrics: ${countAre(recommendedReplicas, 'replica')} recommended, more than ${FAR} times the maximum`;
     return [...(canSetNow ? [meanwhile] : []), { text, snippet: doctor(scaler) }];
   }
-  const before = `Raise spec.maxReplicas before the pause ends: the count returns to ${maxReplicas} otherwise`;
-  const why = canSetNow ? before : raise('spec.maxReplicas');
+  const why = canSetNow ? 'Raise spec.maxReplicas before the pause ends' : raise('spec.maxReplicas');
   const isDoubled = recommendedReplicas > 2 * maxReplicas;
   const text = isDoubled ? `If the metric is right, raise spec.maxReplicas to ${recommendedReplicas}` : why;
   const raised = patch(scaler, text, { maxReplicas: recommendedReplicas });
@@ -280,9 +279,9 @@ function enableChange(scaler: TroubledScaler, field: string): Remedy {
 function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: number): Remedy {
   if (!hasAnnotations(scaler)) return explain(scaler);
   const replicas = Math.min(recommended, 2 * maximum);
-  const bound = replicas === recommended ? 'above the maximum' : 'which is twice the maximum';
+  const bound = replicas === recommended ? `then at most ${maximum} again` : 'which is twice the maximum';
   return {
-    text: `Set ${countOf(replicas, 'replica')} ${pauseLength(scaler)}, ${bound}; scaling is paused meanwhile`,
+    text: `Set ${countOf(replicas, 'replica')} ${pauseLength(scaler)}, ${bound} (pauses scaling)`,
     snippet: pauseFor30Minutes(scaler, replicas),
   };
 }
@@ -296,7 +295,7 @@ function forgetWrongValue(scaler: TroubledScaler): readonly Remedy[] {
     maxReplicas !== null &&
     decision?.limits.some(({ limit, to }) => limit === 'stabilization' && to > FAR * maxReplicas) === true;
   if (replicas === null || !isFar || !hasAnnotations(scaler)) return [];
-  const text = `If the earlier recommendation was wrong, set ${countOf(replicas, 'replica')} ${pauseLength(scaler)}; scaling is paused meanwhile`;
+  const text = `If the earlier recommendation was wrong, set ${countOf(replicas, 'replica')} ${pauseLength(scaler)} (pauses scaling)`;
   return [{ text, snippet: pauseFor30Minutes(scaler, replicas) }];
 }
 

@@ -113,7 +113,7 @@ describe('the page of a scaler', () => {
     );
     await card.getByRole('heading', { name: 'What to do' }).waitFor();
     expect(await card.locator('.what-to-do').innerText()).toMatch(
-      /^What to do\s+Set 10 replicas until (\d\d:\d\d), above the maximum; scaling is paused meanwhile:\s+kubectl annotate -n shop deployment\/web --overwrite promscaler\.dev\/paused=true promscaler\.dev\/paused-replicas=10 promscaler\.dev\/paused-until=\S+T\1:00\+01:00 promscaler\.dev\/paused-reason=dashboard\s+Raise spec.maxReplicas before the pause ends: the count returns to 5 otherwise. In web.yaml, set:\s+maxReplicas: 10/,
+      /^What to do\s+Set 10 replicas until (\d\d:\d\d), then at most 5 again \(pauses scaling\):\s+kubectl annotate -n shop deployment\/web --overwrite promscaler\.dev\/paused=true promscaler\.dev\/paused-replicas=10 promscaler\.dev\/paused-until=\S+T\1:00\+01:00 promscaler\.dev\/paused-reason=dashboard\s+Raise spec.maxReplicas before the pause ends. In web.yaml, set:\s+maxReplicas: 10/,
     );
     await card.getByRole('button', { name: /^Copy: Set/ }).waitFor();
     await card.getByRole('button', { name: /^Copy: Raise/ }).click();
