@@ -253,6 +253,12 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
     return [meanwhile, { text: `In the schedule, raise the maximum of ${maxReplicas}`, snippet: null }];
   const isObject = generation !== null;
   const canSetNow = hasAnnotations(scaler) && !isObject;
+  const stabilized = stabilizedReplicas(scaler, recommendedReplicas, maxReplicas);
+  if (isObject && stabilized !== null) {
+    const raised = stabilized > 2 * maxReplicas ? 'If the metric is right, raise' : 'Raise';
+    const text = `${raised} spec.maxReplicas to ${stabilized}: ${countAre(recommendedReplicas, 'replica')} recommended now, ${stabilized} in the stabilization window`;
+    return [patch(scaler, text, { maxReplicas: stabilized })];
+  }
   if (recommendedReplicas > FAR * maxReplicas) {
     const text = `Check the metrics: ${countAre(recommendedReplicas, 'replica')} recommended, more than ${FAR} times the maximum`;
     return [...(canSetNow ? [meanwhile] : []), { text, snippet: doctor(scaler) }];
@@ -262,6 +268,19 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   const text = isDoubled ? `If the metric is right, raise spec.maxReplicas to ${recommendedReplicas}` : why;
   const raised = patch(scaler, text, { maxReplicas: recommendedReplicas });
   return isObject ? [raised] : [meanwhile, raised];
+}
+
+/**
+ * Returns the count of the stabilization window if it is above the present recommendation, which a varying load soon
+ * exceeds again; null: it is not, or so large that it is probably wrong.
+ */
+function stabilizedReplicas(
+  { decision }: TroubledScaler,
+  recommended: number,
+  maximum: number,
+): number | null {
+  const to = decision?.limits.find(({ limit }) => limit === 'stabilization')?.to;
+  return to === undefined || to <= recommended || to > FAR * maximum ? null : to;
 }
 
 /** A recommendation of more than this many times the maximum is more likely wrong than right. */

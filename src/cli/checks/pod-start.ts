@@ -62,7 +62,7 @@ async function checkRange(
   return [
     make.warning(
       `${type} metric ${identity}: the range of ${range} s is longer than the ${inSeconds(startSeconds)} ${POD_START_OF}: the metric shows a rise of the load in full only after ${range} s, although new pods could serve the load earlier`,
-      `shorten the range to four scrape intervals${assumed}: [${enough}s]`,
+      `shorten the range to four scrape intervals${assumed}: [${enough}s], unless samples arrive late, for which a short range leaves less time (check sample-age)`,
     ),
   ];
 }

@@ -61,6 +61,13 @@ export async function whyNoSeries(
       fix: `compare the labels on both sides of the operator (on (...), ignoring (...)): ${query}`,
     };
   const { text, range } = first;
+  // A gap that has ended meanwhile. Otherwise, the answer would blame a function that the query may not have.
+  if (await hasSeries(runQuery, query))
+    return {
+      cause: 'other',
+      message: 'the query had no series a moment ago, but has series again',
+      fix: `run this command again; if the query often has no series, see Status > Targets of Prometheus: ${query}`,
+    };
   if (range === null)
     return {
       cause: 'other',

@@ -33,7 +33,11 @@ export function whyHeld(
       scales: `${nameOtherScaler(other)} scales the same target`,
       target: nameTarget(namespace, spec.scaleTargetRef),
     });
-    const message = `${what}; promscaler patches nothing until only one autoscaler has this target${doubt}`;
+    const end =
+      other.kind === 'Scaler'
+        ? 'one of the two scalers is deleted or in dry run'
+        : 'only one autoscaler has this target';
+    const message = `${what}; promscaler patches nothing until ${end}${doubt}`;
     return { reason: 'ConflictingScaler', outcome: 'held', message };
   }
   if (pause !== null && stops(pause, toApply.action)) {

@@ -82,7 +82,7 @@ const NONE = ['; '];
 
 it('names a range that is at least twice the start of a pod and four scrape intervals', async () => {
   expect(await messages([40, 60, 4000], { range: '2m' })).toEqual([
-    'External metric rps: the range of 120 s is longer than the 60 s in which 95 % of the pods became ready after their start on a node: the metric shows a rise of the load in full only after 120 s, although new pods could serve the load earlier; shorten the range to four scrape intervals: [60s]',
+    'External metric rps: the range of 120 s is longer than the 60 s in which 95 % of the pods became ready after their start on a node: the metric shows a rise of the load in full only after 120 s, although new pods could serve the load earlier; shorten the range to four scrape intervals: [60s], unless samples arrive late, for which a short range leaves less time (check sample-age)',
   ]);
   expect(await messages([61], { range: '2m' })).toEqual(NONE);
   expect(await messages([5], { range: '119s' })).toEqual(NONE);
@@ -93,10 +93,10 @@ it('takes the interval of the series, whatever scrapeIntervalSeconds is, and nam
     expect(await messages([5], { range: '60s', scrape: 15, configured })).toEqual(NONE);
   for (const configured of [5, 30])
     expect((await messages([5], { range: '60s', scrape: 5, configured }))[0]).toMatch(
-      /; shorten the range to four scrape intervals: \[20s\]$/,
+      /; shorten the range to four scrape intervals: \[20s\], unless samples arrive late, for which a short range leaves less time \(check sample-age\)$/,
     );
   expect((await messages([5], { range: '60s', scrape: null, configured: 5 }))[0]).toMatch(
-    /; shorten the range to four scrape intervals of 5 s \(scrapeIntervalSeconds, because none was measured\): \[20s\]$/,
+    /; shorten the range to four scrape intervals of 5 s \(scrapeIntervalSeconds, because none was measured\): \[20s\], unless samples arrive late, for which a short range leaves less time \(check sample-age\)$/,
   );
 });
 

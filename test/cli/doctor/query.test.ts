@@ -165,15 +165,15 @@ describe('a query without series', () => {
       'each selector matches series, but the operators between the selectors remove all series',
     ],
     ['http > 5', 'http matches series, but a comparison or function removes all of them'],
+    ['sum(http)', 'the query had no series a moment ago, but has series again'],
     [
       'rate(http[1s])',
       'http matches series, but these series have too few samples in [1s], or a comparison removes all of them',
     ],
   ])('is reported for %s if the selectors have series', async (query, message) => {
     const [found] = await results(metric('external', query), [
-      [/^count\((?:http|jobs)(?: offset 1s)?\)$/, 3],
+      [/^count\((?:http|jobs|sum\(http\))(?: offset 1s)?\)$/, 3],
     ]);
-
     expect(found?.message).toBe(`External metric m has no series: ${message}`);
     expect(found?.fix).toContain(query);
   });

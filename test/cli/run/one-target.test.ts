@@ -29,7 +29,7 @@ it('shows in each output that two scalers of one target are held, with the name 
   while (!text.includes('4 -> 6') && fixture.clock.monotonicMs() < until) text = await explain();
 
   const why =
-    'Scaler shop/second scales the same target; promscaler patches nothing until only one autoscaler has this target';
+    'Scaler shop/second scales the same target; promscaler patches nothing until one of the two scalers is deleted or in dry run';
   expect(fixture.condition('web', 'Ready')?.message).toBe(why);
   expect(fixture.condition('second', 'Ready')?.message).toContain('Scaler shop/web scales the same target');
   expect(text).toMatch(/^shop\/web {2}stays at 4, not 6: ConflictingScaler {2}\(Deployment web/);

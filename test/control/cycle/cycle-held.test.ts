@@ -95,7 +95,7 @@ describe('a scaler that must not act', () => {
       status: 'True',
       reason: 'ConflictingScaler',
       message:
-        'Scaler shop/web-2 scales the same target; promscaler patches nothing until only one autoscaler has this target',
+        'Scaler shop/web-2 scales the same target; promscaler patches nothing until one of the two scalers is deleted or in dry run',
     });
     expect(fixture.cluster.arrived).toEqual([]);
   });
