@@ -31,7 +31,7 @@ export function endConflict(scaler: TroubledScaler): readonly Remedy[] {
         : whatHelps(otherScaler).steps[0];
     return [
       ...(otherScaler.kind === 'Scaler'
-        ? [deleteThis(scaler, 'Keep one of the two scalers. To keep the other')]
+        ? [correctTarget(scaler), deleteThis(scaler, 'Keep one of the two scalers. To keep the other')]
         : []),
       deleteOther(otherScaler),
       ...(adopt(scaler, '') === null || toKeepIt === undefined ? [] : [toKeepIt]),
@@ -46,6 +46,15 @@ export function endConflict(scaler: TroubledScaler): readonly Remedy[] {
       ...keepReplicas(scaler),
     ];
   return [...stopWriters(scaler, conflictingWriter?.managers ?? []), ...stopScaling(scaler)];
+}
+
+/** The target may come from a copied document. A deletion would then lose the scaler of the other workload. */
+function correctTarget({ namespace, name, generation, file }: TroubledScaler): Remedy {
+  const text =
+    'If this scaler is for another workload, which promscaler does not scale now, correct spec.scaleTargetRef';
+  return generation === null
+    ? { text: `${text} in ${file ?? 'its file'}`, snippet: null }
+    : { text, snippet: kubectl(namespace, 'edit', OBJECTS_PATH, name) };
 }
 
 /**

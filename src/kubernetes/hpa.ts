@@ -122,6 +122,9 @@ export function readHorizontalPodAutoscaler(object: JsonObject): OtherScaler | n
 
 const MOST_CHARACTERS = 300;
 
+/** The `whyNoCount` of an HPA that was just created. */
+export const NOT_SET_YET = 'the HPA controller has not set them yet';
+
 /**
  * Returns the desired replicas of an HPA, or why it has none. `status.desiredReplicas` alone does not show this: it is
  * 0 before the first computation, and stays the same while the metrics fail or the target cannot be scaled.
@@ -136,7 +139,7 @@ function readCount(status: JsonObject | null): Pick<OtherScaler, 'desiredReplica
   }
   const desired = countIn(status, 'desiredReplicas');
   const isFirst = desired === null || (desired === 0 && textIn(status, 'lastScaleTime') === null);
-  if (isFirst) return { whyNoCount: 'the HPA controller has not set them yet' };
+  if (isFirst) return { whyNoCount: NOT_SET_YET };
   if (status?.['currentMetrics'] === null) return { whyNoCount: 'its status has no current metrics' };
   return { desiredReplicas: desired };
 }

@@ -307,6 +307,7 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
     });
 
     expect(lines).toEqual([
+      'If this scaler is for another workload, which promscaler does not scale now, correct spec.scaleTargetRef: kubectl edit -n shop scalers.promscaler.dev web',
       'Keep one of the two scalers. To keep the other, delete shop/web: kubectl delete -n shop scalers.promscaler.dev web',
       'To keep this scaler, delete shop/other (or its file): kubectl delete -n shop scalers.promscaler.dev other',
     ]);
@@ -326,11 +327,12 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
       },
     });
 
-    expect(lines.slice(0, 2)).toEqual([
+    expect(lines.slice(0, 3)).toEqual([
+      'If this scaler is for another workload, which promscaler does not scale now, correct spec.scaleTargetRef in web.yaml',
       'Keep one of the two scalers. To keep the other, remove shop/web from web.yaml, and delete the object of this name: kubectl delete -n shop scalers.promscaler.dev web',
       'To keep this scaler, remove shop/other from other.yaml, and delete the object of this name: kubectl delete -n shop scalers.promscaler.dev other',
     ]);
-    expect(lines).toHaveLength(4);
+    expect(lines).toHaveLength(5);
   });
 
   it('advises the deletion of no object that does not exist', async () => {
@@ -343,11 +345,11 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
     });
     const ofObject = await remediesFor(what, { otherScaler: { ...other, file: null, isAlsoObject: false } });
 
-    expect(ofFile).toEqual([
+    expect(ofFile.slice(1)).toEqual([
       'Keep one of the two scalers. To keep the other, remove shop/web from web.yaml',
       'To keep this scaler, remove shop/other from other.yaml',
     ]);
-    expect(ofObject[1]).toBe(
+    expect(ofObject[2]).toBe(
       'To keep this scaler, delete shop/other: kubectl delete -n shop scalers.promscaler.dev other',
     );
   });

@@ -3,7 +3,7 @@ import { deleteAutoscaler, isPausedInKeda, whatHelps } from '../../decision/idle
 import { conflictWith, nameOtherScaler, type OtherAutoscaler } from '../../decision/pause.js';
 import { kedaPauses } from '../../importers/keda/import-scaled-object.js';
 import { objectIn, textsIn } from '../../kubernetes/api/json.js';
-import { meansNoHpas } from '../../kubernetes/hpa.js';
+import { meansNoHpas, NOT_SET_YET } from '../../kubernetes/hpa.js';
 import { readWorkload } from '../../kubernetes/scale.js';
 import { nameTarget, targetKey } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler, orError } from '../../kubernetes/api/types.js';
@@ -74,7 +74,11 @@ export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<Che
     if (target instanceof KubernetesError) return make.skipped('the target cannot be read');
     const idle = { ...found, kedaPauses: await readKedaPauses(facts, found) };
     const { steps, adopt, endsDryRun } = whatHelps(idle);
-    const all = steps.map(({ snippet }) => snippet.text);
+    const isNew = idle.second === undefined && idle.whyNoCount === NOT_SET_YET;
+    const all = [
+      ...(isNew ? ['if the HPA is new, wait a minute and run this command again'] : []),
+      ...steps.map(({ snippet }) => snippet.text),
+    ];
     const why = `nothing scales ${nameTarget(namespace, ref)}: ${whyNotScaling(idle)}`;
     // The result is no failure: the check `decision` warns about the pause, which must end first.
     if (spec.paused !== false)

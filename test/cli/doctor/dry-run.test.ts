@@ -221,7 +221,12 @@ describe('other-scaler with a dry run', () => {
   );
 
   it.each([
-    ['has no desired replicas yet', { desiredReplicas: 0 }, 'the HPA controller has not set them yet'],
+    [
+      'has no desired replicas yet',
+      { desiredReplicas: 0 },
+      'the HPA controller has not set them yet',
+      'if the HPA is new, wait a minute and run this command again; or ',
+    ],
     [
       'has no metrics',
       {
@@ -236,10 +241,11 @@ describe('other-scaler with a dry run', () => {
         ],
       },
       'FailedGetResourceMetric: no metrics',
+      '',
     ],
   ])(
     'fails while the HPA %s, because nothing scales the target, unless it is paused',
-    async (_what, status, why) => {
+    async (_what, status, why, first) => {
       const simulator = await nextToHpa(status);
       const nothing = `nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa has no desired replicas: ${why}`;
 
@@ -251,7 +257,7 @@ describe('other-scaler with a dry run', () => {
         {
           status: 'failed',
           message: `the scaler is in dry run, and ${nothing}`,
-          fix: 'kubectl describe -n shop hpa web-hpa; or with the document in the cluster: promscaler adopt hpa/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun',
+          fix: `${first}kubectl describe -n shop hpa web-hpa; or with the document in the cluster: promscaler adopt hpa/web-hpa -n shop --switch --force; or in a file, remove spec.dryRun`,
         },
       ]);
       expect(ofService.of('other-scaler')).toMatchObject([{ fix: 'start the service without --dry-run' }]);
