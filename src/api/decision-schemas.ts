@@ -270,6 +270,11 @@ export const stateSchema = z
       .describe(
         'Time of the last change of the document. Set while a result from before the change is in use.',
       ),
+    firstCountAt: time
+      .optional()
+      .describe(
+        'Time of the first decision, if it made no recommendation. Set while the stabilization window contains the replica count of that time.',
+      ),
   })
   .describe('State that a decision keeps for the next decision.');
 

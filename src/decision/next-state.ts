@@ -45,10 +45,12 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
   const ceiling = ceilingOf(snapshot);
   const forecast = scaler.spec.forecast === null ? undefined : (outcome.forecast ?? state.forecast);
   const saturation = saturationAfter(state, outcome.metrics);
+  const recommendations = recent(seeded, recommended, windowStart);
+  const firstCountAt = state.recommendations === null && recommended === null ? now : state.firstCountAt;
   const next: State = {
     lastScaleUp: change > 0 ? now : state.lastScaleUp,
     lastScaleDown: change < 0 ? now : state.lastScaleDown,
-    recommendations: recent(seeded, recommended, windowStart),
+    recommendations,
     scaleEvents: recent(state.scaleEvents, event, addSeconds(now, -longestPeriodSeconds(scaler.spec))),
     downscaleProposals: downscaleProposals(snapshot, outcome),
     holdScaleDownUntil: state.holdScaleDownUntil,
@@ -60,6 +62,7 @@ export function buildNextState(snapshot: Snapshot, outcome: Outcome): State {
     ...(ceiling === null ? {} : { maxReplicasFrom: ceiling.replicas }),
     ...(forecast === undefined ? {} : { forecast }),
     ...(saturation === undefined ? {} : { saturation }),
+    ...(firstCountAt === undefined || recommendations[0]?.at !== firstCountAt ? {} : { firstCountAt }),
   };
   const { documentChangedAt } = state;
   const isUsed = documentChangedAt !== undefined && hasOlder(next, documentChangedAt);

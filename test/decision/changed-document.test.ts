@@ -56,6 +56,20 @@ describe('a decision after a change of the document', () => {
     expect(decide(parseSnapshot(json)).reason).toMatch(text);
   });
 
+  it('does not call it a recommendation either if the first decision had no full value of a metric', () => {
+    const samples = [{ at: '2026-01-01T01:00:00Z', values: [3], partial: 'a target was not scraped' }];
+    const first = decide(parseSnapshot({ ...snapshotOf({}, { recommendations: undefined }), samples }));
+    const firstJson = snapshotToJson({ ...parseSnapshot(snapshotOf({}, {})), state: first.state });
+    const next = { ...firstJson, now: '2026-01-01T01:00:15Z' };
+    const later = { ...firstJson, now: '2026-01-01T01:05:01Z' };
+
+    expect([first.recommendedReplicas, first.desiredReplicas]).toEqual([3, 15]);
+    expect(decide(parseSnapshot(next)).reason).toContain(
+      '15 by stabilization (the count at the first decision (15 at 2026-01-01T01:00:00Z) stays in the window for 300 s)',
+    );
+    expect(decide(parseSnapshot(later)).state.firstCountAt).toBeUndefined();
+  });
+
   it('says in one sentence that the count of the first decision is from before the change', () => {
     const at = '2026-01-01T00:58:00Z';
     const recommendations = [15, 3].map((replicas) => ({ at, replicas }));

@@ -233,7 +233,8 @@ export function digestOf(runs: number): string {
   const hash = createHash('sha256');
   const add = (input: object): void => {
     const snapshot = parseSnapshot(input);
-    const texts = ['reason', 'message', 'error', 'partial', 'podReasons', 'readAsZero'];
+    // Only reasons read `firstCountAt`.
+    const texts = ['reason', 'message', 'error', 'partial', 'podReasons', 'readAsZero', 'firstCountAt'];
     const write = (value: unknown): string =>
       JSON.stringify(value, (key, inner: unknown) => (texts.includes(key) ? undefined : inner));
     hash.update(write(snapshotToJson(snapshot))).update(write(decisionToJson(decide(snapshot))));

@@ -68,7 +68,7 @@ type Shift = (at: Instant) => Instant;
 
 /** Shifts all times of a state except `holdScaleDownUntil`, which each cycle computes. */
 function shiftState(state: State, past: Shift): State {
-  const { recommendations, failingSince, saturation, forecast, documentChangedAt } = state;
+  const { recommendations, failingSince, saturation, forecast, documentChangedAt, firstCountAt } = state;
   return {
     ...state,
     lastScaleUp: orNull(state.lastScaleUp, past),
@@ -81,6 +81,7 @@ function shiftState(state: State, past: Shift): State {
     ...(saturation === undefined ? {} : { saturation: shiftSaturation(saturation, past) }),
     ...(forecast === undefined ? {} : { forecast: movedForecast(forecast, past) }),
     ...(documentChangedAt === undefined ? {} : { documentChangedAt: past(documentChangedAt) }),
+    ...(firstCountAt === undefined ? {} : { firstCountAt: past(firstCountAt) }),
   };
 }
 

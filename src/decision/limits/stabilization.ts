@@ -76,8 +76,8 @@ function kept(
     };
   const when = formatInstant(last.at);
   // The first entry of a new list is the count of the target, not a recommendation. Only this entry has the same time
-  // as the next entry.
-  const isSeed = (recent[index + 1]?.at ?? now) === last.at;
+  // as the next entry, unless the first decision made no recommendation.
+  const isSeed = (recent[index + 1]?.at ?? now) === last.at || last.at === state.firstCountAt;
   const changed = sinceChange(last.at, state, 'although');
   const reason = isSeed
     ? `the count at the first decision (${last.replicas} at ${when}) stays in the window for ${windowSeconds} s${changed}`

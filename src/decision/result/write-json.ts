@@ -180,6 +180,7 @@ function stateToJson(state: State): Readonly<Record<string, unknown>> {
     ...(state.documentChangedAt === undefined
       ? {}
       : { documentChangedAt: formatInstant(state.documentChangedAt) }),
+    ...(state.firstCountAt === undefined ? {} : { firstCountAt: formatInstant(state.firstCountAt) }),
   };
 }
 

@@ -243,6 +243,7 @@ function readState(field: Field): State {
     saturation: ifSet(readSaturation),
     forecast: ifSet(readForecastState),
     documentChangedAt: ifSet(readInstant),
+    firstCountAt: ifSet(readInstant),
   });
 }
 

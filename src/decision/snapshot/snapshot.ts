@@ -330,6 +330,11 @@ export interface State {
    * `inactiveSince` is older than that change.
    */
   readonly documentChangedAt?: Instant | undefined;
+  /**
+   * The time of the first decision, if it made no recommendation. Used only in reasons. Set while the window contains
+   * the count of that time.
+   */
+  readonly firstCountAt?: Instant | undefined;
 }
 
 /** Returns a clause if the document has changed since `at`, otherwise an empty string. */
