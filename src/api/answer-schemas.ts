@@ -379,7 +379,9 @@ export const eventSchemas = {
     .describe('A metric has no value, a scaler cannot scale, or one of these failures has ended.'),
   recommendation: z
     .object({ ...about, message: z.string() })
-    .describe('A nightly back-test recommends another change of the document than the last back-test.'),
+    .describe(
+      'A nightly back-test recommends a change of the document that differs from the last recommended change (after a restart: any change).',
+    ),
   reload: z
     .object({ at: time, scalers: count.nullable(), errors: count.nullable() })
     .describe(

@@ -8,9 +8,8 @@ const TARGET_LABEL = 'promscaler_target';
 export const OF_WORKLOAD: Readonly<Record<string, string>> = { [TARGET_LABEL]: 'yes' };
 
 /**
- * Returns a query that adds the label `OF_WORKLOAD` to the series of the workload's pods. The label `pod` must match
- * the pattern of the workload. Other labels cannot be used, because exporters share only this one, and the API server
- * no longer lists the pods of earlier days.
+ * Adds `OF_WORKLOAD` to the series whose label `pod` matches the pattern of the workload. A pattern is used, because
+ * the API server no longer lists pods of earlier days; the label `pod`, because exporters have no other label in common.
  */
 export function markPods(
   query: string,

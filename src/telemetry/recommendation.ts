@@ -2,8 +2,8 @@ import type { FieldChange } from '../scaler/field-changes.js';
 import type { Instant } from '../units/time.js';
 
 /**
- * The condition of `backtest --recommend`: the change must not have a higher under-provisioning (theta_U) than the
- * document.
+ * The condition of the nightly back-tests, in the form of `--recommend`: theta_U (under-provisioning) of the change is
+ * at most that of the document (plus `MAX_WORSE_THETA_U`).
  */
 export const RECOMMEND_CONDITION = 'theta_U<=document';
 

@@ -19,7 +19,10 @@ export interface Fleet {
   readonly nextReadyAt: () => Instant | null;
   /** Marks pods as ready whose start time has passed. */
   readonly advanceTo: (now: Instant) => void;
-  /** Creates or removes pods. As in a ReplicaSet, pods that are not ready are removed first, then the youngest ones. */
+  /**
+   * Creates or removes pods. As in a ReplicaSet, pods that are not ready are removed first, then those that became ready
+   * last.
+   */
   readonly scaleTo: (replicas: number, now: Instant) => void;
 }
 

@@ -62,7 +62,7 @@ export function parsePodStart(text: string): PodStart | string {
   if (medianSeconds === 0 && p95Seconds > 0) problems.push('has a median of 0 s, so p95 must be 0 s, too');
   if ((node === undefined) !== (every === undefined))
     problems.push(
-      'must have both node, the start time of a node, and every, the number of pods that fit on a node',
+      'must have node=DURATION (start time of a node) and every=COUNT (pods that fit on a node), or neither',
     );
   const nodeSeconds = node === undefined ? 0 : seconds('node', node);
   const pods = every === undefined ? 1 : /^\d{1,9}$/.test(every) ? Number(every) : 0;

@@ -20,7 +20,7 @@ export interface WorkloadInput {
   readonly podStart: PodStart;
   readonly scrapeIntervalSeconds: number;
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
-  /** The CPU limit of each pod, which only `saturation` uses. Default: none. */
+  /** The CPU limit of each pod, which only `saturation` and `forecast` use. Default: none. */
   readonly cpuLimit?: Milli;
   /** The values of the query of `maxReplicasFrom`. In a gap, the query has no answer. Default: no query. */
   readonly ceiling?: Load;

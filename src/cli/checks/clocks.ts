@@ -3,7 +3,7 @@ import { type ResultBuilder, type CheckResult, onlyValue, type Checked } from '.
 import type { ClusterContext, SourceContext } from './context.js';
 import { readEngine } from './prometheus.js';
 
-/** Minimum difference for a warning. A smaller difference has no effect on decisions. */
+/** Minimum difference for a warning. A smaller difference shifts decisions by less than a usual sync period. */
 const WARN_SECONDS = 5;
 /** Minimum difference for a failure: the age of samples is then wrong by a typical scrape interval or more. */
 const FAIL_SECONDS = 30;

@@ -55,7 +55,7 @@ export function checkPods(facts: Checked<ScalerFacts>): CheckResult {
   if (ready.length > 0 && stuck !== undefined)
     return make.warning(
       `${pending.length} of ${countOf(pods.length, 'pod')} of ${nameTarget(namespace, ref)} ${pending.length === 1 ? 'is' : 'are'} Pending: more replicas have no effect until these pods are scheduled`,
-      `free or add nodes, raise the quota, or correct the image: see kubectl describe pod -n ${namespace} ${stuck.name}`,
+      `free capacity on the nodes, add nodes, or correct the image or volume: kubectl describe pod -n ${namespace} ${stuck.name} shows the cause`,
     );
   if (ready.length > 0)
     return make.ok(

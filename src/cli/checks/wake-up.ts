@@ -47,7 +47,7 @@ export async function checkWakeUp(facts: Checked<ScalerFacts>): Promise<CheckRes
     );
   return make[starts.isNever ? 'failed' : 'warning'](
     `${who} has 0 replicas, and only its own pods exposed the series of ${nameMetric(first)} in the last ${LOOK_BACK}: while ${zero} is 0, ${starts.text}`,
-    `set ${zero}: 1, which starts 1 replica unless another client has set the workload to 0 replicas; to scale to 0 again, query ${OTHER_WORK}`,
+    `set ${zero}: 1 (starts 1 replica, unless another client has set the workload to 0). Before you set 0 again, let the metric query ${OTHER_WORK}`,
   );
 }
 

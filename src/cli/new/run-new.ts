@@ -168,7 +168,7 @@ function withOptionNames(message: string, nameOption: string): string {
 
 interface ClusterAccess {
   readonly connection: Connection | null;
-  /** Namespace of the kubeconfig context; null: the context has none. */
+  /** Namespace of the kubeconfig context or of the pod's service account; null: unknown. */
   readonly namespace: string | null;
   /** Why there is no connection; null: there is one. */
   readonly failure: string | null;

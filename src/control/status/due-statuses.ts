@@ -197,7 +197,7 @@ function isMinorChange(a: LedgerEntry | null, b: LedgerEntry | null): boolean {
   );
 }
 
-/** Compares the bounds, because a schedule or `maxReplicasFrom` may change them without a change of the document. */
+/** Compares the bounds, because a schedule may change them without a change of the document. */
 function isSameBounds(a: LedgerEntry, b: LedgerEntry): boolean {
   const [before, after] = [boundsOf(a.record), boundsOf(b.record)];
   return before.minReplicas === after.minReplicas && before.maxReplicas === after.maxReplicas;

@@ -30,7 +30,10 @@ export interface ReadMetadata {
   readonly annotations: PlainObject;
 }
 
-/** Reads name, namespace, labels and annotations, without labels and annotations that a server or a tool has set. */
+/**
+ * Reads the metadata. `metadata` lacks labels and annotations that a server or a tool has set; `annotations` contains
+ * all annotations.
+ */
 export function readMetadata(manifest: Fields, context: ImportContext): ReadMetadata {
   const fields = manifest.object('metadata');
   if (fields === undefined) {

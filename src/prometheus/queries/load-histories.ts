@@ -324,7 +324,7 @@ function readLoads(
   const values = new Float64Array(Math.floor((end - start) / STEP_MS) + 1).fill(NaN);
   let highest = 0;
   if (new Set(series.map(({ labels }) => JSON.stringify(labels))).size < series.length)
-    return 'two series of a load of earlier days have the same labels';
+    return 'the query for the load of earlier days returned two series with the same labels';
   for (const { points } of series)
     for (const [atMs, value] of points) {
       if (Number.isNaN(value)) continue;

@@ -328,8 +328,8 @@ function spend(budget: SplitBudget, queries: number): boolean {
 type AnswerKind = 'clean' | 'partial' | 'invalid' | FailureReason;
 
 /**
- * These failures usually concern the whole source, and each query takes long. Therefore the search for the members that
- * cause them sends only one query in each round.
+ * These failures usually concern the whole source, and some take long. Therefore the search for the members that cause
+ * them splits at most one query in each round.
  */
 const SLOW_KINDS: ReadonlySet<AnswerKind | 'apart'> = new Set<AnswerKind>([
   'timeout',

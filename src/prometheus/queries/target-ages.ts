@@ -72,7 +72,10 @@ export interface CheckedSelector {
   readonly valueAtSeconds: number | null;
 }
 
-/** Restricts a selector of a namespace to pods. Returns it unchanged if it already has a matcher for pods. */
+/**
+ * Adds a matcher for the pods that match `pattern`. Returns a selector unchanged if it has no matcher for `namespace`, or
+ * already one for `pod`.
+ */
 export function ofPodsOnly(selector: VectorSelector, pattern: string): string {
   return hasMatcher(selector, 'namespace') && !hasMatcher(selector, 'pod')
     ? withMatcher(selector, `pod=~${stringLiteral(pattern)}`)

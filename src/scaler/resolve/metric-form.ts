@@ -33,8 +33,7 @@ export const TARGET_TYPES = Object.keys(MEMBER_OF_TARGET) as readonly TargetType
 export type QueriedMember = Exclude<MetricMember, 'resource' | 'containerResource'>;
 
 /**
- * Returns the first type field with a query (pods, object, external) of a metric, and its value; null: the metric has
- * none.
+ * Returns the first of `pods`, `object` and `external` that is set in a metric, and its value; null: none is set.
  */
 export function queriedBody(
   metric: Loose<MetricInput> | undefined,
@@ -46,7 +45,9 @@ export function queriedBody(
   return null;
 }
 
-/** Returns the type field that is set; null: no type field is set, or several are. */
+/**
+ * Returns which of `resource`, `containerResource`, `pods`, `object` and `external` is set; null: none or several.
+ */
 export function memberOf(metric: Loose<MetricInput>): MetricMember | null {
   const present = MEMBERS.filter((member) => metric[member] !== undefined);
   const [only] = present;

@@ -31,7 +31,10 @@ describe('the start of a pod', () => {
     ['median=0,p95=50s', 'has a median of 0 s, so p95 must be 0 s, too'],
     ['median=60s,p95=2d', 'has p95="2d", must be at most 1d'],
     ['median=60s,median=60s', 'is "median=60s,median=60s", must be a duration'],
-    ['median=60s,every=4', 'must have both node, the start time of a node, and every'],
+    [
+      'median=60s,every=4',
+      'must have node=DURATION (start time of a node) and every=COUNT (pods that fit on a node), or neither',
+    ],
     ['median=60s,node=90s,every=0', 'has every="0", must be from 1 to 10000 pods'],
     ['mean=60s', 'is "mean=60s", must be a duration'],
   ])('is no %j', (text, why) => {

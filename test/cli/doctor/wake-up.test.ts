@@ -141,7 +141,7 @@ describe('the same workload at 0 replicas', () => {
         subject: 'shop/web',
         message:
           'deployment shop/web has 0 replicas, and only its own pods exposed the series of External metric m in the last 1d: while spec.minReplicas is 0, the workload never starts again',
-        fix: 'set spec.minReplicas: 1, which starts 1 replica unless another client has set the workload to 0 replicas; to scale to 0 again, query work that waits outside of the pods, such as the length of a queue or requests at the Ingress',
+        fix: 'set spec.minReplicas: 1 (starts 1 replica, unless another client has set the workload to 0). Before you set 0 again, let the metric query work that waits outside of the pods, such as the length of a queue or requests at the Ingress',
       },
     ]);
     expect(query).toEqual([]);
