@@ -1,5 +1,6 @@
 import { metricNames } from '../../promql/vector-selectors.js';
 import { asObject } from '../../scaler/plain-json.js';
+import { BUILT_IN } from '../../scaler/schema/presets.js';
 import { IMPORTED_SPEC } from '../../scaler/spec.js';
 import { convertSpec, importObject, type ImportedObject } from '../../importers/import-object.js';
 import { nameSources } from '../../importers/manifest/context.js';
@@ -11,6 +12,7 @@ import { type Source, nameSource } from './adopt-options.js';
 import { annotationsOf, manifestOf, savedManifest, specChanges } from './saved-manifest.js';
 import { listSome } from '../../units/format.js';
 import { parseJson } from '../../units/json-bounds.js';
+import { parseQuantity } from '../../units/quantity.js';
 
 /** Converts the current manifest of the autoscaler to a scaler document; null: it cannot be converted. */
 export function importNow(source: Source, object: JsonObject, queries = NO_QUERIES): ImportedObject | null {
@@ -36,10 +38,10 @@ function wholeObject({ kind }: Source, object: JsonObject): JsonObject {
  * which may be intended. Null: there are no differences.
  */
 export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
-  if (hasCopy(context.source, scaler)) return whatChanged(context, scaler, object);
-  const changes = changesOfImport(context, scaler, object);
-  if (changes.length === 0) return null;
-  return `a new import of ${nameSource(context.source)} would differ from ${nameScaler(context, scaler)} (${changesText(changes)}): change the scaler accordingly, unless the difference is intended`;
+  const copy = copyIn(context.source, scaler);
+  return copy === null
+    ? differsFromImport(context, scaler, changesOfImport(context, scaler, object))
+    : hasChanged(context, scaler, changesToCarryOver(context, scaler, { copy, object }));
 }
 
 /**
@@ -47,20 +49,36 @@ export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object:
  * that the scaler lacks or, if the scaler has no copy of the autoscaler, other metrics. Null: none.
  */
 export function whatChanged(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
-  const { source } = context;
-  if (!hasCopy(source, scaler)) {
-    const changes = isMadeFrom(source, scaler) ? changesOfImport(context, scaler, object) : [];
-    return changes.some(({ field }) => isOfMetric(field)) ? whatDiffers(context, scaler, object) : null;
-  }
-  const changes = changesToCarryOver(context, scaler, object);
+  const copy = copyIn(context.source, scaler);
+  if (copy !== null)
+    return hasChanged(context, scaler, changesToCarryOver(context, scaler, { copy, object }));
+  const changes = isMadeFrom(context.source, scaler) ? changesOfImport(context, scaler, object) : [];
+  return changes.some(({ field }) => isOfMetric(field)) ? differsFromImport(context, scaler, changes) : null;
+}
+
+function hasChanged(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  changes: readonly FieldChange[],
+): string | null {
   return changes.length === 0
     ? null
-    : `${nameSource(source)} has changed since it was imported (${changesText(changes)}): make the same change to ${nameScaler(context, scaler)}`;
+    : `${nameSource(context.source)} has changed since it was imported (${changesText(changes)}): make the same change to ${nameScaler(context, scaler)}`;
+}
+
+function differsFromImport(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  changes: readonly FieldChange[],
+): string | null {
+  return changes.length === 0
+    ? null
+    : `a new import of ${nameSource(context.source)} would differ from ${nameScaler(context, scaler)} (${changesText(changes)}): change the scaler accordingly, unless the difference is intended`;
 }
 
 /** Returns whether a field selects the metrics: the whole list, or a field other than the target of a metric. */
 function isOfMetric(field: string): boolean {
-  return /^spec\.metrics(?!.*\.target\b)/.test(field);
+  return field.startsWith('spec.metrics') && !/^spec\.metrics\[\d+\]\.\w+\.target\b/.test(field);
 }
 
 function changesOfImport(
@@ -70,15 +88,7 @@ function changesOfImport(
 ): readonly FieldChange[] {
   const imported = importedSpec(source, object);
   if (imported === null) return [];
-  return fieldChanges(comparable(objectIn(scaler.object, 'spec')), comparable(imported), 'spec');
-}
-
-/**
- * Returns whether the scaler has a copy of the autoscaler as of its import or switch. If the scaler only has the same
- * target, its copy is of another autoscaler.
- */
-function hasCopy(source: Source, scaler: ScalerObject): boolean {
-  return isMadeFrom(source, scaler) && copyIn(source, scaler) !== null;
+  return specDifferences(comparable(objectIn(scaler.object, 'spec')), comparable(imported));
 }
 
 /** A copy of an autoscaler in annotations of its scaler. */
@@ -89,7 +99,13 @@ interface Copy {
   readonly manifest: JsonObject | null;
 }
 
-function copyIn(source: Source, { object }: ScalerObject): Copy | null {
+/**
+ * Returns the copy of the autoscaler as of its import or switch; null: there is none. If the scaler only has the same
+ * target, its copy is of another autoscaler.
+ */
+function copyIn(source: Source, scaler: ScalerObject): Copy | null {
+  if (!isMadeFrom(source, scaler)) return null;
+  const { object } = scaler;
   const manifest = savedManifest(object);
   if (manifest !== null) return { spec: importedSpec(source, manifest), manifest };
   const spec = asObject(parseJson(annotationsOf(object)[IMPORTED_SPEC] ?? ''));
@@ -103,21 +119,45 @@ function copyIn(source: Source, { object }: ScalerObject): Copy | null {
 function changesToCarryOver(
   { source }: AdoptContext,
   scaler: ScalerObject,
-  object: JsonObject,
+  { copy, object }: { readonly copy: Copy; readonly object: JsonObject },
 ): readonly FieldChange[] {
-  const copy = copyIn(source, scaler);
-  const [before, now] = [copy?.spec ?? null, importedSpec(source, object)];
-  if (before === null || now === null) {
-    const manifest = copy?.manifest ?? null;
+  const { spec: before, manifest } = copy;
+  const now = importedSpec(source, object);
+  if (before === null || now === null)
     return manifest === null ? [] : specChanges(manifest, manifestOf(object, source));
-  }
   const has = withNames(objectIn(scaler.object, 'spec'));
-  const open = fieldChanges(has, withNames(now), 'spec').map(({ field }) => field);
+  const open = specDifferences(has, withNames(now)).map(({ field }) => field);
   // A pause is no such change: a switch is refused until both pauses have ended.
-  return fieldChanges(withNames(before), withNames(now), 'spec').filter(
+  return specDifferences(withNames(before), withNames(now)).filter(
     ({ field }) =>
       field !== 'spec.paused' && open.some((other) => other.startsWith(field) || field.startsWith(other)),
   );
+}
+
+/**
+ * Returns the fields of two specs that differ. One may be of a manifest, and the other one of an object in which the
+ * API server has written defaults, and quantities in their canonical form.
+ */
+function specDifferences(before: JsonObject, after: JsonObject): readonly FieldChange[] {
+  return fieldChanges(withDefaultMetric(before), withDefaultMetric(after), 'spec').filter(
+    (change) => !isSameQuantity(change),
+  );
+}
+
+function withDefaultMetric(spec: JsonObject): JsonObject {
+  const target = { averageUtilization: BUILT_IN.cpuUtilizationPercent };
+  return objectsIn(spec, 'metrics').length > 0
+    ? spec
+    : { ...spec, metrics: [{ resource: { name: 'cpu', target } }] };
+}
+
+function isSameQuantity({ field, current, proposed }: FieldChange): boolean {
+  if (current === null || !/\.(?:value|averageValue|activation|tolerance)$/.test(field)) return false;
+  const [before, after] = [current, proposed].map((text) => {
+    const value = parseJson(text);
+    return typeof value === 'string' || typeof value === 'number' ? parseQuantity(value) : null;
+  });
+  return before != null && before === after;
 }
 
 /** Returns the spec that an import would create; null: the autoscaler cannot be converted. */

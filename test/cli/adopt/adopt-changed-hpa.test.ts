@@ -81,6 +81,45 @@ describe('an HPA that has changed since import --dry-run', () => {
     );
   });
 
+  const pods = (averageValue: string): JsonObject => ({
+    type: 'Pods',
+    pods: { metric: { name: 'load' }, target: { type: 'AverageValue', averageValue } },
+  });
+  const memory = (averageValue: string): JsonObject => ({
+    type: 'Resource',
+    resource: { name: 'memory', target: { type: 'AverageValue', averageValue } },
+  });
+  const withoutMetrics = { scaleTargetRef: (HPA['spec'] as JsonObject)['scaleTargetRef'], maxReplicas: 20 };
+  const tolerating = (tolerance: string): JsonObject =>
+    withSpec(hpa(MEMORY), { behavior: { scaleUp: { tolerance } } });
+
+  it.each([
+    ['0.5 is 500m', hpa(pods('0.5')), hpa(pods('500m')), hpa(pods('600m'))],
+    ['1024Mi is 1Gi', hpa(memory('1024Mi')), hpa(memory('1Gi')), hpa(memory('2Gi'))],
+    ['10000m is 10', hpa(pods('10000m')), hpa(pods('10')), hpa(pods('11'))],
+    ['a tolerance of 0.05 is 50m', tolerating('0.05'), tolerating('50m'), tolerating('60m')],
+    [
+      'no metrics is cpu at 80 percent',
+      { ...HPA, apiVersion: 'autoscaling/v2', spec: withoutMetrics },
+      withSpec({ ...HPA, spec: withoutMetrics }, { metrics: [resource('cpu', 80)] }),
+      withSpec({ ...HPA, spec: withoutMetrics }, { metrics: [resource('cpu', 81)] }),
+    ],
+    [
+      'no metrics in autoscaling/v1 is cpu at 80 percent',
+      { ...HPA, apiVersion: 'autoscaling/v1', spec: withoutMetrics },
+      withSpec({ ...HPA, spec: withoutMetrics }, { metrics: [resource('cpu', 80)] }),
+      withSpec({ ...HPA, spec: withoutMetrics }, { metrics: [resource('memory', 80)] }),
+    ],
+  ])('has not changed if the API server has only normalized it: %s', async (_, manifest, live, changed) => {
+    const scaler = scalerOf(await imported(folderOf({}), { manifest }));
+    const older = scalerOf(await imported(folderOf({}), { manifest, isOlder: true }));
+
+    expect(whatChanged(context, scaler, live)).toBeNull();
+    expect(whatDiffers(context, older, live)).toBeNull();
+    expect(whatChanged(context, scaler, changed)).toContain('has changed since it was imported (spec.');
+    expect(whatDiffers(context, older, changed)).toContain('would differ from scaler shop/web (spec.');
+  });
+
   it('has no change if only the query was unknown or is implied', async () => {
     const document = await imported(folderOf({}));
     const other = parse(JSON.stringify(HPA).replace('"load"', '"queue"')) as JsonObject;
