@@ -33,22 +33,11 @@ export function rejectionOf(problems: readonly Rejecting[]): RejectedVersion | n
   return { cause: `${problemLine(first)}${more}`, isUnusedObject: others.length === 0 };
 }
 
-const NEWEST_REJECTED = 'the newest version of the document is rejected';
-
 /** Returns the clause about the rejection for the cause of a state that takes precedence over `Rejected`. */
 export function describeRejection({ cause, isUnusedObject }: RejectedVersion): string {
-  return isUnusedObject ? 'the Scaler object with this name is not used' : `${NEWEST_REJECTED}: ${cause}`;
-}
-
-/** Returns whether a state says that the newest version of the document is rejected. */
-export function saysRejected({
-  name,
-  cause,
-}: {
-  readonly name: string;
-  readonly cause: string | null;
-}): boolean {
-  return name === 'Rejected' || (cause ?? '').includes(NEWEST_REJECTED);
+  return isUnusedObject
+    ? 'the Scaler object with this name is not used'
+    : `the newest version of the document is rejected: ${cause}`;
 }
 
 /** `metadata.generation` of a Scaler object; null: unknown, or the document is a file. */
@@ -58,14 +47,19 @@ export interface Generations {
   readonly newestGeneration: number | null;
 }
 
-/** Returns the names of the version in effect and of the newest version, such as `generation 1`. */
+/** Returns the names of the version in effect and of a newer version, such as `generation 1`. */
 export function nameVersions({ generation, newestGeneration }: Generations): {
   readonly inEffect: string;
   readonly newest: string;
 } {
-  return generation === null
-    ? { inEffect: 'the last valid version', newest: 'the newest version' }
-    : { inEffect: `generation ${generation}`, newest: `generation ${newestGeneration ?? ''}` };
+  return {
+    inEffect: generation === null ? 'the last valid version' : `generation ${generation}`,
+    newest: isNewer(newestGeneration, generation) ? `generation ${newestGeneration}` : 'the newest version',
+  };
+}
+
+function isNewer(newest: number | null, generation: number | null): boolean {
+  return generation !== null && newest !== null && newest !== generation;
 }
 
 /**
@@ -76,7 +70,7 @@ export function describeVersions(generations: Generations, isRejected: boolean):
   const { generation, newestGeneration } = generations;
   const { inEffect, newest } = nameVersions(generations);
   if (isRejected) return `this decision uses ${inEffect}, because ${newest} is rejected`;
-  if (generation === null || newestGeneration === null || newestGeneration === generation) return null;
+  if (!isNewer(newestGeneration, generation)) return null;
   return `${inEffect}; the newest generation, ${newestGeneration}, has no decision yet`;
 }
 

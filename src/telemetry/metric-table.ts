@@ -228,7 +228,7 @@ export const SERVICE_METRICS = {
   reloads: counter('promscaler_config_reloads_total', 'Reloads of the scaler documents.'),
   lastReloadSuccessful: service(
     'promscaler_config_last_reload_successful',
-    'Whether the last reload of the scaler documents was successful.',
+    'Whether the last reload found no error in the scaler documents (1) or some (0).',
   ),
   problems: service('promscaler_config_problems', 'Errors in the scaler documents at the last reload.'),
   leader: service('promscaler_leader', 'Whether this replica is the leader (1) or a standby (0).'),

@@ -50,18 +50,19 @@ describe('the built dashboard', () => {
   it.each([
     // 29,600 until the page of a scaler without trouble did not load the code for what to do: 7 KB less there.
     ['the list of scalers', 'fleet-view', 30_000],
-    ['a scaler with its charts', 'scaler-content', 59_000],
+    // 58,700 until it named the generation of the document.
+    ['a scaler with its charts', 'scaler-content', 59_600],
     // 23,720 until the times in its messages were in the zone of the viewer.
     ['the health', 'health-content', 24_400],
   ])('opens %s with less than this, compressed and without what a click loads', (_page, part, most) => {
     expect(sizeOf([...SHELL, part])).toBeLessThan(most);
   });
 
-  it('loads less than 76 KB, compressed, for a scaler without trouble and all its parts, without a click', () => {
+  it('loads less than 77 KB, compressed, for a scaler without trouble and all its parts, without a click', () => {
     const parts = [...SHELL, ...SCALER];
 
     // 82,400 until the limit strip and the decision did not load the code for what to do.
-    expect(sizeOf(parts)).toBeLessThan(76_000);
+    expect(sizeOf(parts)).toBeLessThan(77_000);
     expect([...loadedWith(parts)].filter((name) => /^(?:what-to-do|remedy)-/.test(name))).toEqual([]);
   });
 

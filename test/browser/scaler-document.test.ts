@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
 import type { ScalerDetail } from '../../src/api/answers.js';
+import { invalidRow } from './support/answers.js';
 import { findBarriers, overflowOf } from './support/browser.js';
 import { HEALTHY } from './support/scaler-stories.js';
 import { tellStory } from './support/scaler-story.js';
@@ -37,6 +38,20 @@ test('the last decision names its generation of a Scaler object that is not the 
 
   const fact = page.getByText('generation 4; the newest generation, 5, has no decision yet');
   await fact.waitFor();
+});
+
+test('the last decision says that the newest generation is rejected, also if the cause is cut off before it', async () => {
+  const told = tellStory({ ...HEALTHY, generations: { generation: 4, newestGeneration: 5 } });
+  const others = {
+    ...told,
+    'scalers/shop/web': (url: URL): unknown => ({
+      ...(told['scalers/shop/web']?.(url) as ScalerDetail),
+      rejections: invalidRow().rejections,
+    }),
+  };
+  const { page } = await stage.open({ others }, { hash: '#/scalers/shop/web' });
+
+  await page.getByText('this decision uses generation 4, because generation 5 is rejected').waitFor();
 });
 
 test.each([

@@ -84,7 +84,7 @@ function parseHistory(text: string): SavedHistory | string {
   if (!isWarmUp(warmUpSeconds, stepSeconds)) return 'has no valid warmUpSeconds';
   const seconds = secondsBetween(start, end);
   if (seconds > MAX_SECONDS || seconds / stepSeconds > MAX_POINTS)
-    return `covers ${formatSeconds(seconds)} in steps of ${stepSeconds} s, must be at most ${MAX_DAYS} days and ${MAX_POINTS} steps`;
+    return `covers ${formatSeconds(seconds)} in steps of ${stepSeconds} s; at most ${MAX_DAYS} days and ${MAX_POINTS} steps are accepted`;
   if (!isPlainObject(sources)) return 'has no sources';
   for (const source of Object.values(sources)) if (!isSource(source)) return 'has an invalid source';
   if (!Array.isArray(answers) || !answers.every(isAnswer)) return 'has an invalid answer';

@@ -11,7 +11,7 @@ import { readOptionsOf } from '../input/service-config.js';
 import { type CommandIo, CommandError } from '../output/io.js';
 import { connectionSettings } from '../reach/cluster-options.js';
 import type { ReachOptions } from '../reach/find-service.js';
-import { type ServiceClient, withService } from '../reach/service-client.js';
+import { withService } from '../reach/service-client.js';
 import type { ReportedState } from './scaler-facts.js';
 
 const REQUESTS_AT_ONCE = 8;
@@ -80,21 +80,41 @@ export async function readServedScalers(
       const sharing = lists
         .flatMap(({ rows }) => rows)
         .filter((row) => targets.has(targetKey(row.namespace, row.target)) && !keys.has(scalerKey(row)));
-      const read = await mapAtOnce(sharing, REQUESTS_AT_ONCE, async (row) =>
-        servedScaler(await client.readDetail(row), config),
-      );
-      const missing = lists.some(({ leader, unreachable }) => !leader || unreachable > 0)
-        ? `not all replicas of ${client.where} answered`
-        : read.includes(null)
-          ? unreadableVersion(client)
-          : null;
-      return { scalers: read.flatMap((scaler) => scaler ?? []), missing };
+      const read = await mapAtOnce(sharing, REQUESTS_AT_ONCE, async (row) => {
+        try {
+          return (
+            servedScaler(await client.readDetail(row), config) ??
+            `${scalerKey(row)}, which this command rejects`
+          );
+        } catch (error) {
+          // For example, the scaler was deleted after the list had been read.
+          if (error instanceof CommandError) return `${scalerKey(row)}: ${firstClause(error)}`;
+          throw error;
+        }
+      });
+      const reasons = [
+        ...(lists.some(({ unreachable }) => unreachable > 0)
+          ? [`not all replicas of ${client.where} answered`]
+          : []),
+        ...(lists.every(({ leader }) => leader)
+          ? []
+          : [`the replica of ${client.where} that answered is not the leader`]),
+        ...read.filter((scaler) => typeof scaler === 'string'),
+      ];
+      return {
+        scalers: read.filter((scaler) => typeof scaler !== 'string'),
+        missing: reasons.length === 0 ? null : reasons.join('; '),
+      };
     });
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    // The next sentence names options of other commands, and further lines repeat errors of documents.
-    return { scalers: [], missing: error.message.split(/\. |:?\n/, 1)[0] ?? '' };
+    return { scalers: [], missing: firstClause(error) };
   }
+}
+
+/** The next sentence names options of other commands, and further lines repeat errors of documents. */
+function firstClause({ message }: CommandError): string {
+  return message.split(/\. |:?\n/, 1)[0] ?? '';
 }
 
 /** Returns the version of a scaler that the service uses; null: this command rejects that version. */
@@ -106,10 +126,6 @@ export function servedScaler(
   const source = { file: objectFile(object), content: { object } };
   const [read] = [...eachOfSource(source, readOptionsOf(config))];
   return read?.scaler ?? null;
-}
-
-export function unreadableVersion({ where }: Pick<ServiceClient, 'where'>): string {
-  return `${where} has a version that this command rejects`;
 }
 
 /** Returns a state that only the service knows, with its message; null: another state. */

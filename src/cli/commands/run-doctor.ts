@@ -20,7 +20,7 @@ import type { ScalerStore } from '../../kubernetes/scaler-objects.js';
 import { listScalerObjects } from '../checks/list-scaler-objects.js';
 import { makeReport, writeReport } from '../checks/report.js';
 import { runChecks } from '../checks/run-checks.js';
-import { readReported, servedScaler, unreadableVersion, waysTo } from '../checks/read-reported.js';
+import { readReported, servedScaler, waysTo } from '../checks/read-reported.js';
 import { shortTimes } from '../output/lines.js';
 import { mapAtOnce } from '../../units/semaphore.js';
 import { withPrometheusUrl, readOptionsOf, readServiceInput } from '../input/service-config.js';
@@ -138,7 +138,9 @@ async function readServed(
       const detail = await client.readDetail({ namespace, name });
       const scaler = servedScaler(detail, config);
       const where = way.url === undefined ? client.where : `the service at ${way.url}`;
-      return scaler === null ? unreadableVersion({ where }) : { where, scaler, versions: detail };
+      return scaler === null
+        ? `${where} has a version that this command rejects`
+        : { where, scaler, versions: detail };
     });
   } catch (error) {
     if (error instanceof CommandError) return error.message;

@@ -147,7 +147,7 @@ async function checkLive(
 function notCompared(why: string | null): readonly CheckResult[] {
   if (why === null) return [];
   const { skipped } = resultsOf('other-scaler', CLUSTER_SUBJECT);
-  return [skipped(`scalers that promscaler reads from files are not compared: ${why}`)];
+  return [skipped(`some or all scalers of the service are not compared: ${why}`)];
 }
 
 /** Returns the text output. Its last line also counts failed checks: `0 errors` alone would be misleading. */

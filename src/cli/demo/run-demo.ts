@@ -161,16 +161,15 @@ async function offerBacktest(
   const keptIn = keepDirectory === null ? keptDirectory(io) : resolve(io.cwd, keepDirectory);
   if (startedAt === null || keptIn === null) return;
   const why = whyNoBacktest(secondsBetween(startedAt, io.clock.now()), settings);
-  if (why !== null) {
-    io.stdout.write(`${why}\n`);
-    return;
-  }
-  if (changes === 0) return;
+  if (why !== null) io.stdout.write(`${why}\n`);
+  const isOffered = why === null && changes > 0;
+  // A directory that the user has named gets the history in any case.
+  if (!isOffered && keepDirectory === null) return;
   try {
     const { prometheusUrl } = setup;
     const documents = await setup.documents();
     const kept = await keepHistory({ prometheusUrl, start: startedAt, documents, directory: keptIn }, io);
-    if (kept !== null) io.stdout.write(offer(kept, io.command));
+    if (kept !== null && isOffered) io.stdout.write(offer(kept, io.command));
   } catch (error) {
     const why = errorMessage(error);
     io.stderr.write(`promscaler: warning: the history of the demo is not kept: ${why}\n`);

@@ -2,7 +2,6 @@ import type { MetricView, ScalerState } from '../../api/answers.js';
 import { type Instant, laterOf, parseInstant, secondsBetween } from '../../units/time.js';
 import { conditionOf } from '../../decision/result/condition.js';
 import { formatAmount, formatSeconds } from '../../units/format.js';
-import { describeVersions, saysRejected } from '../../decision/rejection.js';
 import { cleanText } from '../../units/clean-text.js';
 import { shortTimes } from '../output/lines.js';
 import type { ListedScaler } from './status-list.js';
@@ -137,9 +136,10 @@ function withNotes(cell: Cell, view: ListedScaler): Cell {
   return { ...cell, head: [...(before === '' ? [] : [before]), ...added].join('; '), tail: '' };
 }
 
-function versionsText({ generation = null, newestGeneration = null, state }: ListedScaler): string {
-  if (generation === null) return '';
-  return describeVersions({ generation, newestGeneration }, saysRejected(state)) ?? '';
+/** The list does not say whether the newest version is rejected: the cause does, unless it is cut off. */
+function versionsText({ generation = null, newestGeneration = null }: ListedScaler): string {
+  if (generation === null || newestGeneration === null || generation === newestGeneration) return '';
+  return `generation ${generation} is in effect, the newest is ${newestGeneration}`;
 }
 
 function raiseText(forecast: ListedScaler['forecast']): string {

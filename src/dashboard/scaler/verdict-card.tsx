@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
 import type { ScalerDetail } from '../../api/answers.js';
-import { describeVersions, saysRejected } from '../../decision/rejection.js';
+import { describeVersions } from '../../decision/rejection.js';
 import { formatCount } from '../ui/numbers.js';
 import { Icon } from '../ui/icon.jsx';
 import { SEVERITY_STYLES } from '../ui/severities.js';
@@ -53,7 +53,7 @@ const loadWhatToDo = () => import('./text/what-to-do.jsx');
 
 function Facts({ detail }: VerdictCardProps): VNode {
   const { target, currentReplicas, minReplicas, maxReplicas, at, lastScaleUp, lastScaleDown } = detail;
-  const versions = detail.generation === null ? null : describeVersions(detail, saysRejected(detail.state));
+  const versions = detail.generation === null ? null : describeVersions(detail, detail.rejections.length > 0);
   const ago = (time: string | null): VNode => <Time at={time} show="ago" />;
   return (
     <dl class="scaler-facts">

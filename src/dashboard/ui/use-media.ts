@@ -15,6 +15,6 @@ export function useMedia(query: string): boolean {
 
 /**
  * Media query of wide pages, on which the rows of tables are lines. On narrower pages, each row is a block. The style
- * sheets use the same width.
+ * sheets of the overview use the same width.
  */
 export const WIDE = '(min-width: 68rem)';

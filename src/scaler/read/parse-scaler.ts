@@ -80,9 +80,8 @@ export function checkValue(value: unknown, service?: ServiceFacts): CheckedDocum
   ];
   // The cast is safe, because `readable` contains only values that passed the schema.
   const readable = isPlainObject(checked.readable) ? (checked.readable as Loose<DocumentInput>) : {};
-  const empty = schemaFindings.length === 0 ? checkEmptyMetrics(value) : [];
   const rules = checkRules(readable, brokenIn(earlier), service).filter(({ path }) => !isPlaceholder(path));
-  const findings = [...earlier, ...empty, ...rules];
+  const findings = [...earlier, ...checkEmptyMetrics(value), ...rules];
   const hasShape = findings.every(({ code }) => PROBLEM_CLASSES[code] !== 'shape');
   return { findings, document: hasShape ? checked.value : null };
 }

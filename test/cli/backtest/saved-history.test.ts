@@ -89,7 +89,11 @@ describe('a saved history', () => {
     ],
     [['--history', 'config.json'], 1, 'config.json is not a saved history of format 1'],
     [['--history', 'step.json'], 1, 'step.json has no valid stepSeconds'],
-    [['--history', 'long.json'], 1, 'long.json covers '],
+    [
+      ['--history', 'long.json'],
+      1,
+      'long.json covers 2193d in steps of 3600 s; at most 400 days and 520000 steps are accepted',
+    ],
     [['--history', 'answer.json'], 1, 'answer.json has an invalid answer'],
     [['--history', 'absent.json'], 1, '--history: reading absent.json: '],
     [

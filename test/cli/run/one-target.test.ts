@@ -91,7 +91,7 @@ it('compares in validate --live without a config with the scalers that the servi
     {
       status: 'skipped',
       message: expect.stringMatching(
-        /^scalers that promscaler reads from files are not compared: no Service with the label \S+ in any namespace$/,
+        /^some or all scalers of the service are not compared: no Service with the label \S+ in any namespace$/,
       ),
     },
   ]);

@@ -82,9 +82,9 @@ describe('status NAME', () => {
       return /(?:OK|Rejected) +\S+ *(.*)$/m.exec(stdout)?.[1] ?? stdout;
     };
 
-    expect(await causeOf(newest)).toMatch(/generation 4; the newest generation, 5, has no decision yet$/);
+    expect(await causeOf(newest)).toMatch(/generation 4 is in effect, the newest is 5$/);
     expect(await causeOf(newest, [rejected])).toMatch(
-      /: minReplicas is 0; this decision uses generation 4, because generation 5 is rejected$/,
+      /: minReplicas is 0; generation 4 is in effect, the newest is 5$/,
     );
     expect(await causeOf({ generation: 4, newestGeneration: 4 })).not.toContain('generation');
     expect(await causeOf({ generation: null, newestGeneration: null }, [rejected])).not.toContain(
