@@ -180,17 +180,35 @@ function withOrigin(draft: Draft, value: PlainObject): Draft {
 
 /**
  * Returns the spec to which an autoscaler is converted without queries from elsewhere, also the parts that a document
- * has as comments, but without placeholders. Two results differ only if the autoscalers differ. Null: the object cannot
- * be converted.
+ * has as comments, but without placeholders. A metric of a metrics API also has its selector as `metric.selector`, a
+ * sorted list of matchers. Two results differ only if the autoscalers differ. Null: the object cannot be converted.
  */
 export function convertSpec(autoscaler: unknown, namespace: string): PlainObject | null {
   const sources = nameSources([autoscaler]);
   const context = { namespace, isNamespaceGiven: true, queries: NO_QUERIES, sources, isDryRun: false };
   const draft = importObject(autoscaler, context)?.draft ?? null;
   if (draft === null) return null;
-  const spec = { ...draft.spec, metrics: draft.metrics.map(({ value }) => value) };
+  const schedules = draft.schedules.map(({ value }) => value);
+  const spec = {
+    ...draft.spec,
+    metrics: draft.metrics.map(withSelector),
+    ...(schedules.length === 0 ? {} : { schedules }),
+  };
   const text = JSON.stringify(spec, (_, member: unknown) => (member === PLACEHOLDER ? undefined : member));
   return JSON.parse(text) as PlainObject;
+}
+
+function withSelector({ value, matchers = [] }: DraftItem): PlainObject {
+  if (matchers.length === 0) return value;
+  const selector = [...matchers].sort();
+  return Object.fromEntries(
+    Object.entries(value).map(([type, body]) => {
+      const metric = valueAt(body, ['metric']);
+      return isPlainObject(body) && isPlainObject(metric)
+        ? [type, { ...body, metric: { ...metric, selector } }]
+        : [type, body];
+    }),
+  );
 }
 
 const HOLD =

@@ -1,12 +1,13 @@
-import { metricNames } from '../../promql/vector-selectors.js';
-import { asObject } from '../../scaler/plain-json.js';
+import { stringLiteral } from '../../promql/quoting.js';
+import { metricNames, vectorSelectors } from '../../promql/vector-selectors.js';
+import { asObject, valueAt } from '../../scaler/plain-json.js';
 import { BUILT_IN } from '../../scaler/schema/presets.js';
 import { IMPORTED_SPEC } from '../../scaler/spec.js';
 import { convertSpec, importObject, type ImportedObject } from '../../importers/import-object.js';
 import { nameSources } from '../../importers/manifest/context.js';
 import { NO_QUERIES } from '../../importers/manifest/named-metric.js';
 import { type JsonObject, objectIn, objectsIn, textIn, textsIn } from '../../kubernetes/api/json.js';
-import { changeText, type FieldChange, fieldChanges } from '../../scaler/field-changes.js';
+import { changeText, type FieldChange, fieldChanges, isSame } from '../../scaler/field-changes.js';
 import { type AdoptContext, isMadeFrom, nameScaler, type ScalerObject } from './adoption.js';
 import { type Source, nameSource } from './adopt-options.js';
 import { annotationsOf, manifestOf, savedManifest, specChanges } from './saved-manifest.js';
@@ -125,7 +126,7 @@ function changesToCarryOver(
   const now = importedSpec(source, object);
   if (before === null || now === null)
     return manifest === null ? [] : specChanges(manifest, manifestOf(object, source));
-  const has = withNames(objectIn(scaler.object, 'spec'));
+  const has = withSelectors(withNames(objectIn(scaler.object, 'spec')), { before, now });
   const open = specDifferences(has, withNames(now)).map(({ field }) => field);
   // A pause is no such change: a switch is refused until both pauses have ended.
   return specDifferences(withNames(before), withNames(now)).filter(
@@ -168,11 +169,11 @@ function importedSpec(source: Source, object: JsonObject): JsonObject | null {
 /** Returns only what each autoscaler has, and no queries: an HPA contains none to compare. */
 function comparable(spec: JsonObject | null): JsonObject {
   const { minReplicas, maxReplicas, metrics, behavior } = withNames(spec);
-  const known = (metric: JsonObject): JsonObject => ({
-    name: metric['name'],
-    container: metric['container'],
-    metric: metric['metric'],
-    target: metric['target'],
+  const known = ({ name, container, metric, target }: JsonObject): JsonObject => ({
+    name,
+    container,
+    metric: metric === undefined ? undefined : { name: valueAt(metric, ['name']) },
+    target,
   });
   return {
     minReplicas: minReplicas === 1 ? undefined : minReplicas,
@@ -190,6 +191,52 @@ function withNames(spec: JsonObject | null): JsonObject {
     return name === undefined ? metric : { ...metric, metric: { name } };
   };
   return { ...spec, metrics: objectsIn(spec, 'metrics').map((metric) => mapMembers(metric, named)) };
+}
+
+/**
+ * Returns the spec of a scaler with the selector of each metric in the autoscaler: that of now if the query of the
+ * scaler has its matchers, or else the one before.
+ */
+function withSelectors(
+  spec: JsonObject,
+  { before, now }: Readonly<Record<'before' | 'now', JsonObject>>,
+): JsonObject {
+  const [old, wanted] = [selectorsOf(before), selectorsOf(now)];
+  const metrics = objectsIn(spec, 'metrics').map((metric, index) => {
+    const { [index]: from = [] } = old;
+    const { [index]: to = [] } = wanted;
+    return mapMembers(metric, (body) => {
+      const query = textIn(body, 'query');
+      if (query === null) return body;
+      const selector = isSame(from, to) || selects(query, from, to) ? to : from;
+      return {
+        ...body,
+        metric: { ...objectIn(body, 'metric'), selector: selector.length === 0 ? undefined : selector },
+      };
+    });
+  });
+  return { ...spec, metrics };
+}
+
+/** Returns the selector of each metric in the result of `convertSpec`. */
+function selectorsOf(spec: JsonObject): readonly (readonly string[])[] {
+  return objectsIn(spec, 'metrics').map((metric) =>
+    Object.values(metric).flatMap((body) => {
+      const selector = valueAt(body, ['metric', 'selector']);
+      return Array.isArray(selector) ? selector.map(String) : [];
+    }),
+  );
+}
+
+/** Returns whether a query has the new matchers, and not those that were removed. */
+function selects(query: string, before: readonly string[], now: readonly string[]): boolean {
+  const has = vectorSelectors(query).flatMap(({ matchers }) =>
+    matchers.map(({ label, operator, value }) => `${label}${operator}${stringLiteral(value)}`),
+  );
+  return (
+    now.every((matcher) => has.includes(matcher)) &&
+    before.every((matcher) => now.includes(matcher) || !has.includes(matcher))
+  );
 }
 
 /** Changes each member that is an object: a metric has one, which is named by its type. */

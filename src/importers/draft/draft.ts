@@ -8,6 +8,8 @@ export interface DraftItem {
   readonly from: Path;
   /** Whether the entry is incomplete. If it contains no placeholder, it is commented out in the document. */
   readonly isOff: boolean;
+  /** The selector of the metric in the manifest, such as `queue="mail"`, which only a query of the entry contains. */
+  readonly matchers?: readonly string[];
 }
 
 /** A scaler document that is not written as YAML yet. */

@@ -28,6 +28,7 @@ export function namedMetricItem(
   queries: MetricQueries,
 ): DraftItem {
   const { member, name, selector } = metric;
+  const { matchers } = selector;
   for (const { path, message } of selector.problems) log.lose(path, message);
   const found = withSelector(queries(metric), metric);
   const build = (query: string): PlainObject => ({
@@ -35,7 +36,7 @@ export function namedMetricItem(
   });
   if (found.query !== null) {
     for (const note of found.notes) log.note(from, note);
-    return { value: build(found.query), from, isOff: false };
+    return { value: build(found.query), from, isOff: false, matchers };
   }
   const what = `${API_NAMES[member]} metric ${formatValue(name)}`;
   const { candidates = [] } = found;
@@ -45,7 +46,7 @@ export function namedMetricItem(
       : [`The query must return ${RESULTS[member]}, such as:`, `  ${exampleQuery(metric)}`];
   const lines = [`FILL IN the query of this ${what}: ${found.reason}`, ...example];
   log.lose(from, lines.join('\n'));
-  return { value: build(PLACEHOLDER), from, isOff: true };
+  return { value: build(PLACEHOLDER), from, isOff: true, matchers };
 }
 
 /** Rejects the found query if a part of the selector cannot be converted: the query would select too many series. */

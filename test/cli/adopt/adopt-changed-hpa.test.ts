@@ -4,7 +4,7 @@ import { describe, expect, it } from '@jest/globals';
 import { parse, stringify } from 'yaml';
 import type { AdoptContext, ScalerObject } from '../../../src/cli/adopt/adoption.js';
 import { whatChanged, whatDiffers } from '../../../src/cli/adopt/check-source.js';
-import { HPA as HPA_KIND, targetOf } from '../../../src/cli/reach/source-kinds.js';
+import { HPA as HPA_KIND, SCALED_OBJECT, targetOf } from '../../../src/cli/reach/source-kinds.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import { eventually } from '../../support/manual-clock.js';
 import { send } from '../../simulator/cluster.js';
@@ -118,6 +118,67 @@ describe('an HPA that has changed since import --dry-run', () => {
     expect(whatDiffers(context, older, live)).toBeNull();
     expect(whatChanged(context, scaler, changed)).toContain('has changed since it was imported (spec.');
     expect(whatDiffers(context, older, changed)).toContain('would differ from scaler shop/web (spec.');
+  });
+
+  const selecting = (type: 'Pods' | 'External', selector: JsonObject): JsonObject => {
+    const target = { type: 'AverageValue', averageValue: '10' };
+    return hpa({ type, [type.toLowerCase()]: { metric: { name: 'load', selector }, target } });
+  };
+
+  it.each([['Pods'], ['External']] as const)('has another selector of a %s metric', async (type) => {
+    const mail = selecting(type, { matchLabels: { queue: 'mail', app: 'web' } });
+    const print = selecting(type, { matchLabels: { app: 'web', queue: 'print' } });
+    const document = await imported(folderOf({}), { manifest: mail });
+    const reading = (query: string): ScalerObject => {
+      const body = { metric: { name: 'load' }, query, target: { averageValue: 10 } };
+      return scalerOf(withSpec(document, { metrics: [{ [type.toLowerCase()]: body }] }));
+    };
+    const refused =
+      `HPA shop/web has changed since it was imported (spec.metrics[0].${type.toLowerCase()}.metric.selector[1]: ` +
+      String.raw`"queue=\"mail\"" -> "queue=\"print\""): make the same change to scaler shop/web`;
+
+    const reordered = selecting(type, { matchLabels: { app: 'web', queue: 'mail' } });
+    expect(whatChanged(context, scalerOf(document), reordered)).toBeNull();
+    expect(whatChanged(context, scalerOf(document), print)).toBe(refused);
+    expect(whatChanged(context, reading('sum(load{queue="mail"})'), print)).toBe(refused);
+    expect(whatChanged(context, reading(`sum(load{queue='print', app="web"})`), print)).toBeNull();
+    expect(whatChanged(context, reading('sum(load{queue="mail"})'), selecting(type, {}))).toContain(
+      'metric.selector',
+    );
+    expect(whatChanged(context, reading('sum(load)'), selecting(type, {}))).toBeNull();
+  });
+
+  it('has a selector that a document without the spec of the import does not need', async () => {
+    const mail = selecting('External', { matchLabels: { queue: 'mail' } });
+
+    const older = scalerOf(await imported(folderOf({}), { manifest: mail, isOlder: true }));
+
+    expect([whatDiffers(context, older, mail), whatChanged(context, older, mail)]).toEqual([null, null]);
+  });
+
+  it('is a ScaledObject with another cron trigger', async () => {
+    const cron = (desiredReplicas: string): JsonObject => ({
+      apiVersion: 'keda.sh/v1alpha1',
+      kind: 'ScaledObject',
+      metadata: { name: 'web', namespace: 'shop' },
+      spec: {
+        scaleTargetRef: { name: 'web' },
+        triggers: [
+          { type: 'cpu', metricType: 'Utilization', metadata: { value: '60' } },
+          {
+            type: 'cron',
+            metadata: { timezone: 'UTC', start: '0 8 * * *', end: '0 9 * * *', desiredReplicas },
+          },
+        ],
+      },
+    });
+    const keda = { source: { ...context.source, kind: SCALED_OBJECT } } as unknown as AdoptContext;
+    const scaler = scalerOf(await imported(folderOf({}), { manifest: cron('5') }));
+
+    expect(whatChanged(keda, scaler, cron('5'))).toBeNull();
+    expect(whatChanged(keda, scaler, cron('6'))).toBe(
+      'ScaledObject shop/web has changed since it was imported (spec.schedules[0].minReplicas: 5 -> 6): make the same change to scaler shop/web',
+    );
   });
 
   it('has no change if only the query was unknown or is implied', async () => {
