@@ -16,7 +16,8 @@ export interface Snippet {
 }
 
 export interface Pausable extends ScalerName {
-  readonly target: { readonly kind: string; readonly name: string };
+  /** `apiVersion` unset: a version of `apps`. */
+  readonly target: { readonly apiVersion?: string; readonly kind: string; readonly name: string };
   /**
    * The end of a pause of 30 minutes that would begin now; set by the dashboard. Commands for a pause then use plain
    * kubectl, because the reader may not have the plugin. The time has the UTC offset of the reader: a time in UTC could
@@ -123,11 +124,11 @@ export function command(text: string): Snippet {
 }
 
 /**
- * Returns whether promscaler reads annotations of the target. Targets of other kinds can be paused only in the
- * document.
+ * Returns whether promscaler reads annotations of the target. Targets of other kinds, such as a StatefulSet of
+ * `apps.kruise.io`, can be paused only in the document.
  */
 export function hasAnnotations({ target }: Pick<Pausable, 'target'>): boolean {
-  return Object.hasOwn(WATCHED_KINDS, target.kind);
+  return (target.apiVersion?.startsWith('apps/') ?? true) && Object.hasOwn(WATCHED_KINDS, target.kind);
 }
 
 /** Returns the length of a pause in words: `until 20:24` in the time zone of the reader, or `for 30 minutes`. */

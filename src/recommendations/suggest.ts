@@ -5,6 +5,7 @@ import { parseThreshold, type Threshold } from '../backtest/compare/threshold.js
 import type { Fetching, Range } from '../backtest/history/fetch-series.js';
 import { type GivenAssumptions, historyInput } from '../backtest/history/history-input.js';
 import { readHistory } from '../backtest/history/read-history.js';
+import { podStartOf } from '../backtest/simulation/settings.js';
 import { fieldChanges, mergePatch } from '../scaler/field-changes.js';
 import type { Scaler } from '../scaler/spec.js';
 import { RECOMMEND_CONDITION, NO_CHANGE, type Recommendation } from '../telemetry/recommendation.js';
@@ -49,7 +50,9 @@ export async function suggest(
     sources,
   });
   const { scrapeIntervalSeconds, resourceWindowSeconds } = recorded.source;
-  const given = { ...NOTHING_GIVEN, scrapeIntervalSeconds, resourceWindowSeconds };
+  const stated = scaler.spec.podStart?.seconds ?? null;
+  const podStart = stated === null ? null : podStartOf(stated);
+  const given = { ...NOTHING_GIVEN, podStart, scrapeIntervalSeconds, resourceWindowSeconds };
   const { range, ...input } = historyInput(recorded, { given, range: asked });
   const { start: from, end: to } = range;
   const nothing = (reason: string): Suggestion => ({ from, to, reason, ...NO_CHANGE });
@@ -80,17 +83,17 @@ export async function suggest(
   };
 }
 
-/** The defaults of the `backtest` command. */
-const NOTHING_GIVEN: Omit<GivenAssumptions, 'scrapeIntervalSeconds' | 'resourceWindowSeconds'> = {
-  capacity: null,
-  podStart: null,
-  queue: null,
-  measures: new Map(),
-  usageAtCapacityPercent: 100,
-  maxReplicasFrom: null,
-  initialReplicas: null,
-  pricePerPodHour: null,
-};
+/** The assumptions of the `backtest` command if none of their options is given. */
+const NOTHING_GIVEN: Omit<GivenAssumptions, 'podStart' | 'scrapeIntervalSeconds' | 'resourceWindowSeconds'> =
+  {
+    capacity: null,
+    queue: null,
+    measures: new Map(),
+    usageAtCapacityPercent: 100,
+    maxReplicasFrom: null,
+    initialReplicas: null,
+    pricePerPodHour: null,
+  };
 
 function readCondition(): Threshold {
   const condition = parseThreshold(RECOMMEND_CONDITION, { allowsDocument: true });

@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
-import { pauseFor30Minutes, pauseLength, pauseWithKubectl, resume } from '../../src/decision/snippet.js';
+import {
+  hasAnnotations,
+  pauseFor30Minutes,
+  pauseLength,
+  pauseWithKubectl,
+  resume,
+} from '../../src/decision/snippet.js';
 
 const SCALER = { namespace: 'shop', name: 'web', target: { kind: 'Deployment', name: 'front' } };
 const WITHOUT_PLUGIN = { ...SCALER, pauseUntil: '2026-01-01T10:30:00Z' };
@@ -43,4 +49,12 @@ describe('commands of pauses', () => {
     );
     expect(guide.replace(/ \\\n +/g, ' ')).toContain(`\n${text}\n`);
   });
+});
+
+it.each([
+  ['apps/v1', 'StatefulSet', true],
+  ['apps.kruise.io/v1beta1', 'StatefulSet', false],
+  ['argoproj.io/v1alpha1', 'Rollout', false],
+])('annotations of a target of %s, kind %s, are read: %p', (apiVersion, kind, expected) => {
+  expect(hasAnnotations({ target: { apiVersion, kind, name: 'web' } })).toBe(expected);
 });

@@ -175,6 +175,14 @@ describe('suggest', () => {
     expect(reason).toMatch(/^the forecast lowers theta_U \(missing pods\) from /);
   });
 
+  it('takes podStart.seconds of the document before the measured start, as the command does', async () => {
+    const document = { ...SPEC, podStart: { seconds: 300 } };
+    const of = (podStartSeconds: number): Promise<Suggestion> =>
+      suggestFor(wave, { scaler: scalerOf(document), podStartSeconds });
+
+    expect(await of(1200)).toEqual(await of(10));
+  });
+
   it('fails without any sample of the load', async () => {
     await expect(suggestFor(() => null)).rejects.toThrow(/metric cpu: no values from the data source/);
   });

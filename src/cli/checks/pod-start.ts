@@ -76,7 +76,9 @@ function checkPolicy(
   startSeconds: number,
   make: ResultBuilder,
 ): readonly CheckResult[] {
-  const [policy, second] = behavior?.scaleUp.policies ?? [];
+  const { policies = [], selectPolicy } = behavior?.scaleUp ?? {};
+  if (selectPolicy === 'Disabled') return [];
+  const [policy, second] = policies;
   if (policy?.type !== 'Pods' || policy.value !== 1 || second !== undefined) return [];
   const { periodSeconds } = policy;
   const more = maxReplicas - minReplicas;
@@ -85,7 +87,7 @@ function checkPolicy(
   return [
     make.warning(
       `95 % of the pods became ready within ${inSeconds(startSeconds)} of their start on a node, but scale-up adds only one pod per ${periodSeconds} s. Scaling from ${minReplicas} to ${countOf(maxReplicas, 'pod')} takes ${inSeconds((more - 1) * periodSeconds + startSeconds)} instead of ${inSeconds(startSeconds)}, and the backlog grows in that time`,
-      `add a policy (the larger change applies): { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`,
+      `${selectPolicy === 'Min' ? 'set selectPolicy: Max and ' : ''}add a policy (the larger change applies): { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`,
     ),
   ];
 }

@@ -109,15 +109,22 @@ async function explainSelector(
     if (!(await hasSeries(runQuery, rest))) continue;
     return explainMatcher(runQuery, { rest, matcher, own });
   }
-  const names = metric === null ? [] : await readLabelNames(runQuery, metricText(metric));
+  const message = `${text} matches no series, even without any one of its matchers`;
+  if (metric === null)
+    return {
+      cause: 'selector',
+      message,
+      fix: 'correct the matchers, or check Status > Targets of Prometheus',
+    };
+  const names = await readLabelNames(runQuery, metricText(metric));
   const absent = matchers.filter(({ label }) => !names.includes(label));
   const notPromoted = absent.length === 0 ? null : await explainAttributes(runQuery, absent);
   if (notPromoted !== null) return notPromoted;
   const unknown = absent.map(({ label }) => label);
   return {
     cause: 'selector',
-    message: `${text} matches no series, even if any one of its matchers is removed${unknown.length === 0 ? '' : `; the label ${listSome(unknown)} does not exist`}`,
-    fix: `use matchers for the labels of ${metric ?? 'the metric'}: ${listSome(names, 12)}`,
+    message: `${message}${unknown.length === 0 ? '' : `; ${metric} has no label ${listSome(unknown)}`}`,
+    fix: `use matchers for the labels of ${metric}: ${listSome(names, 12)}`,
   };
 }
 

@@ -225,7 +225,7 @@ function checkSpeed({
   const isSlower = start > periodSeconds && steps > 1;
   if (seconds <= LONGEST_SCALE_UP_SECONDS && !isSlower) return [];
   const path = ['spec', 'behavior', 'scaleUp', 'policies', 0];
-  const message = `${formatPath(path)} adds one pod per ${periodSeconds} s. Scaling from ${minReplicas} to ${countOf(maxReplicas, 'pod')} takes ${inMinutes(seconds)}, plus the start of the last pod${isSlower ? ` (${start} s, spec.podStart)` : ''}. Meanwhile, the backlog grows. Add a second policy (the larger change applies): { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
+  const message = `${formatPath(path)} adds one pod per ${periodSeconds} s. Scaling from ${minReplicas} to ${countOf(maxReplicas, 'pod')} takes ${inMinutes(seconds)}, plus the start of the last pod${isSlower ? ` (${start} s, spec.podStart)` : ''}. Meanwhile, the backlog grows. Add a second policy${selectPolicy === 'Min' ? ' with selectPolicy: Max' : ''} (the larger change applies): { type: Percent, value: 100, periodSeconds: ${periodSeconds} }`;
   return [finding('slow-scale-up', path, message)];
 }
 

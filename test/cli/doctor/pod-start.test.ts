@@ -8,7 +8,7 @@ import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import { aPod, aSource, at, scalerOf } from '../../support/builders.js';
 import { resultsOf, type Checked } from '../../../src/cli/checks/check-result.js';
 
-const one = (periodSeconds: number): object => ({
+const one = (periodSeconds: number): { readonly scaleUp: object } => ({
   scaleUp: { policies: [{ type: 'Pods', value: 1, periodSeconds }] },
 });
 
@@ -118,6 +118,14 @@ it('names one pod per period if a pod starts slower', async () => {
   ]);
   expect(await messages([60], { behavior: one(60) })).toEqual(NONE);
   expect(await messages([142], { behavior: {} })).toEqual(NONE);
+});
+
+it('also advises selectPolicy: Max instead of Min, and says nothing about Disabled', async () => {
+  const select = (selectPolicy: string): Promise<readonly string[]> =>
+    messages([142], { behavior: { scaleUp: { ...one(60).scaleUp, selectPolicy } } });
+
+  expect((await select('Min'))[0]).toContain('; set selectPolicy: Max and add a policy (the larger change ');
+  expect(await select('Disabled')).toEqual(NONE);
 });
 
 it('leaves podStart.seconds and a scale-up of more than 900 s to the rules of documents, which validate prints', async () => {

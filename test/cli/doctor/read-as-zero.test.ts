@@ -46,7 +46,12 @@ describe('a query with onMissing: zero', () => {
         [/^count\(last_over_time\(jobs\[5m\]\)\)$/, 9],
         [/^topk\(20, jobs\)$/, [{ labels: { a: '9' }, value: 1 }]],
       ],
-      'jobs{a="1", b="2"} matches no series, even if any one of its matchers is removed',
+      'jobs{a="1", b="2"} matches no series, even without any one of its matchers; jobs has no label b',
+    ],
+    [
+      'sum({a="1", b="2"})',
+      [[/^topk\(20, target_info\)$/, [{ labels: { a: '9' }, value: 1 }]]],
+      '{a="1", b="2"} matches no series, even without any one of its matchers',
     ],
   ] as readonly (readonly [string, readonly Scripted[], string])[])(
     'is a warning for %s without any sample',
@@ -54,7 +59,7 @@ describe('a query with onMissing: zero', () => {
       const found = await results(query, script);
 
       expect(found).toMatchObject([{ status: 'warning' }]);
-      expect(found[0]?.message).toContain(READ_AS_ZERO + message);
+      expect(found[0]?.message).toBe(READ_AS_ZERO + message);
     },
   );
 
