@@ -94,8 +94,8 @@ function deleteScaler(text: string, scaler: ScalerName & Pick<OtherScaler, 'file
 }
 
 /**
- * Returns how to end a dry run. Remedies for missing values come first: without values, a dry run has nothing to
- * compare, and a scaler cannot scale.
+ * Returns how to end a dry run. A second scaler of the target comes first: next to it, `adopt` switches nothing, and
+ * after the dry run, the two are in conflict.
  */
 export function endDryRun(scaler: TroubledScaler): readonly Remedy[] {
   const second = scaler.otherScaler?.scaler;
@@ -124,6 +124,7 @@ function endDryRunAlone(scaler: TroubledScaler): readonly Remedy[] {
       ...missing,
     ];
   if (isOfObject && handOver !== null) return [...steps, handOver];
+  // Without values, a dry run has nothing to compare, and a scaler cannot scale.
   if (hasNoData) return [...steps, ...missing];
   const [report, replace] = [adopt(scaler, '--report'), adopt(scaler, '--switch')];
   if (isOfDocument && other !== null && report !== null)

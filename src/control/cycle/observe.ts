@@ -64,7 +64,7 @@ export async function observe(
     target = read.target;
     const others = await cluster.listOtherScalers(scaler.namespace, signal);
     const otherScaler = otherScalerOf(input, cluster, { others, specReplicas: target.specReplicas });
-    const idle = isDryRun ? idleScalerOf(input, cluster, otherScaler) : null;
+    const idle = isDryRun ? idleScalerOf(input, ports, otherScaler) : null;
     const unscaledSince = idle === null ? undefined : (memory.unscaledSince ?? now);
     const isHandOver = unscaledSince === undefined || secondsBetween(unscaledSince, now) < HAND_OVER_SECONDS;
     const pause = pauseOf(target, input.sharesTargetWith ?? otherScaler);
@@ -77,7 +77,7 @@ export async function observe(
       targetReached,
       otherScaler,
       noAutoscaler:
-        isHandOver || idle === null || input.sharesTargetWith !== null
+        isHandOver || idle === null
           ? null
           : `nothing scales ${nameTarget(scaler.namespace, scaler.spec.scaleTargetRef)}: ${whyNotScaling(idle)}`,
       pause,
@@ -103,17 +103,19 @@ function otherScalerOf(
 
 /**
  * Returns the autoscaler that should scale the target of a dry run but does not: an HPA without desired replicas, or
- * the autoscaler from which the document was made, if the target has no other. Null: an autoscaler scales the target,
- * none is expected, or the list of HPAs is outdated.
+ * the autoscaler from which the document was made, if the target has no other. Null: an autoscaler or a second scaler
+ * scales the target, none is expected, or the list of HPAs is outdated. A second scaler patches nothing next to an HPA
+ * or in a dry run of the service.
  */
 function idleScalerOf(
-  { scaler }: CycleInput,
-  cluster: Cluster,
+  { scaler, sharesTargetWith }: CycleInput,
+  { cluster, dryRun: isDryRunOfService }: CyclePorts,
   other: OtherScaler | null,
 ): Omit<OtherScaler, 'target'> | null {
   const { namespace } = scaler;
   if (cluster.areOtherScalersOutdated(namespace)) return null;
   if (other !== null) return other.whyNoCount === undefined ? null : other;
+  if (sharesTargetWith !== null && !isDryRunOfService) return null;
   const source = adoptedFrom(scaler);
   return source === null ? null : { ...source, namespace };
 }

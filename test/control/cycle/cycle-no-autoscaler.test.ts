@@ -126,12 +126,31 @@ describe('a dry run that was made from an HPA', () => {
     expect([prevented, unchanged].map(({ outcome }) => outcome.kind)).toEqual(['paused', 'none']);
   });
 
-  it('scales after the dry run, and is a dry run next to another document', async () => {
-    const [live, second] = [adopted({}), adopted({ dryRun: true })];
+  it('scales after the dry run', async () => {
+    expect((await adopted({}).cycle()).record.outcome.kind).toBe('patched');
+  });
 
-    expect((await live.cycle()).record.outcome.kind).toBe('patched');
-    const { record } = await second.cycle({ sharesTargetWith: SECOND_SCALER });
-    expect(heldOf(record)?.reason).toBe('DryRun');
+  it.each([
+    ['which scales the target', false, 'DryRun'],
+    ['which scales nothing in a dry run of the service', true, 'NoAutoscaler'],
+  ])('is, a minute after the start next to another document %s: %s, %s', async (_what, ofService, reason) => {
+    const fixture = adopted({ dryRun: true });
+    fixture.dryRun = ofService;
+    await fixture.cycle({ sharesTargetWith: SECOND_SCALER });
+    fixture.clock.advance(60_000);
+
+    const { record } = await fixture.cycle({ sharesTargetWith: SECOND_SCALER });
+
+    expect(heldOf(record)?.reason).toBe(reason);
+  });
+
+  it('counts the minute from the time at which a second scaler stops scaling the target', async () => {
+    const fixture = adopted({ dryRun: true });
+    await fixture.cycle({ sharesTargetWith: SECOND_SCALER });
+    fixture.clock.advance(60_000);
+
+    expect(heldOf((await inHandOver(fixture)).record)?.reason).toBe('DryRun');
+    expect(heldOf((await fixture.nextCycle()).record)?.reason).toBe('NoAutoscaler');
   });
 });
 
@@ -164,6 +183,21 @@ describe('a dry run next to an HPA without a count', () => {
     expect(heldOf(after)).toMatchObject({ reason: 'NoAutoscaler', message: `${why}; spec.dryRun is true` });
     expect(stateOf(after, null)).toMatchObject({ name: 'NoAutoscaler', cause: why });
     expect(kubernetesEvents(before, after).map(({ reason }) => reason)).toEqual(['NoAutoscaler']);
+  });
+
+  it('says so also if a second scaler has the target, which patches nothing', async () => {
+    const fixture = nextTo({ whyNoCount });
+    const next = { sharesTargetWith: SECOND_SCALER };
+    const before = (await fixture.cycle(next)).record;
+    fixture.clock.advance(60_000);
+
+    const { record } = await fixture.cycle(next);
+
+    expect(heldOf(before)?.reason).toBe('DryRun');
+    expect(heldOf(record)).toMatchObject({
+      reason: 'NoAutoscaler',
+      message: `nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa has no desired replicas: ${whyNoCount}; spec.dryRun is true`,
+    });
   });
 
   it('counts the minute again after the HPA had a count', async () => {
