@@ -122,7 +122,7 @@ function limitEnds({ snapshot, decision, now }: Explanation): readonly Restricti
 
 /**
  * Returns what keeps the count in the states `NoSeries` and `Fixed` if no limit does: a metric whose missing series the
- * document reads as 0, or a 0 that a person has set.
+ * document reads as 0, or a 0 that another client has set.
  */
 function zeros({ snapshot, decision }: Explanation): readonly Restriction[] {
   const isDisabled = decision.conditions.some(({ reason }) => reason === 'ScalingDisabled');

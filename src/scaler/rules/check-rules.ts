@@ -195,28 +195,28 @@ function checkMetrics(
       ...checkTargetUnit(metric, path),
       ...checkMetricQuery(metric, path, { ...context, isWellFormed: formFinding === null }),
     );
-    const key = metricKey(metric);
-    if (key === null) return;
+    const member = MEMBERS.find((candidate) => metric[candidate] !== undefined);
+    const identity = identityOf(metric);
+    if (member === undefined || identity === null) return;
+    const key = `${member} ${identity}`;
     const first = seen.get(key);
     if (first === undefined) seen.set(key, index);
-    else findings.push(duplicate(path, key, first));
+    else findings.push(duplicate(path, { member, identity }, first));
   });
   return findings;
 }
 
-/** Returns type and identity of a metric, which together must be unique in a document; null: unknown. */
-function metricKey(metric: Loose<MetricInput>): string | null {
-  const member = MEMBERS.find((candidate) => metric[candidate] !== undefined);
-  const identity = identityOf(metric);
-  return member === undefined || identity === null ? null : `${member} ${identity}`;
-}
-
-function duplicate(path: Path, key: string, first: number): Finding {
-  const isOfResource = /^(?:resource|containerResource) /.test(key);
+/** Reports a metric whose type and identity, which together must be unique in a document, are those of an earlier one. */
+function duplicate(
+  path: Path,
+  { member, identity }: { readonly member: (typeof MEMBERS)[number]; readonly identity: string },
+  first: number,
+): Finding {
+  const isOfResource = member === 'resource' || member === 'containerResource';
   const instead = isOfResource
     ? 'remove one of the two metrics'
     : 'set another metric.name in one of the two metrics';
-  const message = `${formatPath(path)} has the same type and name as spec.metrics[${first}] (${key}): ${instead}`;
+  const message = `${formatPath(path)} has the same type and name as spec.metrics[${first}] (${member} ${identity}): ${instead}`;
   return finding('duplicate-metric', path, message);
 }
 
