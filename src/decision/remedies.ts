@@ -230,7 +230,7 @@ function startPods(scaler: TroubledScaler): readonly Remedy[] {
       findWhy,
       { text: 'Correct the node selector, tolerations or volumes of the pods', snippet: edit },
     ];
-  const check = `Check whether a node is NotReady or cordoned (then kubectl uncordon). If not, add a node with enough ${resource}`;
+  const check = `Add a node with enough ${resource}, unless one is NotReady or cordoned (then kubectl uncordon NODE). To see the nodes`;
   const lower = `If no node can be added, lower the ${resource} requests of the pods, which restarts the pods`;
   return [{ text: check, snippet: command('kubectl get nodes') }, { text: lower, snippet: edit }, findWhy];
 }
