@@ -143,8 +143,8 @@ export async function readView(client: ServiceClient, { namespace, name }: Scale
 }
 
 /**
- * Returns the condition that prevents the scaler from scaling; null: it can scale. `ScalingDisabled` (a person has set
- * the target to 0 replicas) prevents scaling, too, although it is no failure.
+ * Returns the condition that prevents the scaler from scaling; null: it can scale. `ScalingDisabled` (another client has
+ * set the target to 0 replicas) prevents scaling, too, although it is no failure.
  */
 export function whyUnable({ conditions }: Pick<ScalerView, 'conditions'>): string | null {
   const found = cannotScale(conditions) ?? conditions.find(({ reason }) => reason === 'ScalingDisabled');

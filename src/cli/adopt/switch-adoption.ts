@@ -309,9 +309,7 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   let rejected = isInDryRun(scaler) || textIn(accepted, 'status') === 'True' ? null : accepted;
   const paused = await whatPauses(context, scaler);
   const note =
-    paused === null
-      ? ''
-      : `Note:    ${paused}. The pause has no effect on ${nameSource(source)}, which scales ${nameWorkload(context, scaler)}\n`;
+    paused === null ? '' : `Note:    ${paused}. The pause has no effect on ${nameSource(source)}\n`;
   if (options.preview === true) {
     const dryRun =
       rejected === null ? `${name} would be put into dry run` : `spec.dryRun: true would be set in ${name}`;

@@ -64,7 +64,7 @@ export function addAdoptCommand(program: Command, io: CommandIo, result: Result)
     .option('--undo', 'Put the scaler into dry run, and create the autoscaler again')
     .option(
       '--force',
-      'With --switch: skip the comparison of the replica counts, and switch even if a tool such as Argo CD manages the scaler',
+      'With --switch: skip the comparison with the autoscaler (replica counts, changes since the import, metrics in use, origin of the scaler), and switch even if a tool such as Argo CD manages the scaler',
     )
     .option(
       '--save <file>',

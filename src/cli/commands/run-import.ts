@@ -21,11 +21,10 @@ import {
 } from '../input/service-config.js';
 import { contextNamespace, type ClusterOptions, withCluster } from '../reach/cluster-options.js';
 import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
-import { findOtherScaler } from '../../control/cycle/shared-targets.js';
+import { findOtherScaler, whyNotScaling } from '../../control/cycle/shared-targets.js';
 import { unreadTarget } from '../../decision/failing.js';
 import { isIncomplete } from '../../importers/draft/draft.js';
 import { oneLine } from '../../importers/draft/comments.js';
-import { nameOtherScaler } from '../../decision/pause.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
@@ -238,11 +237,7 @@ async function compareOne(
     const workload = nameTarget(scaler.namespace, scaler.spec.scaleTargetRef);
     return notCompared(object, `no HPA scales ${workload}`);
   }
-  if (other.desiredReplicas === undefined)
-    return notCompared(
-      object,
-      `${nameOtherScaler(other)} has no desired replicas: ${other.whyNoCount ?? ''}`,
-    );
+  if (other.desiredReplicas === undefined) return notCompared(object, whyNotScaling(other));
   const answers = (await input.answers).get(scaler) ?? [];
   const record = await decideOnce({ scaler, cluster, context, sources, answers, sharesTargetWith: null });
   return compared(object, record, { ...other, desiredReplicas: other.desiredReplicas });

@@ -226,7 +226,7 @@ it('adopt --undo of a paused workload does not wait for the end of the pause', a
   const { exitCode, stdout, stderr } = await fixture.run('--undo');
 
   const paused =
-    'Note:    scaler shop/web is paused: scaling is paused by annotation. The pause has no effect on HPA shop/web, which scales deployment shop/web\n';
+    'Note:    scaler shop/web is paused: scaling is paused by annotation. The pause has no effect on HPA shop/web\n';
   expect([exitCode, stderr]).toEqual([0, '']);
   expect(stdout).toContain('scaler shop/web is in dry run\nHPA shop/web created again\n');
   expect(stdout).toContain(paused);

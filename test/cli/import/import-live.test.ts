@@ -48,7 +48,7 @@ const computed = (desiredReplicas: number): JsonObject => ({
 });
 
 beforeAll(async () => {
-  const names = ['same', 'less', 'fresh', 'alone'];
+  const names = ['same', 'less', 'fresh', 'alone', 'keda'];
   simulator = await cluster({ workloads: names.map((name) => ({ namespace: 'shop', name, replicas: 3 })) });
   ({ url, requests } = await prometheus([[/^sum\(load/, 40]]));
   const statuses = { same: computed(4), less: computed(3), fresh: {} };
@@ -58,6 +58,11 @@ beforeAll(async () => {
     const path = `/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/${name}/status`;
     await send(simulator, 'PATCH', path, { body: { status: object['status'] } });
   }
+  const { metadata, ...created } = hpa('keda');
+  const ownerReferences = [
+    { apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', name: 'keda', uid: '1', controller: true },
+  ];
+  simulator.addObject({ ...created, metadata: { ...(metadata as JsonObject), ownerReferences } });
 });
 
 function importLive(objects: readonly JsonObject[], ...args: readonly string[]): Promise<Ran> {
@@ -77,6 +82,22 @@ describe('import --live', () => {
     await importLive([hpa('same'), hpa('less')]);
 
     expect(asked() - before).toBe(1);
+  });
+
+  it('says that the HPA of a ScaledObject has no desired replicas, because the ScaledObject never has any', async () => {
+    const metadata = { serverAddress: url, query: 'sum(load)', threshold: '10' };
+    const { stderr } = await importLive([
+      {
+        apiVersion: 'keda.sh/v1alpha1',
+        kind: 'ScaledObject',
+        metadata: { name: 'keda', namespace: 'shop' },
+        spec: { scaleTargetRef: { name: 'keda' }, triggers: [{ type: 'prometheus', metadata }] },
+      },
+    ]);
+
+    expect(stderr).toContain(
+      'ScaledObject shop/keda: live: not compared: the HPA of ScaledObject shop/keda has no desired replicas: the HPA controller has not set them yet\n',
+    );
   });
 
   it('prints one line per document: the same count, the difference, or why nothing is compared', async () => {
