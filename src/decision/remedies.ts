@@ -248,25 +248,25 @@ function raiseMaximum(scaler: TroubledScaler): readonly Remedy[] {
   const query = queryAt(scaler, 'spec.maxReplicasFrom');
   if (query !== null && desiredReplicas !== null && desiredReplicas < maxReplicas)
     return [{ text: raise('the value of spec.maxReplicasFrom'), snippet: query }];
-  const meanwhile = keepRecommended(scaler, recommendedReplicas, maxReplicas);
+  const stabilized = stabilizedReplicas(scaler, recommendedReplicas, maxReplicas);
+  const needed = stabilized ?? recommendedReplicas;
+  const meanwhile = keepRecommended(scaler, needed, maxReplicas);
   if (own !== maxReplicas)
     return [meanwhile, { text: `In the schedule, raise the maximum of ${maxReplicas}`, snippet: null }];
   const isObject = generation !== null;
   const canSetNow = hasAnnotations(scaler) && !isObject;
-  const stabilized = stabilizedReplicas(scaler, recommendedReplicas, maxReplicas);
-  if (isObject && stabilized !== null) {
-    const raised = stabilized > 2 * maxReplicas ? 'If the metric is right, raise' : 'Raise';
-    const text = `${raised} spec.maxReplicas to ${stabilized}: ${countAre(recommendedReplicas, 'replica')} recommended now, ${stabilized} in the stabilization window`;
-    return [patch(scaler, text, { maxReplicas: stabilized })];
-  }
   if (recommendedReplicas > FAR * maxReplicas) {
     const text = `Check the metrics: ${countAre(recommendedReplicas, 'replica')} recommended, more than ${FAR} times the maximum`;
     return [...(canSetNow ? [meanwhile] : []), { text, snippet: doctor(scaler) }];
   }
-  const why = canSetNow ? 'Raise spec.maxReplicas before the pause ends' : raise('spec.maxReplicas');
-  const isDoubled = recommendedReplicas > 2 * maxReplicas;
-  const text = isDoubled ? `If the metric is right, raise spec.maxReplicas to ${recommendedReplicas}` : why;
-  const raised = patch(scaler, text, { maxReplicas: recommendedReplicas });
+  const ofWindow =
+    stabilized === null
+      ? ''
+      : `: ${countAre(recommendedReplicas, 'replica')} recommended now, ${stabilized} in the stabilization window`;
+  const now = stabilized === null ? raise('spec.maxReplicas') : `Raise spec.maxReplicas to ${needed}`;
+  const why = canSetNow ? 'Raise spec.maxReplicas before the pause ends' : now;
+  const text = needed > 2 * maxReplicas ? `If the metric is right, raise spec.maxReplicas to ${needed}` : why;
+  const raised = patch(scaler, `${text}${ofWindow}`, { maxReplicas: needed });
   return isObject ? [raised] : [meanwhile, raised];
 }
 
@@ -295,10 +295,10 @@ function enableChange(scaler: TroubledScaler, field: string): Remedy {
 }
 
 /** Sets at most twice the maximum, because a pause sets the count at once, without the scale-up limits. */
-function keepRecommended(scaler: TroubledScaler, recommended: number, maximum: number): Remedy {
+function keepRecommended(scaler: TroubledScaler, needed: number, maximum: number): Remedy {
   if (!hasAnnotations(scaler)) return explain(scaler);
-  const replicas = Math.min(recommended, 2 * maximum);
-  const bound = replicas === recommended ? `then at most ${maximum} again` : 'which is twice the maximum';
+  const replicas = Math.min(needed, 2 * maximum);
+  const bound = replicas === needed ? `then at most ${maximum} again` : 'which is twice the maximum';
   return {
     text: `Set ${countOf(replicas, 'replica')} ${pauseLength(scaler)}, ${bound} (pauses scaling)`,
     snippet: pauseFor30Minutes(scaler, replicas),

@@ -85,6 +85,40 @@ describe('what to do about a scaler at its maximum', () => {
     expect((await remediesFor('more than the maximum', { generation: 3, decision }))[0]).toMatch(text);
   });
 
+  it.each([
+    [
+      7,
+      7,
+      'Raise spec.maxReplicas before the pause ends: 6 replicas are recommended now, 7 in the stabilization window',
+    ],
+    [
+      10,
+      8,
+      'If the metric is right, raise spec.maxReplicas to 10: 6 replicas are recommended now, 10 in the stabilization window',
+    ],
+    [41, 6, 'Raise spec.maxReplicas before the pause ends'],
+  ])(
+    'holds the %i replicas of a stabilization window in a file, and %i in a pause',
+    async (to, paused, text) => {
+      const decision = { limits: [{ limit: 'stabilization', to, reason: '' }] };
+
+      const [meanwhile, raise] = await remediesFor('more than the maximum', { file: 'web.yaml', decision });
+
+      expect(meanwhile).toContain(` --replicas ${paused} `);
+      expect(raise).toBe(`${text}. In web.yaml, set: maxReplicas: ${to === 41 ? 6 : to}`);
+    },
+  );
+
+  it('holds the replicas of a stabilization window in a file of a kind that cannot be paused', async () => {
+    const decision = { limits: [{ limit: 'stabilization', to: 7, reason: '' }] };
+
+    expect(
+      (await remediesFor('more than the maximum', { ...ROLLOUT, file: 'web.yaml', decision })).at(-1),
+    ).toBe(
+      'Raise spec.maxReplicas to 7: 6 replicas are recommended now, 7 in the stabilization window. In web.yaml, set: maxReplicas: 7',
+    );
+  });
+
   it('is the query of maxReplicasFrom, not a higher maximum, if its ceiling is below the maximum', async () => {
     const queries = [{ path: 'spec.maxReplicasFrom', query: 'vacant', graphUrl: null }];
     const atMaximum = { document: { spec: { maxReplicas: 4 } }, queries };
