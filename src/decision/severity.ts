@@ -59,12 +59,12 @@ export function causedByHold({ type, status, reason }: Reported): StateName | un
 }
 
 /**
- * Returns the severity of the state that a condition causes; null: it causes none. Only the state of the scaler says
- * how urgent a bound is. `state` null: the condition is a past one.
+ * Returns the severity of the state that a condition causes; null: it causes none, such as duplicate series, with which
+ * the scaler scales. Only the state of the scaler says how urgent a bound is. `state` null: the condition is a past one.
  */
 export function severityOf(condition: Reported, state: StateName | null): Severity | null {
-  if (isFailing(condition)) return 'cannot-follow';
   const { type, status } = condition;
+  if (type !== 'MetricsUnique' && isFailing(condition)) return 'cannot-follow';
   const isAtMaximum = type === 'ScalingLimited' && status === 'True' && state === 'AtMaximum';
   const caused = isAtMaximum ? state : causedByHold(condition);
   return caused === undefined ? null : STATES[caused];

@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import type { ScalerState } from '../../../api/answers.js';
+import { isFailing } from '../../../decision/failing.js';
 import { severityOf } from '../../../decision/severity.js';
 import { Badge } from '../../ui/icon.jsx';
 import { SEVERITY_STYLES } from '../../ui/severities.js';
@@ -11,12 +12,20 @@ interface ConditionBadgeProps {
   readonly state: ScalerState['name'] | null;
 }
 
-/** Shows a condition. A failure and a hold have the color of the state that they cause; other conditions have none. */
+/**
+ * Shows a condition. A failure and a hold have the color of the state that they cause, duplicate series, which cause
+ * none, are a warning, and other conditions have no color.
+ */
 export function ConditionBadge({ condition, state }: ConditionBadgeProps): VNode {
   const { type, status } = condition;
   const severity = severityOf(condition, state);
-  const isLimited = type === 'ScalingLimited' && status === 'True';
-  const icon = isLimited ? 'lock' : status === 'Unknown' ? 'unknown' : 'ok';
-  const style = severity === null ? ({ tone: 'quiet', icon } as const) : SEVERITY_STYLES[severity];
+  const style = severity === null ? styleWithoutState(condition) : SEVERITY_STYLES[severity];
   return <Badge tone={style.tone} icon={style.icon} text={`${type} ${status}`} />;
+}
+
+function styleWithoutState(condition: Condition) {
+  const { type, status } = condition;
+  if (isFailing(condition)) return { tone: 'warn', icon: 'warning' } as const;
+  const isLimited = type === 'ScalingLimited' && status === 'True';
+  return { tone: 'quiet', icon: isLimited ? 'lock' : status === 'Unknown' ? 'unknown' : 'ok' } as const;
 }
