@@ -1,4 +1,5 @@
 import {
+  describeContainerDuplicates,
   describeLabels,
   type Duplicates,
   findContainerDuplicates,
@@ -32,7 +33,9 @@ export async function historyQuery(
     throw new BacktestError(`${what}: data source ${source.name} has no query for ${metric.name}`);
   const found = await findDuplicates(metric, query, { range, fetching });
   if (found?.isAdded !== true) return { query, warning: null };
-  const copies = `${found.times} copies of its series, which differ in ${describeLabels(found)}`;
+  const copies = isOfResource(metric)
+    ? describeContainerDuplicates(found, metric.name)
+    : `each series of the query exists ${found.times} times, with different values of ${describeLabels(found)}`;
   if (isOfResource(metric)) {
     const resourceQueries = { ...source.resourceQueries, ...source.onceQueries };
     const once = Object.hasOwn(source.onceQueries, metric.name)
@@ -41,11 +44,11 @@ export async function historyQuery(
     if (once !== null)
       return {
         query: once,
-        warning: `${what}: each container has ${copies}: only the largest copy is counted, as in the service`,
+        warning: `${what}: ${copies}: only the largest is counted, as in the service`,
       };
   }
   throw new BacktestError(
-    `${what}: each series of the query exists ${found.times} times, with different values of ${describeLabels(found)}. Each copy is counted, so the load would be a multiple of the true load. ${found.labels.some(({ name }) => isReplicaLabel(name)) ? 'Aggregate the copies' : 'Add a matcher for one of the copies to the query, or aggregate the copies'} with max by before the sum`,
+    `${what}: ${copies}. Each copy is counted, so the load would be a multiple of the true load. ${found.labels.some(({ name }) => isReplicaLabel(name)) ? 'Aggregate the copies' : 'Add a matcher for one of the copies to the query, or aggregate the copies'} with max by before the sum`,
   );
 }
 

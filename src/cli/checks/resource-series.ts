@@ -4,7 +4,10 @@ import {
   namespacesPattern,
   resourceQuery,
 } from '../../prometheus/data-source/resource-queries.js';
-import { describeLabels, findContainerDuplicates } from '../../prometheus/queries/find-duplicates.js';
+import {
+  describeContainerDuplicates,
+  findContainerDuplicates,
+} from '../../prometheus/queries/find-duplicates.js';
 import { vectorSelectors, type VectorSelector } from '../../promql/vector-selectors.js';
 import {
   type CheckResult,
@@ -235,7 +238,7 @@ async function checkDuplicates({
 }: QueriedResource): Promise<readonly CheckResult[]> {
   const found = await findContainerDuplicates(runQuery, query);
   if (found === null) return [];
-  const message = `containers have up to ${found.times} ${resource} series each, which differ in ${describeLabels(found)}: the usage is counted `;
+  const message = `${describeContainerDuplicates(found, resource)}: the usage is counted `;
   const fix = `${key}: ${fixForCopies(found)}`;
   if (!found.isAdded) return [make.warning(`${message}once, because the query takes the largest`, fix)];
   return Object.hasOwn(source.onceQueries, resource)

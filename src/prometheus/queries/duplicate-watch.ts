@@ -2,6 +2,7 @@ import type { MetricSpec } from '../../scaler/spec.js';
 import type { Clock } from '../../units/clock.js';
 import type { RunQuery } from '../answers/answer.js';
 import {
+  describeContainerDuplicates,
   describeLabels,
   type Duplicates,
   findContainerDuplicates,
@@ -159,10 +160,9 @@ function find(
 
 function sentenceOf(found: Duplicates, candidate: DuplicateCandidate, config: SourceConfig): string {
   const { times, isAdded } = found;
-  const labels = describeLabels(found);
   if (candidate.kind === 'query')
-    return `each series of the query has ${times} copies, which differ in ${labels}: the value is counted ${times} times`;
+    return `each series of the query has ${times} copies, which differ in ${describeLabels(found)}: the value is counted ${times} times`;
   const isOnce = !isAdded || Object.hasOwn(config.onceQueries, candidate.resource);
   const counted = isOnce ? 'only the largest is counted' : `the usage is counted up to ${times} times`;
-  return `containers have up to ${times} ${candidate.resource} series each, which differ in ${labels}: ${counted}`;
+  return `${describeContainerDuplicates(found, candidate.resource)}: ${counted}`;
 }

@@ -31,6 +31,11 @@ export function describeLabels({ labels }: Duplicates): string {
   return `${first.name} (${listSome(values, SHOWN)})${also}`;
 }
 
+/** Returns for example `containers have up to 2 cpu series each, which differ in job (cadvisor, kubelet)`. */
+export function describeContainerDuplicates(found: Duplicates, resource: string): string {
+  return `containers have up to ${found.times} ${resource} series each, which differ in ${describeLabels(found)}`;
+}
+
 const SHOWN = 5;
 
 /**

@@ -160,7 +160,7 @@ describe.each<ServerName>(['Prometheus', 'VictoriaMetrics'])('the history of %s'
     expect([ran.exitCode, peakOf(ran)]).toEqual([0, 14]);
     if (engine === 'Prometheus')
       expect(ran.stderr).toBe(
-        'promscaler: warning: metric cpu: each container has 2 copies of its series, which differ in prometheus_replica (p0, p1): only the largest copy is counted, as in the service\n',
+        'promscaler: warning: metric cpu: containers have up to 2 cpu series each, which differ in prometheus_replica (p0, p1): only the largest is counted, as in the service\n',
       );
   });
 
