@@ -133,6 +133,14 @@ export function pausedIn(object: JsonObject): unknown {
   return objectIn(object, 'spec')?.['paused'] ?? false;
 }
 
+/** Returns a sentence about the pause of the document; null: the document is not paused. */
+export function pauseOfDocument(context: AdoptContext, scaler: ScalerObject): string | null {
+  const paused = pausedIn(scaler.object);
+  return paused === false
+    ? null
+    : `${nameScaler(context, scaler)} has spec.paused: ${JSON.stringify(paused)}`;
+}
+
 /** Returns the command that sets a field of the spec, or removes it if the value is null. */
 export function patchCommand(
   { source: { namespace }, options: { kubeconfig, context } }: AdoptContext,

@@ -12,7 +12,7 @@ import {
   nameScaler,
   nameWorkload,
   patchCommand,
-  pausedIn,
+  pauseOfDocument,
   readWorkload,
   whyRejected,
 } from './adoption.js';
@@ -21,8 +21,7 @@ import { type AgreementReport, readAgreement, whyDisagreeing } from './agreement
 import { managerOf, whatChanged, whyOwned, whyScalesWhenDeleted } from './check-source.js';
 import { annotationsOf } from './saved-manifest.js';
 import { type ServiceView, whyLacking, whyNoValue, whyUnable } from './confirm-service.js';
-import { whySecond, whySucceeded, whyPausedInKeda } from './other-autoscaler.js';
-import { scalerKey } from '../../scaler/spec.js';
+import { findSecondScaler, whySecond, whySucceeded, whyPausedInKeda } from './other-autoscaler.js';
 
 export interface Refusal {
   readonly why: string;
@@ -50,7 +49,7 @@ export async function whyRefused(
   const unserved =
     whyNoTarget(context, scaler, known) ??
     whyPausedNow(context, scaler, known) ??
-    whyNotServed(context, scaler, view);
+    (await whyNotServed(context, scaler, view));
   if (unserved !== null) return { why: unserved, canBeForced: false };
   if (object === null) {
     const succeeded = await whySucceeded(context, scaler);
@@ -115,13 +114,6 @@ function whyPausedByDocument(context: AdoptContext, scaler: ScalerObject): strin
   return paused === null
     ? null
     : `${paused}. Remove this field first: ${patchCommand(context, scaler, { paused: null })}`;
-}
-
-function pauseOfDocument(context: AdoptContext, scaler: ScalerObject): string | null {
-  const paused = pausedIn(scaler.object);
-  return paused === false
-    ? null
-    : `${nameScaler(context, scaler)} has spec.paused: ${JSON.stringify(paused)}`;
 }
 
 /** Returns a sentence about the pause of the document or of the workload; null: nothing is paused. */
@@ -195,18 +187,15 @@ function pauseOfWorkload(
   return paused === null ? null : `${nameScaler(context, scaler)} is paused: ${paused}`;
 }
 
-function whyNotServed(
+async function whyNotServed(
   context: AdoptContext,
   scaler: ScalerObject,
   { row, isLed }: ServiceView,
-): string | null {
+): Promise<string | null> {
   if (!isLed) return 'no replica of the service is the leader, so nothing would scale the workload';
-  const found = row?.otherScaler ?? null;
-  const other = found?.kind === 'Scaler' ? found : (found?.scaler ?? null);
   // Without dry run, promscaler patches nothing if two scalers have the same target.
-  return other !== null
-    ? `scaler ${scalerKey(other)} also scales ${nameWorkload(context, scaler)}. Delete scaler ${scalerKey(other)} first`
-    : null;
+  const second = await findSecondScaler(context, scaler, row);
+  return second === null ? null : `${second.what}. ${second.first}`;
 }
 
 /** Returns why the switch would change the count, or why the document may be outdated; null: no reason. */

@@ -142,6 +142,14 @@ export async function readView(client: ServiceClient, { namespace, name }: Scale
   return { row: rows.find((row) => row.name === name) ?? null, isLed: leader };
 }
 
+/** Rejects with `CommandError` if no service answers. */
+export function fetchView(
+  { options, io, source: { namespace } }: AdoptContext,
+  { name }: Pick<ScalerObject, 'name'>,
+): Promise<ServiceView> {
+  return withService(options, io, (client) => readView(client, { namespace, name }));
+}
+
 /**
  * Returns the condition that prevents the scaler from scaling; null: it can scale. `ScalingDisabled` (another client has
  * set the target to 0 replicas) prevents scaling, too, although it is no failure.

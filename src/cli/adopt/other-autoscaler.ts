@@ -1,3 +1,4 @@
+import type { ScalerView } from '../../api/answers.js';
 import { findOtherScaler } from '../../control/cycle/shared-targets.js';
 import {
   deleteAutoscaler,
@@ -23,9 +24,10 @@ import {
   nameScaler,
   nameWorkload,
   patchCommand,
-  pausedIn,
+  pauseOfDocument,
   readScaler,
 } from './adoption.js';
+import { fetchView } from './confirm-service.js';
 import { annotationsOf } from './saved-manifest.js';
 
 /**
@@ -152,11 +154,13 @@ export interface SecondScaler {
 
 /**
  * Returns another scaler of the target; null: there is none. Two scalers that are not in dry run patch nothing. If only
- * one of them starts a dry run, as `--undo` does, the other one scales at once.
+ * one of them starts a dry run, as `--undo` does, the other one scales at once. `row`: the scaler in the service, which
+ * also knows documents in files; unset: it is only read from the service if the scaler is held next to another one.
  */
 export async function findSecondScaler(
   context: AdoptContext,
   scaler: ScalerObject,
+  row?: ScalerView | null,
 ): Promise<SecondScaler | null> {
   const { source, objects } = context;
   const scalers = (await objects.list(SCALER)).flatMap(readScaler);
@@ -164,24 +168,47 @@ export async function findSecondScaler(
   const second = scalers.find(
     (one) => one.name !== scaler.name && !one.isDryRun && targetKey(source.namespace, one.target) === key,
   );
-  const inFile = second === undefined ? namedByHeld(scaler) : null;
-  const name = second?.name ?? inFile;
-  if (name === null || (inFile !== null && scalers.some((one) => one.name === inFile))) return null;
-  const named = nameScaler(context, { name });
-  const first = `Correct spec.scaleTargetRef of ${named}, delete this scaler, or put it in dry run`;
+  const first = (named: string): string =>
+    `Correct spec.scaleTargetRef of ${named}, delete this scaler, or put it in dry run`;
+  const scales = `also scales ${nameWorkload(context, scaler)}`;
+  if (second !== undefined) {
+    const named = nameScaler(context, second);
+    const command = patchCommand(context, second, { dryRun: true });
+    return { what: `${named} ${scales}`, first: `${first(named)}: ${command}` };
+  }
+  const found = row === undefined ? await readOther(context, scaler) : otherIn(row);
+  // The list is newer than what the service has seen.
+  if (found === null || scalers.some(({ name }) => name === found.name)) return null;
+  const { name } = found;
+  const named = name === null ? null : nameScaler(context, { name });
   return {
-    what: `${named} also scales ${nameWorkload(context, scaler)}`,
-    first:
-      inFile === null
-        ? `${first}: ${patchCommand(context, { name }, { dryRun: true })}`
-        : `${first} in its file`,
+    what: `${named ?? 'another scaler'} ${scales}`,
+    first: `${first(named ?? 'that scaler')} in its file`,
   };
 }
 
-/** Returns the name of the other scaler in the condition Held: a document in a file is no object to list. */
-function namedByHeld({ object }: ScalerObject): string | null {
-  const message = textIn(conditionOf(object, 'Held'), 'message') ?? '';
-  return /^Scaler [^ /]+\/([^ ]+) scales the same target/.exec(message)?.[1] ?? null;
+interface Other {
+  /** Null: unknown, because no service answers. */
+  readonly name: string | null;
+}
+
+/**
+ * Returns the other scaler next to which a scaler is held; null: it is not held next to one. A document in a file is no
+ * object to list, so it is read from the service.
+ */
+async function readOther(context: AdoptContext, scaler: ScalerObject): Promise<Other | null> {
+  if (textIn(conditionOf(scaler.object, 'Held'), 'reason') !== 'ConflictingScaler') return null;
+  try {
+    return otherIn((await fetchView(context, scaler)).row);
+  } catch (error) {
+    if (error instanceof CommandError) return { name: null };
+    throw error;
+  }
+}
+
+function otherIn(row: Pick<ScalerView, 'otherScaler'> | null): Other | null {
+  const found = row?.otherScaler ?? null;
+  return found?.kind === 'Scaler' ? found : (found?.scaler ?? null);
 }
 
 /** Returns the HPA that KEDA has created for the ScaledObject; null: there is none. */
@@ -211,8 +238,7 @@ export function whyPausedInKeda(
   const { steps } = whatHelps({ kind: kind.kind, namespace, name, kedaPauses: keys });
   const end = steps.map(({ snippet }) => commandText(snippet, context)).join('; ');
   const why = pausedInKeda({ namespace, name }, keys);
-  const paused = scaler === undefined ? false : pausedIn(scaler.object);
-  if (scaler === undefined || paused === false) return `${why}. End the pause in KEDA: ${end}`;
-  const document = `${nameScaler(context, scaler)} has spec.paused: ${JSON.stringify(paused)}`;
+  const document = scaler === undefined ? null : pauseOfDocument(context, scaler);
+  if (scaler === undefined || document === null) return `${why}. End the pause in KEDA: ${end}`;
   return `${why}, and ${document}. End both pauses first: ${end}; and ${patchCommand(context, scaler, { paused: null })}`;
 }

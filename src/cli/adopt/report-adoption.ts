@@ -19,10 +19,9 @@ import { whatDiffers } from './check-source.js';
 import { agreementText, readAgreement } from './agreement.js';
 import { type Refusal, whatResets, whyNoTarget, whyNotInForce, whyRefused } from './check-switch.js';
 import { findHpa, findSecondScaler, findSuccessor, type Successor } from './other-autoscaler.js';
-import { type ServiceView, readView, whyZero } from './confirm-service.js';
+import { fetchView, type ServiceView, whyZero } from './confirm-service.js';
 import { savedManifest } from './saved-manifest.js';
 import { textToPrint } from '../output/lines.js';
-import { withService } from '../reach/service-client.js';
 
 /** Prints how often the dry run and the autoscaler had the same count. Returns 1 if no cycle was compared yet. */
 export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
@@ -122,7 +121,7 @@ async function goneLines(
       `Delete:  ${successor.remove}`,
     ];
   }
-  const second = await findSecondScaler(context, scaler);
+  const second = await findSecondScaler(context, scaler, view.row);
   if (second !== null) return [`${second.what}. ${second.first}`];
   // Without the saved manifest, --undo is refused.
   const undo =
@@ -142,11 +141,4 @@ async function goneLines(
     `Switch:  ${commandFor('--switch', source, context)}`,
     ...undo,
   ];
-}
-
-export function fetchView(
-  { options, io, source: { namespace } }: AdoptContext,
-  { name }: Pick<ScalerObject, 'name'>,
-): Promise<ServiceView> {
-  return withService(options, io, (client) => readView(client, { namespace, name }));
 }

@@ -37,7 +37,13 @@ import {
 import { whyIdle } from './agreement.js';
 import { importNow, whyOwned } from './check-source.js';
 import { whyNoTarget } from './check-switch.js';
-import { whyPausedInKeda, whyPrevented, whySecondIfListed, whySucceeded } from './other-autoscaler.js';
+import {
+  findSecondScaler,
+  whyPausedInKeda,
+  whyPrevented,
+  whySecondIfListed,
+  whySucceeded,
+} from './other-autoscaler.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
 import { withService } from '../reach/service-client.js';
 
@@ -77,7 +83,8 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     const prevented =
       whyNoTarget(context, scaler, { workload, row: null }) ??
       whyPausedInKeda(context, object, scaler) ??
-      (await whySecondIfListed(context, scaler));
+      (await whySecondIfListed(context, scaler)) ??
+      (await whyNextToScaler(context, scaler));
     if (prevented !== null) io.stderr.write(`promscaler: warning: ${prevented}\n`);
     return announceNext(context, { scaler, offersSwitch: isMade && prevented === null });
   }
@@ -109,6 +116,12 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   return announceNext(context, { scaler: scalerObject, offersSwitch: prevented === null });
 }
 
+/** Returns why a switch next to a second Scaler object would be refused; null: there is none. */
+async function whyNextToScaler(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
+  const second = await findSecondScaler(context, scaler);
+  return second === null ? null : `${second.what}. ${second.first}`;
+}
+
 interface FirstDocument {
   readonly document: JsonObject;
   /** The document as YAML. */
@@ -136,7 +149,7 @@ async function checkFiles(context: AdoptContext, created: Created): Promise<void
       `${name} is a document in a file of the service, and takes precedence over an object with the same name. Nothing was created. Delete the document from the files first, or pass the document with another name: -f FILE`,
     );
   io.stderr.write(
-    `note: ${name}, a document in a file of the service, has the same target as ${nameSource(context.source)}. Delete this document from the files before ${commandFor('--switch', source, context)}\n`,
+    `note: ${name}, a document in a file of the service, has the same target as ${nameSource(context.source)}. Delete this document from the files, or put it in dry run, before ${commandFor('--switch', source, context)}\n`,
   );
 }
 

@@ -33,8 +33,7 @@ import {
   whyRefused,
 } from './check-switch.js';
 import { findSecondScaler, whyPausedInKeda, whyPrevented, whySucceeded } from './other-autoscaler.js';
-import { confirmService, type ServiceView, whyZero } from './confirm-service.js';
-import { fetchView } from './report-adoption.js';
+import { fetchView, confirmService, type ServiceView, whyZero } from './confirm-service.js';
 import {
   manifestOf,
   openManifestFile,

@@ -114,14 +114,14 @@ describe('adopt', () => {
 
     expect(exitCode).toBe(0);
     expect(stderr).toContain(
-      'note: scaler shop/by-file, a document in a file of the service, has the same target as HPA shop/web. Delete this document from the files before promscaler adopt hpa/web -n shop --switch',
+      'note: scaler shop/by-file, a document in a file of the service, has the same target as HPA shop/web. Delete this document from the files, or put it in dry run, before promscaler adopt hpa/web -n shop --switch',
     );
     expect(changed()).toEqual(IN_DRY_RUN);
     await fixture.compared(2);
     const refused = await fixture.run('--switch');
     expect(refused.exitCode).toBe(1);
     expect(refused.stderr).toContain(
-      'scaler shop/by-file also scales deployment shop/web. Delete scaler shop/by-file first',
+      'scaler shop/by-file also scales deployment shop/web. Correct spec.scaleTargetRef of scaler shop/by-file, delete this scaler, or put it in dry run in its file. Nothing was changed',
     );
     expect(changed()).toEqual(IN_DRY_RUN);
   });
@@ -248,7 +248,7 @@ describe('adopt', () => {
           return items.some(({ name, otherScaler }) => name === 'web' && scalerOf(otherScaler) === 'second');
         }, 'the service to see both');
       },
-      'scaler shop/second also scales deployment shop/web. Delete scaler shop/second first. Nothing was changed',
+      `scaler shop/second also scales deployment shop/web. Correct spec.scaleTargetRef of scaler shop/second, delete this scaler, or put it in dry run: kubectl patch -n shop scalers.promscaler.dev second --type=merge -p '{"spec":{"dryRun":true}}'. Nothing was changed`,
     ],
     [
       'a change of the HPA since it was imported',
