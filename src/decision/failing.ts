@@ -22,8 +22,8 @@ const EXPECTED_SHORTFALLS: ReadonlySet<string> = new Set(['Starting', 'RolloutPa
 const NO_FAILURES: ReadonlySet<string> = new Set(['ScalingDisabled', 'NotEvaluated']);
 
 /**
- * Returns the condition that says why the scaler cannot scale; undefined: it can, or another client has set the target to
- * 0 replicas (`ScalingDisabled`).
+ * Returns the condition that says why the scaler cannot scale; undefined: it can, or another client has set the target
+ * to 0 replicas (`ScalingDisabled`).
  */
 export function cannotScale<C extends Readonly<Record<'type' | 'status' | 'reason', string>>>(
   conditions: readonly C[],

@@ -60,7 +60,8 @@ export function causedByHold({ type, status, reason }: Reported): StateName | un
 
 /**
  * Returns the severity of the state that a condition causes; null: it causes none, such as duplicate series, with which
- * the scaler scales. Only the state of the scaler says how urgent a bound is. `state` null: the condition is a past one.
+ * the scaler scales. Only the state of the scaler says how urgent a bound is. `state` null: the condition is a past
+ * one.
  */
 export function severityOf(condition: Reported, state: StateName | null): Severity | null {
   const { type, status } = condition;

@@ -106,7 +106,10 @@ export function kubectl(namespace: string, verb: string, ...words: readonly stri
   return command(['kubectl', verb, '-n', namespace, ...words].map(quoteForShell).join(' '));
 }
 
-/** Returns the command that starts a target that another client has set to 0 replicas. `resource`: the target for kubectl. */
+/**
+ * Returns the command that starts a target that another client has set to 0 replicas. `resource`: the target for
+ * kubectl.
+ */
 export function start(namespace: string, resource: string, minReplicas: unknown): Snippet {
   return kubectl(namespace, 'scale', resource, replicasToStart(minReplicas));
 }

@@ -9,7 +9,8 @@ export const OF_WORKLOAD: Readonly<Record<string, string>> = { [TARGET_LABEL]: '
 
 /**
  * Adds `OF_WORKLOAD` to the series whose label `pod` matches the pattern of the workload. A pattern is used, because
- * the API server no longer lists pods of earlier days; the label `pod`, because exporters have no other label in common.
+ * the API server no longer lists pods of earlier days; the label `pod`, because exporters have no other label in
+ * common.
  */
 export function markPods(
   query: string,

@@ -20,8 +20,8 @@ export interface Fleet {
   /** Marks pods as ready whose start time has passed. */
   readonly advanceTo: (now: Instant) => void;
   /**
-   * Creates or removes pods. As in a ReplicaSet, pods that are not ready are removed first, then those that became ready
-   * last.
+   * Creates or removes pods. As in a ReplicaSet, pods that are not ready are removed first, then those that became
+   * ready last.
    */
   readonly scaleTo: (replicas: number, now: Instant) => void;
 }

@@ -151,8 +151,8 @@ export function fetchView(
 }
 
 /**
- * Returns the condition that prevents the scaler from scaling; null: it can scale. `ScalingDisabled` (another client has
- * set the target to 0 replicas) prevents scaling, too, although it is no failure.
+ * Returns the condition that prevents the scaler from scaling; null: it can scale. `ScalingDisabled` (another client
+ * has set the target to 0 replicas) prevents scaling, too, although it is no failure.
  */
 export function whyUnable({ conditions }: Pick<ScalerView, 'conditions'>): string | null {
   const found = cannotScale(conditions) ?? conditions.find(({ reason }) => reason === 'ScalingDisabled');

@@ -73,8 +73,8 @@ export interface CheckedSelector {
 }
 
 /**
- * Adds a matcher for the pods that match `pattern`. Returns a selector unchanged if it has no matcher for `namespace`, or
- * already one for `pod`.
+ * Adds a matcher for the pods that match `pattern`. Returns a selector unchanged if it has no matcher for `namespace`,
+ * or already one for `pod`.
  */
 export function ofPodsOnly(selector: VectorSelector, pattern: string): string {
   return hasMatcher(selector, 'namespace') && !hasMatcher(selector, 'pod')

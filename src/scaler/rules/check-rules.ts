@@ -206,7 +206,9 @@ function checkMetrics(
   return findings;
 }
 
-/** Reports a metric whose type and identity, which together must be unique in a document, are those of an earlier one. */
+/**
+ * Reports a metric whose type and identity, which together must be unique in a document, are those of an earlier one.
+ */
 function duplicate(
   path: Path,
   { member, identity }: { readonly member: (typeof MEMBERS)[number]; readonly identity: string },

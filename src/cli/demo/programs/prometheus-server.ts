@@ -42,9 +42,9 @@ const PROBE_INTERVAL_MS = 25;
 const PORT_ATTEMPTS = 3;
 
 /**
- * Starts Prometheus and resolves when it is ready, which takes about 0.1 s with an empty directory. Throws an `Error` if
- * it exits before it is ready (with its last lines, if it failed), or is not ready within 30 s; then also removes the
- * directory if it was created here.
+ * Starts Prometheus and resolves when it is ready, which takes about 0.1 s with an empty directory. Throws an `Error`
+ * if it exits before it is ready (with its last lines, if it failed), or is not ready within 30 s; then also removes
+ * the directory if it was created here.
  */
 export async function startPrometheus(options: PrometheusOptions): Promise<RunningPrometheus> {
   const { port = 0 } = options;
