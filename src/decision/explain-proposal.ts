@@ -203,7 +203,7 @@ function binaryClause({ arithmetic, proposal }: Proposed): string {
   const count = read(readingOf(arithmetic));
   if (count === proposal) return '';
   if (count > MAX_REPLICAS && proposal === MAX_REPLICAS) return `, limited to ${MAX_REPLICAS}`;
-  return `, rounded up to ${proposal} by floating-point arithmetic, as in the HPA`;
+  return `, rounded up to ${proposal} in floating-point arithmetic, as in the HPA`;
 }
 
 function overPods(pods: number, specReplicas: number, noun: string): string {

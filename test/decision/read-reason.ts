@@ -12,7 +12,7 @@ const SENTENCE =
   /^\S+ is at (?:(?<value>[\d.]+(?:[KMGTP]i)?)(?: %)?(?: of the requests| per pod)?, )?(?:(?<total>[\d.]+(?:[KMGTP]i)?) in total, )?target (?<target>[\d.]+(?:[KMGTP]i)?)(?: %)?(?: per pod)?(?<clauses>.*?): (?:stays at (?<stays>\d+)|(?<from>\d+) -> (?<to>\d+))(?:, (?<recommended>\d+) recommended)?/;
 const FILLED = /, (?:(?<value>[\d.]+(?:[KMGTP]i)?)(?: %)? )?with [^:]*? counted (?:as idle|at )/;
 const OVER = / over (?<pods>\d+) (?:ready )?pods?/;
-const SAID = /, rounded up to (?<binary>\d+) by floating-point arithmetic|, limited to (?<most>\d+)/;
+const SAID = /, rounded up to (?<binary>\d+) in floating-point arithmetic|, limited to (?<most>\d+)/;
 
 /** Null if the sentence has no value with a target. */
 export function readReason(reason: string): ReadReason | null {

@@ -113,6 +113,6 @@ function notes({ version, decision }: RecordLine, desired: number): readonly str
   return then === desired
     ? []
     : [
-        `Note: version ${version} decided on ${String(then)} replicas, this version (${VERSION}) decides on ${desired}`,
+        `Note: the desired replicas were ${String(then)} in version ${version}, and are ${desired} in this version (${VERSION})`,
       ];
 }

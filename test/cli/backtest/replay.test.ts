@@ -191,7 +191,7 @@ describe('explain --file', () => {
     const { stdout } = await run([other], 'explain', 'web', '--file', 'record.ndjson');
 
     expect(stdout).toContain(
-      `Note: version 0.0.9 decided on 9 replicas, this version (${VERSION}) decides on 6`,
+      `Note: the desired replicas were 9 in version 0.0.9, and are 6 in this version (${VERSION})`,
     );
   });
 
