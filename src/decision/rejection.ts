@@ -54,12 +54,15 @@ export function nameVersions({ generation, newestGeneration }: Generations): {
 } {
   return {
     inEffect: generation === null ? 'the last valid version' : `generation ${generation}`,
-    newest: isNewer(newestGeneration, generation) ? `generation ${newestGeneration}` : 'the newest version',
+    newest: usesOlderVersion({ generation, newestGeneration })
+      ? `generation ${newestGeneration}`
+      : 'the newest version',
   };
 }
 
-function isNewer(newest: number | null, generation: number | null): boolean {
-  return generation !== null && newest !== null && newest !== generation;
+/** Returns whether the decision is known not to use the newest generation of a Scaler object. */
+export function usesOlderVersion({ generation, newestGeneration }: Generations): boolean {
+  return generation !== null && newestGeneration !== null && newestGeneration !== generation;
 }
 
 /**
@@ -67,10 +70,10 @@ function isNewer(newest: number | null, generation: number | null): boolean {
  * rejected; null: the decision uses the newest version, or the document is a valid file.
  */
 export function describeVersions(generations: Generations, isRejected: boolean): string | null {
-  const { generation, newestGeneration } = generations;
+  const { newestGeneration } = generations;
   const { inEffect, newest } = nameVersions(generations);
   if (isRejected) return `this decision uses ${inEffect}, because ${newest} is rejected`;
-  if (!isNewer(newestGeneration, generation)) return null;
+  if (!usesOlderVersion(generations)) return null;
   return `${inEffect}; the newest generation, ${newestGeneration}, has no decision yet`;
 }
 

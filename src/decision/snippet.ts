@@ -1,5 +1,5 @@
 import { OBJECTS_PATH } from '../scaler/problems/problem.js';
-import { PAUSE_ANNOTATIONS, type ScalerName, WATCHED_KINDS } from '../scaler/spec.js';
+import { isWatched, PAUSE_ANNOTATIONS, type ScalerName } from '../scaler/spec.js';
 import { quoteForShell } from '../units/clean-text.js';
 import type { TargetFailure } from './failing.js';
 import type { OtherAutoscaler } from './pause.js';
@@ -131,7 +131,7 @@ export function command(text: string): Snippet {
  * `apps.kruise.io`, can be paused only in the document.
  */
 export function hasAnnotations({ target }: Pick<Pausable, 'target'>): boolean {
-  return (target.apiVersion?.startsWith('apps/') ?? true) && Object.hasOwn(WATCHED_KINDS, target.kind);
+  return isWatched({ apiVersion: target.apiVersion ?? 'apps/v1', kind: target.kind });
 }
 
 /** Returns the length of a pause in words: `until 20:24` in the time zone of the reader, or `for 30 minutes`. */

@@ -1,6 +1,6 @@
 import { isOfTarget } from '../scaler/annotations.js';
 import { suggest } from '../scaler/problems/nearest.js';
-import { type LabelSelector, type TargetRef, WATCHED_KINDS } from '../scaler/spec.js';
+import { isWatched, type LabelSelector, type TargetRef, WATCHED_KINDS } from '../scaler/spec.js';
 import { countIn, objectIn, objectsIn, textIn, textsIn, type JsonObject } from './api/json.js';
 import type { JsonFields } from './requests/prune-json.js';
 import type { WatchedObject } from './watch/object-store.js';
@@ -29,9 +29,7 @@ export const APPS_ROOT = '/apis/apps/v1';
  * watched.
  */
 export function watchedPlural(ref: TargetRef): string | null {
-  return groupOf(ref) === 'apps' && Object.hasOwn(WATCHED_KINDS, ref.kind)
-    ? (WATCHED_KINDS[ref.kind] ?? null)
-    : null;
+  return isWatched(ref) ? (WATCHED_KINDS[ref.kind] ?? null) : null;
 }
 
 /** Returns the API group, such as `apps` for `apps/v1`; empty for the core group. */

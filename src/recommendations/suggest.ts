@@ -5,7 +5,7 @@ import { parseThreshold, type Threshold } from '../backtest/compare/threshold.js
 import type { Fetching, Range } from '../backtest/history/fetch-series.js';
 import { type GivenAssumptions, historyInput } from '../backtest/history/history-input.js';
 import { readHistory } from '../backtest/history/read-history.js';
-import { podStartOf } from '../backtest/simulation/settings.js';
+import { statedPodStart } from '../backtest/simulation/settings.js';
 import { fieldChanges, mergePatch } from '../scaler/field-changes.js';
 import type { Scaler } from '../scaler/spec.js';
 import { RECOMMEND_CONDITION, NO_CHANGE, type Recommendation } from '../telemetry/recommendation.js';
@@ -50,8 +50,7 @@ export async function suggest(
     sources,
   });
   const { scrapeIntervalSeconds, resourceWindowSeconds } = recorded.source;
-  const stated = scaler.spec.podStart?.seconds ?? null;
-  const podStart = stated === null ? null : podStartOf(stated);
+  const podStart = statedPodStart([variant]);
   const given = { ...NOTHING_GIVEN, podStart, scrapeIntervalSeconds, resourceWindowSeconds };
   const { range, ...input } = historyInput(recorded, { given, range: asked });
   const { start: from, end: to } = range;

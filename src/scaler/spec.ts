@@ -11,15 +11,17 @@ export interface TargetRef {
   readonly name: string;
 }
 
-/**
- * The kinds whose targets are watched, with their plurals in the API. promscaler reads annotations only of these
- * targets. A target of another kind is read by its `/scale`, which has no annotations.
- */
+/** The kinds of watched targets, all in the API group `apps`, with their plurals in the API. */
 export const WATCHED_KINDS: Readonly<Record<string, string>> = {
   Deployment: 'deployments',
   StatefulSet: 'statefulsets',
   ReplicaSet: 'replicasets',
 };
+
+/** Returns whether a target is watched. Another target is read by its `/scale`, which has no annotations. */
+export function isWatched({ apiVersion, kind }: Pick<TargetRef, 'apiVersion' | 'kind'>): boolean {
+  return apiVersion.startsWith('apps/') && Object.hasOwn(WATCHED_KINDS, kind);
+}
 
 /**
  * The annotations of a target that pause its scaling. `reason` has no effect and is only reported. Source: contract.md

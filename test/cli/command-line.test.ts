@@ -85,7 +85,7 @@ describe('--help', () => {
     },
   );
 
-  it.each(['kubectl promscaler', 'node /opt/work/checkouts/promscaler/main.js'])(
+  it.each(['kubectl promscaler', 'node /opt/some/checkouts/promscaler/main.js'])(
     'has lines of at most 80 characters, and examples for a shell, if the program is started as %s',
     async (command) => {
       for (const name of COMMANDS) {

@@ -1,3 +1,4 @@
+import type { Scaler } from '../../scaler/spec.js';
 import { DURATION_FORM, parseDuration } from '../../units/time.js';
 import { countOf } from '../../units/format.js';
 
@@ -28,6 +29,12 @@ export interface QueueSettings {
 /** Returns a start time that is the same for all pods. */
 export function podStartOf(seconds: number): PodStart {
   return { medianSeconds: seconds, p95Seconds: seconds, node: null };
+}
+
+/** Returns the start time that the first document states in `podStart.seconds`; null: it is unset. */
+export function statedPodStart([first]: readonly { readonly scaler: Scaler }[]): PodStart | null {
+  const seconds = first?.scaler.spec.podStart?.seconds ?? null;
+  return seconds === null ? null : podStartOf(seconds);
 }
 
 const MOST_SECONDS = 86_400;

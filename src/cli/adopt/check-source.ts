@@ -39,10 +39,7 @@ function wholeObject({ kind }: Source, object: JsonObject): JsonObject {
  * which may be intended. Null: there are no differences.
  */
 export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
-  const copy = copyIn(context.source, scaler);
-  return copy === null
-    ? differsFromImport(context, scaler, changesOfImport(context, scaler, object))
-    : hasChanged(context, scaler, changesToCarryOver(context, scaler, { copy, object }));
+  return describe(context, scaler, findDifferences(context, scaler, object));
 }
 
 /**
@@ -50,31 +47,37 @@ export function whatDiffers(context: AdoptContext, scaler: ScalerObject, object:
  * that the scaler lacks or, if the scaler has no copy of the autoscaler, other metrics. Null: none.
  */
 export function whatChanged(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
+  const found = findDifferences(context, scaler, object);
+  const counts =
+    found.hasCopy ||
+    (isMadeFrom(context.source, scaler) && found.changes.some(({ field }) => isOfMetric(field)));
+  return counts ? describe(context, scaler, found) : null;
+}
+
+interface Differences {
+  /** Whether the changes are those since the copy of the autoscaler; otherwise the scaler was compared. */
+  readonly hasCopy: boolean;
+  readonly changes: readonly FieldChange[];
+}
+
+function findDifferences(context: AdoptContext, scaler: ScalerObject, object: JsonObject): Differences {
   const copy = copyIn(context.source, scaler);
-  if (copy !== null)
-    return hasChanged(context, scaler, changesToCarryOver(context, scaler, { copy, object }));
-  const changes = isMadeFrom(context.source, scaler) ? changesOfImport(context, scaler, object) : [];
-  return changes.some(({ field }) => isOfMetric(field)) ? differsFromImport(context, scaler, changes) : null;
+  return copy === null
+    ? { hasCopy: false, changes: changesOfImport(context, scaler, object) }
+    : { hasCopy: true, changes: changesToCarryOver(context, scaler, { copy, object }) };
 }
 
-function hasChanged(
+function describe(
   context: AdoptContext,
   scaler: ScalerObject,
-  changes: readonly FieldChange[],
+  { hasCopy, changes }: Differences,
 ): string | null {
-  return changes.length === 0
-    ? null
-    : `${nameSource(context.source)} has changed since it was imported (${changesText(changes)}): make the same change to ${nameScaler(context, scaler)}`;
-}
-
-function differsFromImport(
-  context: AdoptContext,
-  scaler: ScalerObject,
-  changes: readonly FieldChange[],
-): string | null {
-  return changes.length === 0
-    ? null
-    : `a new import of ${nameSource(context.source)} would differ from ${nameScaler(context, scaler)} (${changesText(changes)}): change the scaler accordingly, unless the difference is intended`;
+  if (changes.length === 0) return null;
+  const [autoscaler, named] = [nameSource(context.source), nameScaler(context, scaler)];
+  const what = changesText(changes);
+  return hasCopy
+    ? `${autoscaler} has changed since it was imported (${what}): make the same change to ${named}`
+    : `a new import of ${autoscaler} would differ from ${named} (${what}): change the scaler accordingly, unless the difference is intended`;
 }
 
 /** Returns whether a field selects the metrics: the whole list, or a field other than the target of a metric. */

@@ -21,7 +21,7 @@ import { type AgreementReport, readAgreement, whyDisagreeing } from './agreement
 import { managerOf, whatChanged, whyOwned, whyScalesWhenDeleted } from './check-source.js';
 import { annotationsOf } from './saved-manifest.js';
 import { type ServiceView, whyLacking, whyNoValue, whyUnable } from './confirm-service.js';
-import { findSecondScaler, whySecond, whySucceeded, whyPausedInKeda } from './other-autoscaler.js';
+import { whyNextToScaler, whySecond, whySucceeded, whyPausedInKeda } from './other-autoscaler.js';
 
 export interface Refusal {
   readonly why: string;
@@ -194,8 +194,7 @@ async function whyNotServed(
 ): Promise<string | null> {
   if (!isLed) return 'no replica of the service is the leader, so nothing would scale the workload';
   // Without dry run, promscaler patches nothing if two scalers have the same target.
-  const second = await findSecondScaler(context, scaler, row);
-  return second === null ? null : `${second.what}. ${second.first}`;
+  return whyNextToScaler(context, scaler, row);
 }
 
 /** Returns why the switch would change the count, or why the document may be outdated; null: no reason. */

@@ -187,6 +187,16 @@ export async function findSecondScaler(
   };
 }
 
+/** Returns why the scaler does not scale next to a second scaler, and what to do first; null: there is none. */
+export async function whyNextToScaler(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  row?: ScalerView | null,
+): Promise<string | null> {
+  const second = await findSecondScaler(context, scaler, row);
+  return second === null ? null : `${second.what}. ${second.first}`;
+}
+
 interface Other {
   /** Null: unknown, because no service answers. */
   readonly name: string | null;

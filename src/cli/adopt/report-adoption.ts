@@ -18,7 +18,7 @@ import { commandFor, nameSource } from './adopt-options.js';
 import { whatDiffers } from './check-source.js';
 import { agreementText, readAgreement } from './agreement.js';
 import { type Refusal, whatResets, whyNoTarget, whyNotInForce, whyRefused } from './check-switch.js';
-import { findHpa, findSecondScaler, findSuccessor, type Successor } from './other-autoscaler.js';
+import { findHpa, findSuccessor, type Successor, whyNextToScaler } from './other-autoscaler.js';
 import { fetchView, type ServiceView, whyZero } from './confirm-service.js';
 import { savedManifest } from './saved-manifest.js';
 import { textToPrint } from '../output/lines.js';
@@ -121,8 +121,8 @@ async function goneLines(
       `Delete:  ${successor.remove}`,
     ];
   }
-  const second = await findSecondScaler(context, scaler, view.row);
-  if (second !== null) return [`${second.what}. ${second.first}`];
+  const next = await whyNextToScaler(context, scaler, view.row);
+  if (next !== null) return [next];
   // Without the saved manifest, --undo is refused.
   const undo =
     savedManifest(scaler.object) === null ? [] : [`Undo:    ${commandFor('--undo', source, context)}`];

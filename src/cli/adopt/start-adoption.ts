@@ -38,7 +38,7 @@ import { whyIdle } from './agreement.js';
 import { importNow, whyOwned } from './check-source.js';
 import { whyNoTarget } from './check-switch.js';
 import {
-  findSecondScaler,
+  whyNextToScaler,
   whyPausedInKeda,
   whyPrevented,
   whySecondIfListed,
@@ -114,12 +114,6 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   for (const note of notes) io.stdout.write(`Note:    ${nameProgram(note, io)}\n`);
   const scalerObject = { name: created.name, object: document };
   return announceNext(context, { scaler: scalerObject, offersSwitch: prevented === null });
-}
-
-/** Returns why a switch next to a second Scaler object would be refused; null: there is none. */
-async function whyNextToScaler(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
-  const second = await findSecondScaler(context, scaler);
-  return second === null ? null : `${second.what}. ${second.first}`;
 }
 
 interface FirstDocument {

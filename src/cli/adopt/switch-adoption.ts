@@ -32,7 +32,13 @@ import {
   whyPaused,
   whyRefused,
 } from './check-switch.js';
-import { findSecondScaler, whyPausedInKeda, whyPrevented, whySucceeded } from './other-autoscaler.js';
+import {
+  findSecondScaler,
+  whyNextToScaler,
+  whyPausedInKeda,
+  whyPrevented,
+  whySucceeded,
+} from './other-autoscaler.js';
 import { fetchView, confirmService, type ServiceView, whyZero } from './confirm-service.js';
 import {
   manifestOf,
@@ -136,11 +142,9 @@ async function confirmEarlier(
   if (succeeded !== null)
     throw new CommandError(`${name} does not scale ${nameWorkload(context, scaler)}: ${succeeded}`);
   io.stdout.write(`${nameSource(source)} is gone, and the dry run of ${name} has ended\n`);
-  const second = await findSecondScaler(context, scaler);
-  if (second !== null)
-    throw new CommandError(
-      `${name} does not scale ${nameWorkload(context, scaler)}: ${second.what}. ${second.first}`,
-    );
+  const next = await whyNextToScaler(context, scaler);
+  if (next !== null)
+    throw new CommandError(`${name} does not scale ${nameWorkload(context, scaler)}: ${next}`);
   const paused = await whyPaused(context, scaler);
   if (paused !== null) throw new CommandError(paused);
   const why = await confirmService(context, scaler, {

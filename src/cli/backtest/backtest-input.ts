@@ -8,7 +8,7 @@ import {
 import type { Scoring, Demand } from '../../backtest/compare/figures.js';
 import type { Load } from '../../backtest/simulation/load.js';
 import { parseTraceInParts } from '../../backtest/simulation/parse-trace.js';
-import { describePodStart, describeQueue } from '../../backtest/simulation/settings.js';
+import { describePodStart, describeQueue, statedPodStart } from '../../backtest/simulation/settings.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import { readNamedFile } from '../input/read-files.js';
 import { DEFAULT_SCRAPE_INTERVAL_SECONDS } from '../../units/bounds.js';
@@ -57,11 +57,6 @@ export function usesCpu(variants: readonly Variant[]): boolean {
   return variants.some(({ scaler }) => scaler.spec.metrics.some(isCpu));
 }
 
-/** Returns `podStart.seconds` of the first document; null: it is unset. */
-export function statedPodStart([first]: readonly Variant[]): number | null {
-  return first?.scaler.spec.podStart?.seconds ?? null;
-}
-
 /** Returns whether a document has `maxReplicasFrom`. */
 export function hasCeiling({ scaler }: Variant): boolean {
   return scaler.spec.maxReplicasFrom !== null;
@@ -83,7 +78,7 @@ export function describeAssumptions(
   const { capacity, podStart, initialReplicas, queue, measures } = assumptions;
   const { scrapeIntervalSeconds, resourceWindowSeconds, maxReplicasFrom } = assumptions;
   const isOfCpu = usesCpu(variants);
-  const isStated = podStart.node === null && podStart.p95Seconds === statedPodStart(variants);
+  const isStated = podStart.node === null && podStart.p95Seconds === statedPodStart(variants)?.p95Seconds;
   const podStartSource = isStated
     ? 'podStart.seconds of the document; --pod-start overrides it'
     : '--pod-start';

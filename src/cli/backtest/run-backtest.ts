@@ -14,7 +14,7 @@ import { compareForecast } from '../../backtest/compare/compare-forecast.js';
 import { recommend } from '../../backtest/compare/recommend.js';
 import type { GivenAssumptions } from '../../backtest/history/history-input.js';
 import { QUEUE_FIGURE_NAMES, type Threshold } from '../../backtest/compare/threshold.js';
-import { type PodStart, podStartOf } from '../../backtest/simulation/settings.js';
+import { type PodStart, podStartOf, statedPodStart } from '../../backtest/simulation/settings.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
 import type { Report } from '../../backtest/report.js';
 import { DEFAULT_POD_START_SECONDS, evenLoad } from '../../backtest/simulation/load.js';
@@ -48,7 +48,6 @@ import {
   unscoredLines,
   openTrace,
   type BacktestInput,
-  statedPodStart,
 } from './backtest-input.js';
 import { openHistory } from './open-history.js';
 import { buildPage, MOST_CHARACTERS, writeHtml } from './write-html.js';
@@ -250,8 +249,7 @@ function readAssumptions(
 /** Returns the start time of a pod from the option or the document; null: neither sets it. */
 function readPodStart({ podStart }: BacktestOptions, variants: readonly Variant[]): PodStart | null {
   if (podStart !== undefined) return parsePodStartOption(podStart);
-  const seconds = statedPodStart(variants);
-  return seconds === null ? null : podStartOf(seconds);
+  return statedPodStart(variants);
 }
 
 function readCeiling(

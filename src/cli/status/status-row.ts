@@ -1,5 +1,6 @@
 import type { MetricView, ScalerState } from '../../api/answers.js';
 import { type Instant, laterOf, parseInstant, secondsBetween } from '../../units/time.js';
+import { usesOlderVersion } from '../../decision/rejection.js';
 import { conditionOf } from '../../decision/result/condition.js';
 import { formatAmount, formatSeconds } from '../../units/format.js';
 import { cleanText } from '../../units/clean-text.js';
@@ -138,8 +139,9 @@ function withNotes(cell: Cell, view: ListedScaler): Cell {
 
 /** The list does not say whether the newest version is rejected: the cause does, unless it is cut off. */
 function versionsText({ generation = null, newestGeneration = null }: ListedScaler): string {
-  if (generation === null || newestGeneration === null || generation === newestGeneration) return '';
-  return `generation ${generation} is in effect, the newest is ${newestGeneration}`;
+  return usesOlderVersion({ generation, newestGeneration })
+    ? `generation ${generation} is in effect, the newest is ${newestGeneration}`
+    : '';
 }
 
 function raiseText(forecast: ListedScaler['forecast']): string {
