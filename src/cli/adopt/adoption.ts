@@ -5,7 +5,7 @@ import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
 import type { TargetRef } from '../../scaler/spec.js';
 import { quoteForShell } from '../../units/clean-text.js';
 import { sleep } from '../../units/clock.js';
-import { CommandError, type CommandIo } from '../output/io.js';
+import { CommandError, type CommandIo, orCommandError } from '../output/io.js';
 import { namesHint } from '../input/nearest-keys.js';
 import { nameProgram, writeOptions } from '../output/lines.js';
 import { type AdoptOptions, type Source, commandFor, kubectlFor, nameSource } from './adopt-options.js';
@@ -120,12 +120,9 @@ export async function readWorkload(
 ): Promise<JsonObject | null | undefined> {
   const plural = watchedPlural(target);
   if (plural === null) return undefined;
-  try {
-    return await objects.get({ root: APPS_ROOT, plural, word: target.kind.toLowerCase() }, target.name);
-  } catch (error) {
-    if (error instanceof CommandError) return undefined;
-    throw error;
-  }
+  const kind = { root: APPS_ROOT, plural, word: target.kind.toLowerCase() };
+  const found = await orCommandError(() => objects.get(kind, target.name));
+  return found instanceof CommandError ? undefined : found;
 }
 
 /** Returns `spec.paused` of a Scaler object; false: the field is unset or null. */

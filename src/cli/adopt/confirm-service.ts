@@ -1,7 +1,7 @@
 import type { ScalerView } from '../../api/answers.js';
 import { type Instant, parseInstant } from '../../units/time.js';
 import { countOf } from '../../units/format.js';
-import { CommandError } from '../output/io.js';
+import { CommandError, orCommandError } from '../output/io.js';
 import { type ServiceClient, withService } from '../reach/service-client.js';
 import {
   type AdoptContext,
@@ -57,7 +57,9 @@ export async function confirmService(
   let why = '';
   const confirmed = await withService(context.options, io, (client) =>
     pollFor(io, wanted.waits ? CONFIRM_MS : 0, async () => {
-      const found = await tryConfirm(context, scaler, { client, wanted });
+      const tried = await orCommandError(() => tryConfirm(context, scaler, { client, wanted }));
+      // A failed request only delays the confirmation, because a replica may be shutting down.
+      const found = tried instanceof CommandError ? { why: tried.message, decidedAt: null } : tried;
       if (!('why' in found)) return found;
       ({ why } = found);
       if (found.decidedAt === 'never') return { row: null };
@@ -76,28 +78,19 @@ export async function confirmService(
   return null;
 }
 
-/**
- * Returns the confirmed state, or why the switch is not confirmed. A failed request only delays the confirmation,
- * because a replica may be shutting down.
- */
+/** Returns the confirmed state, or why the switch is not confirmed. */
 async function tryConfirm(
   context: AdoptContext,
   scaler: ScalerObject,
   { client, wanted }: { readonly client: ServiceClient; readonly wanted: Confirmation },
 ): Promise<Doubt | { readonly row: ScalerView | null }> {
-  try {
-    const view = await readView(client, { namespace: context.source.namespace, name: scaler.name });
-    const doubt = doubtOf(view, wanted);
-    // Between the two requests, a deployment tool may have applied its own version of the object.
-    if ((await readDryRun(context, scaler)) !== false) {
-      const why = `another client has set spec.dryRun of ${nameScaler(context, scaler)} again, or has deleted the scaler`;
-      return { why, decidedAt: 'never' };
-    }
-    return doubt ?? { row: view.row };
-  } catch (error) {
-    if (error instanceof CommandError) return { why: error.message, decidedAt: null };
-    throw error;
+  const view = await readView(client, { namespace: context.source.namespace, name: scaler.name });
+  // Between the two requests, a deployment tool may have applied its own version of the object.
+  if ((await readDryRun(context, scaler)) !== false) {
+    const why = `another client has set spec.dryRun of ${nameScaler(context, scaler)} again, or has deleted the scaler`;
+    return { why, decidedAt: 'never' };
   }
+  return doubtOf(view, wanted) ?? { row: view.row };
 }
 
 function doubtOf({ row, isLed }: ServiceView, { after, isForced }: Confirmation): Doubt | null {

@@ -13,7 +13,7 @@ import { kedaPauses } from '../../importers/keda/import-scaled-object.js';
 import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
 import { targetKey } from '../../kubernetes/targets.js';
-import { CommandError } from '../output/io.js';
+import { CommandError, orCommandError } from '../output/io.js';
 import { writeOptions } from '../output/lines.js';
 import { HPA, SCALED_OBJECT, SCALER, SOURCE_KINDS } from '../reach/source-kinds.js';
 import { type Source, commandFor, nameSource } from './adopt-options.js';
@@ -52,12 +52,8 @@ export async function whySecondIfListed(
   context: AdoptContext,
   scaler: Pick<ScalerObject, 'target'>,
 ): Promise<string | null> {
-  try {
-    return await whySecond(context, scaler);
-  } catch (error) {
-    if (error instanceof CommandError) return null;
-    throw error;
-  }
+  const second = await orCommandError(() => whySecond(context, scaler));
+  return second instanceof CommandError ? null : second;
 }
 
 /** Returns what prevents a switch at present: a pause in KEDA, or a second HPA; null: neither. */
@@ -208,12 +204,8 @@ interface Other {
  */
 async function readOther(context: AdoptContext, scaler: ScalerObject): Promise<Other | null> {
   if (textIn(conditionOf(scaler.object, 'Held'), 'reason') !== 'ConflictingScaler') return null;
-  try {
-    return otherIn((await fetchView(context, scaler)).row);
-  } catch (error) {
-    if (error instanceof CommandError) return { name: null };
-    throw error;
-  }
+  const view = await orCommandError(() => fetchView(context, scaler));
+  return view instanceof CommandError ? { name: null } : otherIn(view.row);
 }
 
 function otherIn(row: Pick<ScalerView, 'otherScaler'> | null): Other | null {

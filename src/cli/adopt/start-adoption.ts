@@ -45,7 +45,7 @@ import {
   whySucceeded,
 } from './other-autoscaler.js';
 import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
-import { withService } from '../reach/service-client.js';
+import { tryService } from '../reach/service-client.js';
 
 /**
  * Creates a Scaler object in dry run next to the autoscaler, which continues to scale. Does not change an existing
@@ -168,25 +168,21 @@ async function findInFile(
   created: Created,
 ): Promise<string | null> {
   const key = targetKey(namespace, created.target);
-  try {
-    return await withService(options, io, async (client) => {
-      const find = async (): Promise<string | null> => {
-        const { rows } = await client.listScalers(namespace);
-        const objectNames = (await objects.list(SCALER)).map((one) =>
-          textIn(objectIn(one, 'metadata'), 'name'),
-        );
-        const found =
-          rows.find((row) => row.name === created.name) ??
-          rows.find((row) => targetKey(namespace, row.target) === key);
-        return found === undefined || objectNames.includes(found.name) ? null : found.name;
-      };
-      const isNone = await pollFor(io, FORGET_MS, async () => ((await find()) === null ? true : null));
-      return isNone === null ? find() : null;
-    });
-  } catch (error) {
-    if (error instanceof CommandError) return null;
-    throw error;
-  }
+  const found = await tryService(options, io, async (client) => {
+    const find = async (): Promise<string | null> => {
+      const { rows } = await client.listScalers(namespace);
+      const objectNames = (await objects.list(SCALER)).map((one) =>
+        textIn(objectIn(one, 'metadata'), 'name'),
+      );
+      const row =
+        rows.find(({ name }) => name === created.name) ??
+        rows.find(({ target }) => targetKey(namespace, target) === key);
+      return row === undefined || objectNames.includes(row.name) ? null : row.name;
+    };
+    const isNone = await pollFor(io, FORGET_MS, async () => ((await find()) === null ? true : null));
+    return isNone === null ? find() : null;
+  });
+  return found instanceof CommandError ? null : found;
 }
 
 async function importSource(context: AdoptContext, object: JsonObject): Promise<FirstDocument> {

@@ -4,7 +4,7 @@ import type { ScalerView } from '../../api/answers.js';
 import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
 import { quoteForShell } from '../../units/clean-text.js';
 import { parseInstant } from '../../units/time.js';
-import { CommandError, type ExitCode } from '../output/io.js';
+import { CommandError, type ExitCode, orCommandError } from '../output/io.js';
 import { HPA, SCALER, targetOf } from '../reach/source-kinds.js';
 import { commandFor, nameSource, kubectlFor, promscalerFor } from './adopt-options.js';
 import {
@@ -207,19 +207,16 @@ const GONE_MS = 60_000;
 async function waitUntilGone(context: AdoptContext, scaler: ScalerObject): Promise<void> {
   const { source, objects, io } = context;
   let why = `${nameSource(source)}${source.kind === HPA ? '' : ' or its HPA'} still exists`;
+  const isGone = async (): Promise<boolean> => {
+    if ((await objects.get(source.kind, source.name)) !== null) return false;
+    const key = targetKey(source.namespace, scaler.target);
+    return (await objects.list(HPA)).every((hpa) => targetKey(source.namespace, targetOf(hpa)) !== key);
+  };
   const gone = await pollFor(io, GONE_MS, async () => {
-    try {
-      if ((await objects.get(source.kind, source.name)) !== null) return null;
-      const key = targetKey(source.namespace, scaler.target);
-      const hpas = await objects.list(HPA);
-      return hpas.some((hpa) => targetKey(source.namespace, targetOf(hpa)) === key) ? null : true;
-    } catch (error) {
-      // Tries again: the autoscaler is already deleted, so a failure here would leave the workload without an
-      // autoscaler.
-      if (!(error instanceof CommandError)) throw error;
-      why = error.message;
-      return null;
-    }
+    const answer = await orCommandError(isGone);
+    // Tries again: the autoscaler is already deleted, so a failure here would leave the workload without an autoscaler.
+    if (answer instanceof CommandError) why = answer.message;
+    return answer === true ? true : null;
   });
   if (gone !== null) return;
   throw new CommandError(
@@ -236,23 +233,19 @@ async function endDryRun(
   const { source, objects, io, options } = context;
   const name = nameScaler(context, scaler);
   const undo = commandFor('--undo', source, context);
-  let why: string | null;
-  try {
+  const failure = await orCommandError(async () => {
     await objects.patch(SCALER, scaler.name, { spec: { dryRun: false } });
     io.stdout.write(`dry run of ${name} ended\n`);
     // `replicasBefore` is taken from the dry run, because the first decision after it may already contain the new
     // count.
-    why = await confirmService(context, scaler, {
+    return confirmService(context, scaler, {
       after: before === null ? null : parseInstant(before.at),
       replicasBefore: before?.currentReplicas ?? null,
       isForced: options.force === true,
       waits: true,
     });
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    why = error.message;
-  }
-  if (why === null) {
+  });
+  if (failure === null) {
     // Waits for the status: until it is written, kubectl still shows a dry run.
     if ((await waitForCondition(context, scaler, 'Held').catch(() => null)) === null)
       io.stderr.write(
@@ -265,15 +258,16 @@ async function endDryRun(
     throw new CommandError(
       `interrupted before the service confirmed that ${name} scales ${nameWorkload(context, scaler)}. See ${promscalerFor(`status -n ${source.namespace}`, context)}; to undo the switch: ${undo}`,
     );
-  io.stderr.write(`promscaler: ${name} does not scale ${nameWorkload(context, scaler)}: ${why}\n`);
-  const rejected = await startDryRun(context, scaler).catch((error: unknown) => {
-    // This is only a warning: next to an HPA, promscaler patches nothing even without dry run.
-    if (!(error instanceof CommandError)) throw error;
-    const patch = patchCommand(context, scaler, { dryRun: true });
-    io.stderr.write(`promscaler: warning: ${error.message}. To start the dry run: ${patch}\n`);
-    return null;
-  });
-  if (rejected !== null)
+  io.stderr.write(
+    `promscaler: ${name} does not scale ${nameWorkload(context, scaler)}: ${typeof failure === 'string' ? failure : failure.message}\n`,
+  );
+  const rejected = await orCommandError(() => startDryRun(context, scaler));
+  // These are only warnings: next to an HPA, promscaler patches nothing even without dry run.
+  if (rejected instanceof CommandError)
+    io.stderr.write(
+      `promscaler: warning: ${rejected.message}. To start the dry run: ${patchCommand(context, scaler, { dryRun: true })}\n`,
+    );
+  else if (rejected !== null)
     io.stderr.write(`promscaler: warning: ${withoutEffect(context, scaler, rejected).message}\n`);
   if (manifest === null)
     throw new CommandError(

@@ -8,10 +8,10 @@ import { eachOfSource } from '../../config/document-reader.js';
 import { objectFile } from '../../config/read-objects.js';
 import { targetKey } from '../../kubernetes/targets.js';
 import { readOptionsOf } from '../input/service-config.js';
-import { type CommandIo, CommandError } from '../output/io.js';
+import { type CommandIo, CommandError, orCommandError } from '../output/io.js';
 import { connectionSettings } from '../reach/cluster-options.js';
 import type { ReachOptions } from '../reach/find-service.js';
-import { withService } from '../reach/service-client.js';
+import { tryService } from '../reach/service-client.js';
 import type { ReportedState } from './scaler-facts.js';
 
 const REQUESTS_AT_ONCE = 8;
@@ -34,22 +34,18 @@ export async function readReported(
   io: CommandIo,
 ): Promise<ReadonlyMap<string, ReportedState>> {
   for (const way of waysTo(config)) {
-    try {
-      return await withService(way, io, async ({ listScalers, readDetail }) => {
-        const { rows } = await listScalers(key?.split('/', 1)[0] ?? null);
-        const found = rows.flatMap((row) => {
-          const known = reportedOf(row);
-          return known === null ? [] : [{ row, known }];
-        });
-        const reported = await mapAtOnce(found, REQUESTS_AT_ONCE, async ({ row, known }) => {
-          const remedies = remediesOf(await readDetail(row)).map(remedyText);
-          return [scalerKey(row), { ...known, target: row.target, fix: remedies.join('; ') }] as const;
-        });
-        return new Map(reported);
+    const answer = await tryService(way, io, async ({ listScalers, readDetail }) => {
+      const { rows } = await listScalers(key?.split('/', 1)[0] ?? null);
+      const found = rows.flatMap((row) => {
+        const known = reportedOf(row);
+        return known === null ? [] : [{ row, known }];
       });
-    } catch (error) {
-      if (!(error instanceof CommandError)) throw error;
-    }
+      return mapAtOnce(found, REQUESTS_AT_ONCE, async ({ row, known }) => {
+        const remedies = remediesOf(await readDetail(row)).map(remedyText);
+        return [scalerKey(row), { ...known, target: row.target, fix: remedies.join('; ') }] as const;
+      });
+    });
+    if (!(answer instanceof CommandError)) return new Map(answer);
   }
   return new Map();
 }
@@ -74,42 +70,32 @@ export async function readServedScalers(
   const keys = new Set(given.map(({ key }) => key));
   const targets = new Set(given.map(({ namespace, spec }) => targetKey(namespace, spec.scaleTargetRef)));
   const namespaces = [...new Set(given.map(({ namespace }) => namespace))];
-  try {
-    return await withService({ cluster: connectionSettings(config) }, io, async (client) => {
-      const lists = await mapAtOnce(namespaces, REQUESTS_AT_ONCE, client.listScalers);
-      const sharing = lists
-        .flatMap(({ rows }) => rows)
-        .filter((row) => targets.has(targetKey(row.namespace, row.target)) && !keys.has(scalerKey(row)));
-      const read = await mapAtOnce(sharing, REQUESTS_AT_ONCE, async (row) => {
-        try {
-          return (
-            servedScaler(await client.readDetail(row), config) ??
-            `${scalerKey(row)}, which this command rejects`
-          );
-        } catch (error) {
-          // For example, the scaler was deleted after the list had been read.
-          if (error instanceof CommandError) return `${scalerKey(row)}: ${firstClause(error)}`;
-          throw error;
-        }
-      });
-      const reasons = [
-        ...(lists.some(({ unreachable }) => unreachable > 0)
-          ? [`not all replicas of ${client.where} answered`]
-          : []),
-        ...(lists.every(({ leader }) => leader)
-          ? []
-          : [`the replica of ${client.where} that answered is not the leader`]),
-        ...read.filter((scaler) => typeof scaler === 'string'),
-      ];
-      return {
-        scalers: read.filter((scaler) => typeof scaler !== 'string'),
-        missing: reasons.length === 0 ? null : reasons.join('; '),
-      };
+  const served = await tryService({ cluster: connectionSettings(config) }, io, async (client) => {
+    const lists = await mapAtOnce(namespaces, REQUESTS_AT_ONCE, client.listScalers);
+    const sharing = lists
+      .flatMap(({ rows }) => rows)
+      .filter((row) => targets.has(targetKey(row.namespace, row.target)) && !keys.has(scalerKey(row)));
+    const read = await mapAtOnce(sharing, REQUESTS_AT_ONCE, async (row) => {
+      const detail = await orCommandError(() => client.readDetail(row));
+      // For example, the scaler was deleted after the list had been read.
+      if (detail instanceof CommandError) return `${scalerKey(row)}: ${firstClause(detail)}`;
+      return servedScaler(detail, config) ?? `${scalerKey(row)}, which this command rejects`;
     });
-  } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    return { scalers: [], missing: firstClause(error) };
-  }
+    const reasons = [
+      ...(lists.some(({ unreachable }) => unreachable > 0)
+        ? [`not all replicas of ${client.where} answered`]
+        : []),
+      ...(lists.every(({ leader }) => leader)
+        ? []
+        : [`the replica of ${client.where} that answered is not the leader`]),
+      ...read.filter((scaler) => typeof scaler === 'string'),
+    ];
+    return {
+      scalers: read.filter((scaler) => typeof scaler !== 'string'),
+      missing: reasons.length === 0 ? null : reasons.join('; '),
+    };
+  });
+  return served instanceof CommandError ? { scalers: [], missing: firstClause(served) } : served;
 }
 
 /** The next sentence names options of other commands, and further lines repeat errors of documents. */

@@ -4,12 +4,11 @@ import { createScalerFiles, type LoadedScalers } from '../../config/scaler-files
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import type { Problem } from '../../scaler/problems/problem.js';
 import { scalerKey, type Scaler } from '../../scaler/spec.js';
-import { type Generations, nameVersions } from '../../decision/rejection.js';
+import { nameVersions } from '../../decision/rejection.js';
 import { type ClusterOptions, withCluster } from '../reach/cluster-options.js';
 import { keysHint } from '../input/nearest-keys.js';
 import { type NamingOptions, readScalerName } from '../reach/scaler-name.js';
-import type { ReachOptions } from '../reach/find-service.js';
-import { withService } from '../reach/service-client.js';
+import { tryService } from '../reach/service-client.js';
 import { type CommandIo, type ExitCode, CommandError, usageError } from '../output/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { paintOf } from '../output/paint.js';
@@ -95,21 +94,22 @@ async function readInEffect(
   io: CommandIo,
 ): Promise<{ readonly scalers: readonly Scaler[]; readonly results: readonly CheckResult[] }> {
   const make = resultsOf('config', key);
+  const [namespace = '', name = ''] = key.split('/');
   const failures: string[] = [];
   for (const way of waysTo(config)) {
-    const served = await readServed(key, way, { config, io });
-    if (typeof served === 'string') failures.push(served);
+    const served = await tryService(way, io, async (client) => {
+      const detail = await client.readDetail({ namespace, name });
+      const where = way.url === undefined ? client.where : `the service at ${way.url}`;
+      return { detail, where, scaler: servedScaler(detail, config) };
+    });
+    if (served instanceof CommandError) failures.push(served.message);
+    else if (served.scaler === null) failures.push(`${served.where} has a version that this command rejects`);
     else {
-      const { generation } = served.versions;
-      const { inEffect, newest } = nameVersions(served.versions);
-      return {
-        scalers: [served.scaler],
-        results: [
-          make.ok(
-            `${inEffect} of the document is checked, which is in effect at ${served.where}${generation === null ? '' : `; ${newest} is rejected`}`,
-          ),
-        ],
-      };
+      const { detail, where, scaler } = served;
+      const { inEffect, newest } = nameVersions(detail);
+      const rejected = detail.generation === null ? '' : `; ${newest} is rejected`;
+      const message = `${inEffect} of the document is checked, which is in effect at ${where}${rejected}`;
+      return { scalers: [scaler], results: [make.ok(message)] };
     }
   }
   // Both ways usually reach the same service, so equal reasons are joined. Further lines only repeat the errors of the
@@ -124,28 +124,6 @@ function scaledBefore(objects: ScalerStore | null): ReadonlySet<string> {
     ({ status }) => textIn(status, 'lastScaleTime') !== null,
   );
   return new Set(scaled.map(scalerKey));
-}
-
-/** Returns the scaler as the service uses it, or a string that says why the service does not have it. */
-async function readServed(
-  key: string,
-  way: ReachOptions,
-  { config, io }: { readonly config: ServiceConfig; readonly io: CommandIo },
-): Promise<{ readonly where: string; readonly scaler: Scaler; readonly versions: Generations } | string> {
-  const [namespace = '', name = ''] = key.split('/');
-  try {
-    return await withService(way, io, async (client) => {
-      const detail = await client.readDetail({ namespace, name });
-      const scaler = servedScaler(detail, config);
-      const where = way.url === undefined ? client.where : `the service at ${way.url}`;
-      return scaler === null
-        ? `${where} has a version that this command rejects`
-        : { where, scaler, versions: detail };
-    });
-  } catch (error) {
-    if (error instanceof CommandError) return error.message;
-    throw error;
-  }
 }
 
 async function readConfig(

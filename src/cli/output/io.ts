@@ -60,6 +60,16 @@ export class CommandError extends Error {
   }
 }
 
+/** Returns the result of `run`, or the `CommandError` that it throws. Rethrows other errors. */
+export async function orCommandError<T>(run: () => Promise<T>): Promise<T | CommandError> {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof CommandError) return error;
+    throw error;
+  }
+}
+
 export function usageError(message: string): CommandError {
   return new CommandError(message, 2);
 }

@@ -8,7 +8,7 @@ import { remedyLines } from '../explanation/explain-lines.js';
 import { keysHint, scalersHint } from '../input/nearest-keys.js';
 import { workloadHint } from './scaler-name.js';
 import { cleanText } from '../../units/clean-text.js';
-import { type CommandIo, CommandError } from '../output/io.js';
+import { type CommandIo, CommandError, orCommandError } from '../output/io.js';
 import {
   isMissing,
   NO_SUCH_PAGE,
@@ -90,7 +90,7 @@ async function createServiceClient(options: ReachOptions, io: CommandIo): Promis
     if (row === undefined) return explainMissing(name, { service, rows, problems });
     return explainUndecided(await showScaler(name));
   };
-  const orCommandError = async <T>(name: ScalerName, reading: Promise<T>): Promise<T> => {
+  const explained = async <T>(name: ScalerName, reading: Promise<T>): Promise<T> => {
     try {
       return await reading;
     } catch (error) {
@@ -110,9 +110,9 @@ async function createServiceClient(options: ReachOptions, io: CommandIo): Promis
       }
     },
     explainMissing: explain,
-    readScaler: (name) => orCommandError(name, readOneCycle(eachReplica, name)),
-    readDetail: (name) => orCommandError(name, showScaler(name)),
-    readPast: (name, at) => orCommandError(name, readPast(eachReplica, name, at)),
+    readScaler: (name) => explained(name, readOneCycle(eachReplica, name)),
+    readDetail: (name) => explained(name, showScaler(name)),
+    readPast: (name, at) => explained(name, readPast(eachReplica, name, at)),
     close: service.transport.close,
   };
 }
@@ -129,6 +129,15 @@ export async function withService<T>(
   } finally {
     client.close();
   }
+}
+
+/** Does the same as `withService`, but returns the `CommandError` instead of throwing it. */
+export function tryService<T>(
+  options: ReachOptions,
+  io: CommandIo,
+  use: (client: ServiceClient) => Promise<T>,
+): Promise<T | CommandError> {
+  return orCommandError(() => withService(options, io, use));
 }
 
 /** Maximum number of tries. With two or three replicas, the leader very likely answers at least one try. */
