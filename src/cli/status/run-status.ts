@@ -21,8 +21,8 @@ import {
 } from './status-list.js';
 import { type StatusRow, statusRow } from './status-row.js';
 import {
+  columnsFor,
   columnWidths,
-  narrowColumns,
   type TableStyle,
   WIDE_COLUMNS,
   writeRow,
@@ -193,8 +193,10 @@ function tableStyle(
   io: CommandIo,
 ): TableStyle {
   const limit = isWide ? null : lineLimit(io);
-  const columns = isWide ? WIDE_COLUMNS : narrowColumns(namespace !== null, limit);
-  return { columns, limit, paint: paintOf(io) };
+  const columns = isWide
+    ? { columns: WIDE_COLUMNS, isCauseBelow: false }
+    : columnsFor(namespace !== null, limit);
+  return { ...columns, limit, paint: paintOf(io) };
 }
 
 /** Returns the size of the terminal. Some terminals report 0 if they do not know their size. */
@@ -273,11 +275,13 @@ export interface ScreenSize {
 
 /**
  * Returns output that replaces the contents of a terminal without flicker. If not all lines fit, the last line says how
- * many are hidden. A line that is longer than the terminal is wide takes several rows.
+ * many are hidden. A string may contain several lines, and a line that is longer than the terminal is wide takes several
+ * rows.
  */
 export function drawScreen(lines: readonly string[], { rows, columns }: ScreenSize): string {
   const shown = rows === null ? lines : cut(lines, { rows: Math.max(3, rows), columns });
-  return `${HOME}${shown.map((line) => `${line}${CLEAR_TO_LINE_END}\n`).join('')}${CLEAR_BELOW}`;
+  const printed = shown.flatMap((text) => text.split('\n'));
+  return `${HOME}${printed.map((line) => `${line}${CLEAR_TO_LINE_END}\n`).join('')}${CLEAR_BELOW}`;
 }
 
 /** Cuts the lines. The last row of the screen stays empty, because a newline follows the row above it. */
@@ -293,9 +297,10 @@ function cut(
   return [...lines.slice(0, kept), `... and ${lines.length - kept} more; use --namespace to list fewer`];
 }
 
-function heightOf(line: string, columns: number | null): number {
-  const length = line.replace(COLOR, '').length;
-  return columns === null ? 1 : Math.max(1, Math.ceil(length / columns));
+function heightOf(text: string, columns: number | null): number {
+  const lines = text.replace(COLOR, '').split('\n');
+  if (columns === null) return lines.length;
+  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / columns)), 0);
 }
 
 type Recommendation = NonNullable<ScalerView['recommendation']>;

@@ -3,6 +3,8 @@ import type { StatusRow, Cell } from './status-row.js';
 
 export interface TableStyle {
   readonly columns: readonly Column[];
+  /** Whether the cause is below the row instead of in a column. */
+  readonly isCauseBelow: boolean;
   /** Maximum number of characters in a line; null: no limit. */
   readonly limit: number | null;
   readonly paint: Paint;
@@ -48,8 +50,8 @@ export const WIDE_COLUMNS: readonly Column[] = [
 ];
 
 /**
- * If lines must be shorter than this, each line shows one metric and no cause. The columns thus depend only on the
- * width, not on the values.
+ * If lines must be shorter than this, each row shows one metric and has its bounds next to its replicas and its cause
+ * below. The columns thus depend only on the width, not on the values.
  */
 const FULL_CHARACTERS = 120;
 
@@ -57,22 +59,31 @@ const FULL_CHARACTERS = 120;
  * Returns the columns for lines of at most `limit` characters; null: no limit. If the user has named the namespace,
  * there is no column for it.
  */
-export function narrowColumns(isNamespaceNamed: boolean, limit: number | null): readonly Column[] {
-  const isFull = limit === null || limit >= FULL_CHARACTERS;
-  return [
-    ...(isNamespaceNamed ? [] : [NAMESPACE]),
-    NAME,
-    isFull ? METRICS : { title: 'METRICS', cell: ({ metrics }) => metrics.short },
-    MIN,
-    MAX,
-    column('REPLICAS', ({ replicas, desired }) =>
-      replicas === desired ? replicas : `${replicas}->${desired}`,
-    ),
-    STATE,
-    ...(isFull ? [SINCE, CAUSE] : []),
-  ];
+export function columnsFor(
+  isNamespaceNamed: boolean,
+  limit: number | null,
+): Pick<TableStyle, 'columns' | 'isCauseBelow'> {
+  const names = [...(isNamespaceNamed ? [] : [NAMESPACE]), NAME];
+  if (limit === null || limit >= FULL_CHARACTERS) {
+    const replicas = column('REPLICAS', changeText);
+    return { columns: [...names, METRICS, MIN, MAX, replicas, STATE, SINCE, CAUSE], isCauseBelow: false };
+  }
+  const metric: Column = { title: 'METRICS', cell: ({ metrics }) => metrics.short };
+  return { columns: [...names, metric, BOUNDED_REPLICAS, STATE, SINCE], isCauseBelow: true };
 }
 
+function changeText({ replicas, desired }: StatusRow): string {
+  return replicas === desired ? replicas : `${replicas}->${desired}`;
+}
+
+/** A document that was never valid has neither replicas nor bounds: they have one `<unknown>`. */
+const BOUNDED_REPLICAS = column('REPLICAS', (row) => {
+  const { min, max } = row;
+  const change = changeText(row);
+  return min === change && max === change ? change : `${change} (${min}-${max})`;
+});
+
+/** Returns the titles and each row as a string. A row with its cause below has several lines. */
 export function writeTable(rows: readonly StatusRow[], style: TableStyle): readonly string[] {
   const widths = columnWidths(rows, style);
   return [writeTitles(widths, style), ...rows.map((cells) => writeRow(cells, widths, style))];
@@ -89,16 +100,35 @@ export function writeTitles(widths: readonly number[], { columns }: TableStyle):
   );
 }
 
-/** Returns a line: red if the scaler cannot follow its load, yellow if a user holds it. */
+/** Returns the lines of a row: red if the scaler cannot follow its load, yellow if a user holds it. */
 export function writeRow(
   cells: StatusRow,
   widths: readonly number[],
-  { columns, paint }: TableStyle,
+  { columns, isCauseBelow, limit, paint }: TableStyle,
 ): string {
   const texts = columns.map(({ cell }, index) => fitCell(cell(cells), widths[index] ?? 0));
-  const line = writeCells(texts, widths);
-  if (cells.severity === 'cannot-follow') return paint.red(line);
-  return cells.severity === 'held' ? paint.yellow(line) : line;
+  const { head, tail } = cells.cause;
+  const below = isCauseBelow ? indentedLines(`${head}${tail}`, limit) : [];
+  return [writeCells(texts, widths), ...below].map((line) => paintLine(line, cells, paint)).join('\n');
+}
+
+function paintLine(line: string, { severity }: StatusRow, paint: Paint): string {
+  if (severity === 'cannot-follow') return paint.red(line);
+  return severity === 'held' ? paint.yellow(line) : line;
+}
+
+const INDENT = '    ';
+
+/** Returns the lines of a text. A word that does not fit into a line is not cut, so that it can be copied. */
+function indentedLines(text: string, limit: number | null): readonly string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ').filter((one) => one !== '')) {
+    const last = lines.at(-1);
+    if (last !== undefined && (limit === null || last.length + 1 + word.length <= limit))
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(`${INDENT}${word}`);
+  }
+  return lines;
 }
 
 function writeCells(cells: readonly string[], widths: readonly number[]): string {
