@@ -66,7 +66,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['src/dashboard/**', 'src/report-page/**', 'test/dashboard/**/use-*.test.ts'],
+    files: ['src/dashboard/**', 'test/dashboard/**/use-*.test.ts'],
     languageOptions: {
       parserOptions: { project: './tsconfig.dashboard.json', tsconfigRootDir: import.meta.dirname },
     },

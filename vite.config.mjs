@@ -30,6 +30,8 @@ const WITHOUT_DESCRIPTIONS = {
   },
 };
 
+const JSX = { jsx: { runtime: 'automatic', importSource: 'preact' } };
+
 const COMMON =
   /node_modules\/preact\/|src\/units\/(?:abort|clock|format|maps|short-time|split-times|time\.)|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:icon|links|sentence|severities|states|time|numbers|use-|announcer|page-heading|error-boundary)/;
 
@@ -50,7 +52,7 @@ const DASHBOARD = {
   publicDir: false,
   plugins: [WITHOUT_DESCRIPTIONS],
   resolve: { alias: WITHOUT_UNUSED },
-  oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  oxc: JSX,
   build: {
     // zod refers to each function of the JSON Schema that it lacks, and exports what takes its place twice.
     rollupOptions: {
@@ -83,8 +85,9 @@ const DASHBOARD = {
 
 /** The script and the style of `backtest --html`, which writes both into its page. */
 const REPORT_PAGE = {
-  root: 'src/report-page',
+  root: 'src/dashboard',
   publicDir: false,
+  oxc: JSX,
   build: {
     outDir: '../../dist/report-page',
     emptyOutDir: true,
@@ -92,7 +95,7 @@ const REPORT_PAGE = {
     cssCodeSplit: false,
     reportCompressedSize: false,
     rollupOptions: {
-      input: 'src/report-page/main.ts',
+      input: 'src/dashboard/report/main.tsx',
       output: { format: 'iife', entryFileNames: 'report.js', assetFileNames: 'report[extname]' },
     },
   },

@@ -68,7 +68,6 @@ export const DIRECTORY_TABLE: Readonly<Record<string, Readonly<Record<string, Ac
     notifications: 'all',
     server: 'all',
   },
-  'report-page': { backtest: 'types', units: 'all' },
   dashboard: { api: 'types', backtest: 'all', decision: 'all', scaler: 'all', units: 'all' },
   simulator: { units: 'all' },
 };
@@ -125,7 +124,7 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   commander: ['cli/'],
   picocolors: ['cli/'],
   preact: ['dashboard/'],
-  uplot: ['dashboard/', 'report-page/'],
+  uplot: ['dashboard/'],
 };
 
 const WITHOUT_NODE: ReadonlySet<string> = new Set([

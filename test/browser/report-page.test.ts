@@ -102,13 +102,15 @@ describe('the page of backtest --html', () => {
     expect(await page.evaluate('getComputedStyle(document.documentElement).backgroundColor')).toBe(
       'rgb(246, 247, 249)',
     );
-    const labels = page.locator('.u-legend').first().locator('.u-label:visible');
-    const legend = await labels.allInnerTexts();
+    const items = page.locator('.chart-legend').first().locator('.legend-item');
+    const legend = (await items.allInnerTexts()).map((item) => item.trim());
     const names = (await page.locator('.scroll tbody label').allInnerTexts()).map((name) => name.trim());
     expect(legend.toSorted()).toEqual(['demand', ...names].toSorted());
     // The values and their time are those below the pointer.
     await page.locator('.u-over').first().hover();
-    expect((await labels.allInnerTexts()).toSorted()).toEqual(['time', 'demand', ...names].toSorted());
+    const values = (await items.allInnerTexts()).map((item) => /^(.*) [\d.]+( to [\d.]+)?$/.exec(item)?.[1]);
+    expect(values.toSorted()).toEqual(['demand', ...names].toSorted());
+    expect(await page.locator('.chart-legend-time').first().innerText()).toMatch(/^Jan 5, 0[123]:/);
     await close();
   });
 
@@ -178,7 +180,7 @@ describe('the page of backtest --html', () => {
     expect(await page.locator('#decision').innerText()).toContain(`decided at Jan 5, ${clock}: `);
     expect(await page.locator('#decision time').first().getAttribute('title')).toContain(' UTC');
     await page.locator('.u-over').first().hover();
-    expect(await page.locator('.u-legend').first().innerText()).toMatch(/time\s*Jan 5, 0[123]:/);
+    expect(await page.locator('.chart-legend').first().innerText()).toMatch(/Jan 5, 0[123]:/);
     expect(await page.locator('body').innerText()).not.toMatch(/\d{4}-\d\d-\d\dT/);
     await close();
   });

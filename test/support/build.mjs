@@ -26,7 +26,7 @@ const PROGRAMS = [
 ];
 
 /** Vite bundles it. */
-const BROWSER_CODE = [join('src', 'dashboard'), join('src', 'report-page')];
+const BROWSER_CODE = join('src', 'dashboard');
 
 /** Compiles changed sources, and removes output without a source. Default: all programs. */
 export async function buildPrograms(folders = PROGRAMS.map(({ folder }) => folder)) {
@@ -87,9 +87,7 @@ function outputOf(root, source) {
 
 function everySource({ root }) {
   const paths = readdirSync(root, { recursive: true }).filter((path) => path.endsWith('.ts'));
-  return paths
-    .map((path) => join(root, path))
-    .filter((path) => !BROWSER_CODE.some((code) => path.startsWith(code)));
+  return paths.map((path) => join(root, path)).filter((path) => !path.startsWith(BROWSER_CODE));
 }
 
 /** Returns the main module and all its imports. */

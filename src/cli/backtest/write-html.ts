@@ -15,7 +15,7 @@ import { createExplanations, type Explanations, type RunTrace } from './trace-ru
 import { noteLines, recommendationLines, tableRows } from './write-report.js';
 import { countOf } from '../../units/format.js';
 
-/** Vite builds this directory from `src/report-page`. */
+/** Vite builds this directory from `src/dashboard/report`. */
 const BUILT = '../../report-page/';
 
 /** Writes a page that works without any other file and without a network. Throws `CommandError`. */

@@ -14,6 +14,7 @@ import type { ChartLinks, TimeWindow } from './chart/chart-props.js';
 import { MetricStrips } from './chart/metric-strips.jsx';
 import { ReplicasSection } from './chart/replicas-section.jsx';
 import { changesInData, listChanges } from './model/changes.js';
+import type { Change } from './model/changes.js';
 import { joinHistories, pointsSince } from './model/chart-data.js';
 import type { ChartData } from './model/chart-data.js';
 import { firstRange, secondsAhead, startOf } from './model/ranges.js';
@@ -177,7 +178,7 @@ const STEP_MS = 5000;
 const SHORT_SECONDS = 60;
 
 interface KnownChanges {
-  readonly changes: ChartLinks['changes'];
+  readonly changes: readonly Change[];
   /** Time of the oldest decision in RFC 3339; null: it is not known yet. */
   readonly keptFrom: string | null;
 }

@@ -2,7 +2,7 @@ import uPlot from 'uplot';
 import { axisTimes } from '../../../units/short-time.js';
 import type { SeriesStyle, TimeChartProps } from './chart-props.js';
 import { markedChanges } from '../model/changes.js';
-import type { Change } from '../model/changes.js';
+import type { Mark } from '../model/changes.js';
 
 const SYNC_KEY = 'promscaler';
 const FONT = '12px system-ui, sans-serif';
@@ -179,7 +179,7 @@ function drawLine(
   ctx.stroke();
 }
 
-function drawTriangle(chart: uPlot, change: Change, token: (name: string) => string): void {
+function drawTriangle(chart: uPlot, change: Mark, token: (name: string) => string): void {
   const { ctx, bbox } = chart;
   const isUp = change.to > change.from;
   const size = SIZE * uPlot.pxRatio;

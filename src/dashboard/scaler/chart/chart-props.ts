@@ -1,4 +1,4 @@
-import type { Change } from '../model/changes.js';
+import type { Mark } from '../model/changes.js';
 
 /** How a line is drawn. Colors are the names of design tokens, such as `--chart-1`. */
 export interface SeriesStyle {
@@ -22,7 +22,7 @@ export interface ChartLinks {
   readonly window: TimeWindow;
   /** Unix time in seconds. */
   readonly now: number;
-  readonly changes: readonly Change[];
+  readonly changes: readonly Mark[];
   /** The selected time in Unix seconds; null: the last decision. */
   readonly selected: number | null;
   readonly onZoom: (window: TimeWindow) => void;

@@ -9,7 +9,7 @@ import { usePart } from '../../ui/use-part.js';
 import { Section } from '../../ui/section.jsx';
 import { useNow } from '../../ui/use-now.js';
 import { nextChange } from '../model/changes.js';
-import type { Change } from '../model/changes.js';
+import type { Mark } from '../model/changes.js';
 import { readerAt, replicasTop } from '../model/chart-data.js';
 import type { ChartData, Values } from '../model/chart-data.js';
 import { RANGES } from '../model/ranges.js';
@@ -144,7 +144,7 @@ function Readout({ data, hover, selected }: ReadoutProps): VNode {
 }
 
 interface ChangeButtonsProps {
-  readonly changes: readonly Change[];
+  readonly changes: readonly Mark[];
   readonly selected: number | null;
   readonly onSelect: (second: number | null) => void;
 }
@@ -207,11 +207,7 @@ function Slider({ data, links, onSelect, children }: ReplicasSectionProps): VNod
 }
 
 /** Returns the time in Unix seconds that a key selects; null: the last decision; undefined: the key selects nothing. */
-function targetOf(
-  key: string,
-  changes: readonly Change[],
-  selected: number | null,
-): number | null | undefined {
+function targetOf(key: string, changes: readonly Mark[], selected: number | null): number | null | undefined {
   switch (key) {
     case 'ArrowLeft':
     case 'ArrowDown':

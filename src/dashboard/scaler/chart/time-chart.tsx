@@ -4,6 +4,7 @@ import uPlot from 'uplot';
 import { chartOptions } from './chart-options.js';
 import type { TimeChartProps, TimeWindow } from './chart-props.js';
 import { pinchWindow, type Fingers } from '../model/ranges.js';
+import './time-chart.css';
 
 /** Draws a chart over time with uPlot. Screen readers cannot read a canvas, so the parent describes the chart. */
 export function TimeChart(props: TimeChartProps): VNode {

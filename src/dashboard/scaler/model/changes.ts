@@ -2,14 +2,17 @@ import type { DecisionEntry, Outcome } from './answers.js';
 import type { ChartData } from './chart-data.js';
 import { measuredOf } from './headline.js';
 
-/** A change of the replicas that was decided, whether it was applied or not. */
-export interface Change {
+/** What a chart draws of a change of the replicas that was decided, whether it was applied or not. */
+export interface Mark {
   /** Unix time in seconds. */
   readonly second: number;
-  readonly at: string;
   readonly from: number;
   readonly to: number;
   readonly isApplied: boolean;
+}
+
+export interface Change extends Mark {
+  readonly at: string;
   /** Whether the service still has the decision in memory. */
   readonly isKept: boolean;
   /** For example `4 → 6`; `4 → 6, paused` if the change was not applied. */
@@ -78,8 +81,8 @@ export function changesInData(
  * first). A change closer than `gap` to the last mark of the same kind shares it. `positionOf` returns the position of
  * a time (Unix seconds), in the unit of `gap`.
  */
-export function markedChanges(
-  changes: readonly Change[],
+export function markedChanges<One extends Mark>(
+  changes: readonly One[],
   {
     window,
     positionOf,
@@ -89,7 +92,7 @@ export function markedChanges(
     readonly positionOf: (second: number) => number;
     readonly gap: number;
   },
-): readonly Change[] {
+): readonly One[] {
   const last = new Map<string, number>();
   return changes.filter(({ second, from, to, isApplied }) => {
     if (second < window.from || second > window.to) return false;
@@ -105,11 +108,7 @@ export function markedChanges(
  * Returns the last change before (-1) or the first change after (1) a time in Unix seconds; null: there is none.
  * `second` null: a time after all changes.
  */
-export function nextChange(
-  changes: readonly Change[],
-  second: number | null,
-  direction: -1 | 1,
-): Change | null {
+export function nextChange(changes: readonly Mark[], second: number | null, direction: -1 | 1): Mark | null {
   if (direction === 1) return changes.find((change) => second !== null && change.second > second) ?? null;
   return changes.findLast((change) => second === null || change.second < second) ?? null;
 }
