@@ -82,7 +82,7 @@ function pickNow(
     if (pattern !== null && !pattern.test(name)) continue;
     const start = rows.length;
     for (const row of rowsOf(name)) {
-      const label = layout.places[row]?.container ?? '';
+      const label = layout.index.containers[row] ?? '';
       if (container !== null && label !== container) continue;
       rows.push(row);
       containers.push(label);
@@ -124,7 +124,7 @@ const NO_ROWS: readonly number[] = [];
  * label `namespace`. `selected`: only these rows count; null: all rows count.
  */
 function finder(
-  { namespaces }: SeriesLayout,
+  { index: { namespaces } }: SeriesLayout,
   namespace: string,
   selected: readonly number[] | null,
 ): (pod: string | null) => readonly number[] {

@@ -223,7 +223,7 @@ export function rankPods(answer: Answer, namespace: string, podNames: readonly s
     return { kind: 'unusable', message: `the answer may be incomplete: ${answer.why}` };
   if (answer.class !== 'value') return { kind: 'unusable', message: answer.message };
   const columns = columnsOf(answer);
-  const { namespaces } = columns.layout;
+  const { namespaces } = columns.layout.index;
   const candidates = [namespaces.get(namespace), namespaces.get(null)];
   if (candidates.some((series) => series?.pods.has(null) === true))
     return { kind: 'unusable', message: 'a series has no label "pod": aggregate by (pod)' };

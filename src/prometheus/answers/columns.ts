@@ -21,32 +21,28 @@ function labelIn(labels: Labels, name: string): string | undefined {
   return value === '' ? undefined : value;
 }
 
-/** The labels that identify the pod of a series. Null: the label is absent. An absent `container` is ''. */
-interface Place {
-  readonly namespace: string | null;
-  readonly pod: string | null;
-  readonly container: string;
-}
-
 export interface NamespaceSeries {
   /** Maps each pod to its rows in ascending order. The key null is for rows without the label `pod`. */
   readonly pods: ReadonlyMap<string | null, readonly number[]>;
   readonly count: number;
 }
 
-type Namespaces = ReadonlyMap<string | null, NamespaceSeries>;
+interface PodIndex {
+  /** Maps each namespace to its series. The key null is for series without the label `namespace`. */
+  readonly namespaces: ReadonlyMap<string | null, NamespaceSeries>;
+  /** The container of each row; '': the label is absent. */
+  readonly containers: readonly string[];
+}
 
 /** The labels of an answer's series. Answers share a layout if they have the same labels in the same order. */
 export class SeriesLayout {
   readonly count: number;
   readonly #readLabels: () => readonly Labels[];
-  #places: readonly Place[] | null;
-  #namespaces: Namespaces | null = null;
+  #index: PodIndex | null = null;
 
-  constructor(count: number, readLabels: () => readonly Labels[], places: readonly Place[] | null = null) {
+  constructor(count: number, readLabels: () => readonly Labels[]) {
     this.count = count;
     this.#readLabels = readLabels;
-    this.#places = places;
   }
 
   /** Parses the labels on each call, because parsed labels take four times the memory of their text. */
@@ -54,29 +50,10 @@ export class SeriesLayout {
     return this.#readLabels();
   }
 
-  get places(): readonly Place[] {
-    return (this.#places ??= this.readLabels().map(placeOf));
+  /** Created at the first call. */
+  get index(): PodIndex {
+    return (this.#index ??= indexPods(this.readLabels()));
   }
-
-  /** Maps each namespace to its series. The key null is for series without the label `namespace`. */
-  get namespaces(): Namespaces {
-    return (this.#namespaces ??= indexRows(this.places));
-  }
-
-  /** Returns null until a caller has read `places`. */
-  protected get knownPlaces(): readonly Place[] | null {
-    return this.#places;
-  }
-}
-
-/** The rows of a new answer. Most of them were also in the last answer. */
-export interface SentRows {
-  /** The body of the answer, and for each row the two positions in the body between which its labels are. */
-  readonly body: Buffer;
-  readonly spans: readonly number[];
-  readonly counts: readonly number[];
-  /** For each row, the row of the last layout that has the same labels; -1: there is none. */
-  readonly lastRows: readonly number[];
 }
 
 /** A layout that keeps its labels as the bytes that were sent, so that the next answer can be compared. */
@@ -87,46 +64,12 @@ export class SentLayout extends SeriesLayout {
   readonly ends: Int32Array;
   readonly counts: Uint32Array;
 
-  constructor(bytes: Buffer, ends: Int32Array, counts: Uint32Array, places: readonly Place[] | null) {
-    super(ends.length, () => parseLabels(bytes.toString('utf8', 0, ends.at(-1) ?? 0)), places);
+  constructor(bytes: Buffer, ends: Int32Array, counts: Uint32Array) {
+    super(ends.length, () => parseLabels(bytes.toString('utf8', 0, ends.at(-1) ?? 0)));
     this.bytes = bytes;
     this.ends = ends;
     this.counts = counts;
   }
-
-  /**
-   * Creates the layout of a new answer and takes the places of known rows from the last layout. If one series changed
-   * in each round, parsing the labels of all rows again took 5 % of the CPU time of a round with 10,000 scalers.
-   */
-  static following(last: SentLayout | null, { body, spans, counts, lastRows }: SentRows): SentLayout {
-    let size = 0;
-    for (let at = 0; at < spans.length; at += 2) size += (spans[at + 1] ?? 0) - (spans[at] ?? 0) + 1;
-    const bytes = Buffer.allocUnsafe(size);
-    const ends = new Int32Array(lastRows.length);
-    let to = 0;
-    for (let row = 0; row < ends.length; row += 1) {
-      to += body.copy(bytes, to, spans[2 * row], spans[2 * row + 1]);
-      ends[row] = to;
-      bytes[to++] = COMMA;
-    }
-    const known = last?.knownPlaces ?? null;
-    const places =
-      known === null
-        ? null
-        : lastRows.map((lastRow, row) => {
-            const [labels = {}] =
-              lastRow < 0 ? parseLabels(bytes.toString('utf8', startOf(ends, row), ends[row])) : [];
-            return known[lastRow] ?? placeOf(labels);
-          });
-    return new SentLayout(bytes, ends, Uint32Array.from(counts), places);
-  }
-}
-
-const COMMA = 0x2c;
-
-/** Returns the position in the bytes of a layout where the labels of a row start. */
-export function startOf(ends: Int32Array, row: number): number {
-  return row === 0 ? 0 : (ends[row - 1] ?? 0) + 1;
 }
 
 /** The cast is safe, because the bytes were checked to be JSON objects of strings when the answer was read. */
@@ -134,18 +77,11 @@ function parseLabels(list: string): readonly Labels[] {
   return JSON.parse(`[${list}]`) as readonly Labels[];
 }
 
-function placeOf(labels: Labels): Place {
-  return {
-    namespace: labelIn(labels, 'namespace') ?? null,
-    pod: labelIn(labels, 'pod') ?? null,
-    container: labelIn(labels, 'container') ?? '',
-  };
-}
-
-function indexRows(places: readonly Place[]): Namespaces {
+function indexPods(all: readonly Labels[]): PodIndex {
   const namespaces = new Map<string | null, { pods: Map<string | null, number[]>; count: number }>();
-  for (let row = 0; row < places.length; row += 1) {
-    const { namespace = null, pod = null } = places[row] ?? {};
+  for (const [row, labels] of all.entries()) {
+    const namespace = labelIn(labels, 'namespace') ?? null;
+    const pod = labelIn(labels, 'pod') ?? null;
     let series = namespaces.get(namespace);
     if (series === undefined) namespaces.set(namespace, (series = { pods: new Map(), count: 0 }));
     const rows = series.pods.get(pod);
@@ -153,7 +89,7 @@ function indexRows(places: readonly Place[]): Namespaces {
     else rows.push(row);
     series.count += 1;
   }
-  return namespaces;
+  return { namespaces, containers: all.map((labels) => labelIn(labels, 'container') ?? '') };
 }
 
 type RowsByValue = ReadonlyMap<string | undefined, readonly number[]>;

@@ -1,7 +1,7 @@
 import { instantFromSeconds } from '../../units/time.js';
 import type { Answer } from './answer.js';
 import { LATEST_SECONDS, parseObject, parseSampleValue } from './classify.js';
-import { SentLayout, type Series, SeriesColumns, startOf } from './columns.js';
+import { SentLayout, type Series, SeriesColumns } from './columns.js';
 
 /** An instant vector in columns, and the other members of the answer. */
 export interface VectorReading {
@@ -81,22 +81,14 @@ export function columnAnswer({ layout, values, seconds }: VectorReading, why: st
     : Object.assign(vector, { class: 'partial', why } as const);
 }
 
-/** How many consecutive rows of the last answer are searched for the labels of a series before it counts as new. */
-const MOST_GONE = 64;
-/** Limits failed comparisons, so that an answer in another order costs little more than a new answer. */
-const SEARCHES_PER_SERIES = 2;
-
 class VectorReader {
   readonly #body: Buffer;
   readonly #known: SentLayout | null;
   readonly #bounds: VectorBounds;
   readonly #values: number[];
+  /** For each row, the two positions in the body between which its labels are. */
   readonly #spans: number[] = [];
   readonly #counts: number[] = [];
-  readonly #lastRows: number[] = [];
-  /** The row of the known layout that the next series should have. */
-  #next = 0;
-  #searches: number;
   #at = 0;
   #seconds = Infinity;
   #timeFrom = 0;
@@ -108,7 +100,6 @@ class VectorReader {
     this.#bounds = bounds;
     // Allocated once, with the size of the last answer.
     this.#values = known === null ? [] : new Array<number>(known.count);
-    this.#searches = SEARCHES_PER_SERIES * (known?.count ?? 0);
   }
 
   read(): VectorReading | null {
@@ -118,17 +109,17 @@ class VectorReader {
     const values = this.#values;
     let row = 0;
     let items = ITEMS_AROUND;
-    let isSame = true;
+    // The last layout, as long as all rows have its labels. If one series of each query changed in each round, reusing
+    // the labels of the other rows would save 6 % of the CPU time of a round.
+    let known = this.#known;
     do {
       if (row >= this.#bounds.series || !this.#skip(ROW_HEAD)) return null;
       const from = this.#at;
-      const lastRow = this.#skipKnown();
-      const count = lastRow < 0 ? this.#readLabels() : (this.#known?.counts[lastRow] ?? 0);
+      if (known !== null && !this.#skipKnown(row, known)) known = null;
+      const count = known === null ? this.#readLabels() : (known.counts[row] ?? 0);
       if (count === null) return null;
       this.#spans.push(from, this.#at);
       this.#counts.push(count);
-      this.#lastRows.push(lastRow);
-      isSame &&= lastRow === row;
       items += ITEMS_OF_ROW + count;
       if (!this.#skip(PAIR_HEAD) || !this.#readTime() || !this.#readValue(row)) return null;
       row += 1;
@@ -137,17 +128,23 @@ class VectorReader {
     const rest = this.#readRest(hasPlainHead);
     if (rest === undefined) return null;
     values.length = row;
-    const known = this.#known;
-    const layout =
-      known !== null && isSame && row === known.count
-        ? known
-        : SentLayout.following(known, {
-            body,
-            spans: this.#spans,
-            counts: this.#counts,
-            lastRows: this.#lastRows,
-          });
+    const layout = row === known?.count ? known : this.#newLayout();
     return { layout, values, seconds: this.#seconds, rest };
+  }
+
+  #newLayout(): SentLayout {
+    const spans = this.#spans;
+    let size = 0;
+    for (let at = 0; at < spans.length; at += 2) size += (spans[at + 1] ?? 0) - (spans[at] ?? 0) + 1;
+    const bytes = Buffer.allocUnsafe(size);
+    const ends = new Int32Array(this.#counts.length);
+    let to = 0;
+    for (let row = 0; row < ends.length; row += 1) {
+      to += this.#body.copy(bytes, to, spans[2 * row], spans[2 * row + 1]);
+      ends[row] = to;
+      bytes[to++] = COMMA;
+    }
+    return new SentLayout(bytes, ends, Uint32Array.from(this.#counts));
   }
 
   #skip(text: Buffer): boolean {
@@ -158,34 +155,16 @@ class VectorReader {
     return true;
   }
 
-  /**
-   * Skips the next labels in the answer if they equal the labels of one of the next known rows. Returns this row;
-   * otherwise -1.
-   */
-  #skipKnown(): number {
-    const known = this.#known;
-    if (known === null) return -1;
-    const last = Math.min(this.#next + MOST_GONE, known.count - 1);
-    for (let row = this.#next; row <= last && this.#searches > 0; row += 1) {
-      const end = this.#endOf(row, known);
-      if (end === -1) {
-        this.#searches -= 1;
-        continue;
-      }
-      this.#at = end;
-      this.#next = row + 1;
-      return row;
-    }
-    return -1;
-  }
-
-  /** If the labels of this known row are next in the answer, returns the position where they end; otherwise -1. */
-  #endOf(row: number, { bytes, ends }: SentLayout): number {
+  /** Skips the next labels in the answer if they equal the labels of this row. */
+  #skipKnown(row: number, { bytes, ends }: SentLayout): boolean {
     const body = this.#body;
     let at = this.#at;
-    const end = ends[row] ?? 0;
-    for (let index = startOf(ends, row); index < end; index += 1) if (bytes[index] !== body[at++]) return -1;
-    return at;
+    const end = ends[row] ?? -1;
+    if (end === -1) return false;
+    for (let index = row === 0 ? 0 : (ends[row - 1] ?? 0) + 1; index < end; index += 1)
+      if (bytes[index] !== body[at++]) return false;
+    this.#at = at;
+    return true;
   }
 
   /** Reads an object of strings and returns the number of its members; null: the next value is not such an object. */

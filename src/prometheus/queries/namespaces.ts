@@ -107,7 +107,7 @@ export function createNamespaceQueries(
       loweredRounds = 0;
     }
     if (answer.class !== 'value' && answer.class !== 'partial') return;
-    const known = columnsOf(answer).layout.namespaces;
+    const known = columnsOf(answer).layout.index.namespaces;
     for (const namespace of namespaces) seriesOf.set(namespace, known.get(namespace)?.count ?? 0, now);
   };
 
@@ -160,7 +160,7 @@ type Scalers = ReadonlyMap<string, number>;
  */
 function lacksNamespace(answer: Answer): boolean {
   if (answer.class !== 'value' && answer.class !== 'partial') return false;
-  return columnsOf(answer).layout.namespaces.has(null);
+  return columnsOf(answer).layout.index.namespaces.has(null);
 }
 
 function sum(numbers: readonly number[]): number {

@@ -4,7 +4,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 
 const MIB = 1024 * 1024;
 const layoutOf = (mib: number): SentLayout =>
-  new SentLayout(Buffer.alloc(mib * MIB), new Int32Array(0), new Uint32Array(0), null);
+  new SentLayout(Buffer.alloc(mib * MIB), new Int32Array(0), new Uint32Array(0));
 
 /** Rounds of 15 s: each query is answered with some MiB of labels. Returns which labels were known. */
 function start() {
