@@ -1,6 +1,5 @@
 import { createLoad, type Load } from '../backtest/simulation/load.js';
-import { parseMeasure } from '../backtest/simulation/measures.js';
-import { parseQueue, type QueueSettings } from '../backtest/simulation/settings.js';
+import { parseMeasure, parseQueue, type QueueSettings } from '../backtest/simulation/settings.js';
 import { traceModels } from '../backtest/simulation/trace-models.js';
 import { type Finding, finding, formatPath, type Path } from '../scaler/problems/finding.js';
 import { didYouMean } from '../scaler/problems/nearest.js';

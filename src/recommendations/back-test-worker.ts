@@ -1,33 +1,17 @@
 import { constants, platform, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { BacktestError, runJob, type RunJobs } from '../backtest/compare/variant.js';
-import type { Fetching, Range } from '../backtest/history/fetch-series.js';
+import type { Fetching } from '../backtest/history/fetch-series.js';
 import type { RangeAnswer } from '../prometheus/answers/classify.js';
-import type { RangeQuery } from '../prometheus/client/range-client.js';
 import type { SourceConfig } from '../prometheus/data-source/source-config.js';
-import type { Scaler } from '../scaler/spec.js';
-import type { Instant } from '../units/time.js';
-import { type Suggestion, suggest } from './suggest.js';
-import { beginWait, takeTurn, type Turns } from './turns.js';
-
-export interface BackTestData {
-  readonly scaler: Scaler;
-  readonly range: Range;
-  readonly now: Instant;
-  /** The data sources, without addresses and credentials. */
-  readonly sources: readonly SourceConfig[];
-  readonly turns: Turns;
-}
-
-export type WorkerMessage =
-  | { readonly kind: 'query'; readonly number: number; readonly source: string; readonly query: RangeQuery }
-  | { readonly kind: 'found'; readonly suggestion: Suggestion }
-  | { readonly kind: 'impossible'; readonly why: string };
-
-export interface WorkerAnswer {
-  readonly number: number;
-  readonly answer: RangeAnswer;
-}
+import {
+  type BackTestData,
+  beginWait,
+  takeTurn,
+  type WorkerAnswer,
+  type WorkerMessage,
+} from './back-test.js';
+import { suggest } from './suggest.js';
 
 // Lowers the priority of this thread. On systems other than Linux, this would lower the priority of the whole process.
 if (platform() === 'linux') setPriority(constants.priority.PRIORITY_LOW);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { beginWait, createTurns, limitShare, takeTurn } from '../../src/recommendations/turns.js';
+import { beginWait, createTurns, limitShare, takeTurn } from '../../src/recommendations/back-test.js';
 import { ManualClock, settle } from '../support/manual-clock.js';
 
 const STEP_MS = 5;

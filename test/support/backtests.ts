@@ -1,5 +1,5 @@
 import { runJob, type RunJobs } from '../../src/backtest/compare/variant.js';
-import { parseTraceInParts, type Trace } from '../../src/backtest/simulation/parse-trace.js';
+import { parseTraceInParts, type Trace } from '../../src/cli/backtest/read-trace.js';
 import type { Instant } from '../../src/units/time.js';
 
 /** Runs jobs in this thread, one after another. */

@@ -4,10 +4,9 @@ import { addSeconds, secondsBetween } from '../../units/time.js';
 import { createLoad, type Load } from '../simulation/load.js';
 import type { Figures, Scoring } from './figures.js';
 import type { Threshold } from './threshold.js';
-import { CAREFUL_SLACK } from './judge-settings.js';
+import { CAREFUL_SLACK, findSettings } from './search-settings.js';
 import { probesOf, figuresByWindow, subWindows } from './probes.js';
 import { withMode } from './compare-forecast.js';
-import { findSettings } from './search-settings.js';
 import type { Assignment } from './sweep.js';
 import {
   type Backtest,

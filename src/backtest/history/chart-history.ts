@@ -10,8 +10,7 @@ import { CONTAINER } from '../simulation/samples.js';
 import { podStartOf } from '../simulation/settings.js';
 import { historyInput } from './history-input.js';
 import { cpuCapacity, type History, type MetricHistory, metricHistory, sumOf } from './history-models.js';
-import { type Column, medianOf } from './matrix-to-load.js';
-import { recordedRun } from './recorded-run.js';
+import { type Column, medianOf, recordedRun } from './columns.js';
 import { warmUpOf } from './warm-up.js';
 
 type Values = readonly (number | null)[];

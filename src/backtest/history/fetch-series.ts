@@ -26,6 +26,7 @@ export interface AnswerKey {
   /** The URLs of the data source, and settings that select its data, such as the tenant and the user. */
   readonly source: readonly string[];
   readonly query: string;
+  /** Unix time in milliseconds. */
   readonly start: number;
   readonly end: number;
   readonly stepSeconds: number;

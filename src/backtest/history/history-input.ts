@@ -14,7 +14,7 @@ import { type PodStart, podStartOf } from '../simulation/settings.js';
 import type { Range } from './fetch-series.js';
 import { historyWorkload, type MetricHistory } from './history-models.js';
 import type { RecordedHistory } from './read-history.js';
-import { RAN } from './recorded-run.js';
+import { RAN } from './columns.js';
 import { knownSince, knownWarmUpSeconds } from './warm-up.js';
 
 /** The assumptions that the user has given. `capacity` and `podStart` are null if they are not given. */
@@ -23,7 +23,7 @@ export interface GivenAssumptions extends Omit<Assumptions, 'capacity' | 'podSta
   readonly podStart: PodStart | null;
 }
 
-interface HistoryInput extends Omit<Backtest, 'runJobs'> {
+export interface HistoryInput extends Omit<Backtest, 'runJobs'> {
   /** The scored range. It starts with the first recorded value, because the load before it is unknown. */
   readonly range: Range;
   readonly warmUpSeconds: number;

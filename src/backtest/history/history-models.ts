@@ -6,7 +6,7 @@ import { isDifference, isRate } from '../../promql/ranges.js';
 import { isCpu, isMemory, isOfResource, isOfTotal, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { type Milli, milliFromNumber } from '../../units/quantity.js';
 import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
-import { type Column, loadOfColumn, observedOfColumn } from './matrix-to-load.js';
+import { type Column, loadOfColumn, observedOfColumn } from './columns.js';
 
 export interface MetricHistory {
   /**

@@ -9,7 +9,8 @@ import {
   loadOfColumn,
   meanOf,
   medianOf,
-} from './matrix-to-load.js';
+  recordedRun,
+} from './columns.js';
 import {
   perContainerQuery,
   podCountQuery,
@@ -18,8 +19,8 @@ import {
   replicasQueries,
   sumQuery,
   totalQuery,
-} from './plan-queries.js';
-import { recordedRun } from './recorded-run.js';
+  historyQuery,
+} from './history-queries.js';
 import type { Load } from '../simulation/load.js';
 import type { CountStep } from '../simulation/count-steps.js';
 import type { Run } from '../simulation/run-variant.js';
@@ -32,7 +33,6 @@ import { largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { isCpu, isMemory, isOfResource, isOfTotal, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { addSeconds, instantFromMs } from '../../units/time.js';
 import { type Fetching, fetchSeries, type Range } from './fetch-series.js';
-import { historyQuery } from './history-query.js';
 
 /** What is recorded about the workload of the first document. */
 export interface RecordedHistory {

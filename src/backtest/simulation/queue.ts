@@ -1,7 +1,6 @@
 import { type Instant, instantFromMs, secondsBetween } from '../../units/time.js';
 import type { Load } from './load.js';
-import type { Measure } from './measures.js';
-import type { QueueSettings } from './settings.js';
+import type { Measure, QueueSettings } from './settings.js';
 
 /** A queue for load that the ready pods cannot serve at once: first in, first out, and divisible like a fluid. */
 export interface Queue {

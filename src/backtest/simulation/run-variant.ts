@@ -1,15 +1,22 @@
 import { decide } from '../../decision/decide.js';
 import type { Decision } from '../../decision/result/decision.js';
 import type { LimitName } from '../../decision/result/limit-names.js';
-import { EMPTY_STATE, type Snapshot, type State } from '../../decision/snapshot/snapshot.js';
+import {
+  EMPTY_STATE,
+  type Snapshot,
+  type State,
+  type LoadHistory,
+  type Season,
+} from '../../decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
-import { addSeconds, type Instant } from '../../units/time.js';
+import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
 import { type CountStep, countsSince } from './count-steps.js';
-import { createServedLoad } from './load-history.js';
-import type { QueueLog, QueueInput } from './queue.js';
+import type { QueueLog } from './queue.js';
 import { createWorkload, type Workload, type WorkloadInput } from './workload.js';
-import { createLoad, type Load, type LoadData } from './load.js';
 import type { MetricModel } from './samples.js';
+import { type Load, loadOf } from '../../decision/forecast/load.js';
+import { pointsAround, seasonOf, seasonSeconds, seasonTimes } from '../../decision/forecast/seasons.js';
+import type { PodStart } from './settings.js';
 
 export interface RunInput extends WorkloadInput {
   /** Time of the first round. Default: one sync period after the simulation begins. */
@@ -137,52 +144,101 @@ function createLog({ replicas, ready, queue }: Workload, start: Instant): Log {
   };
 }
 
-/** The input of a run for a worker thread: without functions, and with an index instead of each load. */
-export interface PortableInput extends Omit<RunInput, 'models' | 'queue' | 'ceiling'> {
-  readonly models: readonly (PortableModel | null)[];
-  readonly queue: (Omit<QueueInput, 'load'> & { readonly load: number }) | null;
-  readonly ceiling: number | null;
+/** Records the load that a simulated workload has served, as the range queries of a forecast would return it. */
+export interface ServedLoad {
+  /** Adds the samples of a round and returns the history, which changes at most once a minute. */
+  readonly addRound: (now: Instant, observed: Pick<Snapshot, 'pods' | 'samples'>) => LoadHistory;
 }
 
-type PortableModel = WithNumber<MetricModel>;
-type WithNumber<Model> = Model extends unknown ? Omit<Model, 'load'> & { readonly load: number } : never;
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 1440;
+/**
+ * The times of the seasons are computed once per quarter of an hour: offsets of time zones change only at such times.
+ */
+const QUARTER_MS = 15 * MINUTE_MS;
+const MAX_GAP_SECONDS = 150;
 
-export function packInput(input: RunInput, numberOf: (load: Load) => number): PortableInput {
-  const { queue, ceiling } = input;
+/**
+ * Records the served load of each minute. Before `begin`, the known load of the input is used. Returns null if the
+ * document has no forecast, or if the metric of the forecast is constant.
+ */
+export function createServedLoad(
+  { spec }: Scaler,
+  {
+    begin,
+    end,
+    models,
+    podStart,
+  }: {
+    readonly begin: Instant;
+    readonly end: Instant;
+    readonly models: readonly MetricModel[];
+    readonly podStart: PodStart;
+  },
+): ServedLoad | null {
+  const { forecast, syncPeriodSeconds } = spec;
+  const metric = spec.metrics[forecast?.metric ?? -1];
+  const model = models[forecast?.metric ?? -1];
+  if (forecast === null || metric === undefined || model === undefined || model.kind === 'constant')
+    return null;
+  const leadSeconds = forecast.leadSeconds ?? Math.ceil(podStart.p95Seconds) + model.windowSeconds;
+  const maxGapSeconds = Math.max(MAX_GAP_SECONDS, 2 * syncPeriodSeconds);
+  const lookbackMinutes = forecast.lookbackDays * DAY_MINUTES;
+  const { from } = seasonSeconds(leadSeconds);
+  // The history starts an hour before the first season, because a season also needs the minutes before its time.
+  const first = Math.floor(begin / MINUTE_MS) - lookbackMinutes + Math.floor(from / 60) - 60;
+  const loads = new Float64Array(Math.floor(end / MINUTE_MS) - first + 1).fill(NaN);
+  const minutes = { start: instantFromMs(first * MINUTE_MS), values: loads };
+  const highestOfDay: number[] = [];
+  let last = -1;
+  let known: LoadHistory | null = null;
+  let times: { readonly quarter: number; readonly of: readonly Instant[] } | null = null;
+
+  const add = (index: number, load: number): void => {
+    loads[index] = load;
+    const day = Math.floor(index / DAY_MINUTES);
+    highestOfDay[day] = Math.max(highestOfDay[day] ?? 0, load);
+  };
+  for (let index = 0; (first + index) * MINUTE_MS < begin; index += 1) {
+    const load = recordedAt(model, instantFromMs((first + index) * MINUTE_MS));
+    if (load !== null) add(index, load);
+  }
+
+  const timesOf = (now: Instant): readonly Instant[] => {
+    const quarter = Math.floor(now / QUARTER_MS) * QUARTER_MS;
+    if (times?.quarter !== quarter) times = { quarter, of: seasonTimes(instantFromMs(quarter), forecast) };
+    return times.of.map((at) => instantFromMs(at + now - quarter));
+  };
+
   return {
-    ...input,
-    models: input.models.map((model): PortableModel | null =>
-      model === null ? null : { ...model, load: numberOf(model.load) },
-    ),
-    queue: queue === undefined ? null : { ...queue, load: numberOf(queue.load) },
-    ceiling: ceiling === undefined ? null : numberOf(ceiling),
+    addRound: (now, { pods, samples }) => {
+      const minute = Math.floor(now / MINUTE_MS);
+      if (known !== null && minute === last) return known;
+      last = minute;
+      const sample = samples[forecast.metric];
+      const load: Load | { readonly unknown: string } =
+        sample === undefined
+          ? { unknown: '' }
+          : loadOf(metric, sample, { pods, fillPercent: forecast.fillPercent });
+      if ('total' in load) add(minute - first, load.total);
+      const seasons = timesOf(now)
+        .map((at) => seasonOf(at, pointsAround(minutes, at, leadSeconds), { leadSeconds, maxGapSeconds }))
+        .filter((season): season is Season => season !== null);
+      const firstDay = Math.floor((minute - first - lookbackMinutes) / DAY_MINUTES);
+      const highest = highestOfDay.slice(Math.max(0, firstDay)).reduce((most, one) => Math.max(most, one), 0);
+      known = { leadSeconds, highest, seasons, unusable: null };
+      return known;
+    },
   };
 }
 
-/** Restores the input of a run. Throws `Error` if a load is missing. */
-export function unpackInput(input: PortableInput, loadOf: (number: number) => Load): RunInput {
-  const { queue, ceiling, ...others } = input;
-  return {
-    ...others,
-    ...(queue === null ? {} : { queue: { ...queue, load: loadOf(queue.load) } }),
-    ...(ceiling === null ? {} : { ceiling: loadOf(ceiling) }),
-    models: input.models.map((model): MetricModel | null =>
-      model === null ? null : { ...model, load: loadOf(model.load) },
-    ),
-  };
-}
-
-/** Returns the data of a load in shared memory, so that it is not copied for each thread. */
-export function shareLoad({ data }: Load): LoadData {
-  return { ...data, times: shared(data.times), values: shared(data.values) };
-}
-
-export function openLoad({ times, values, end, isInterpolated }: LoadData): Load {
-  return createLoad(times, values, end, isInterpolated);
-}
-
-function shared(column: Float64Array): Float64Array {
-  const copy = new Float64Array(new SharedArrayBuffer(column.byteLength));
-  copy.set(column);
-  return copy;
+/**
+ * Returns the value of the metric at a time before the run, as if there had been enough pods; null: the load is
+ * unknown.
+ */
+function recordedAt(model: Exclude<MetricModel, { readonly kind: 'constant' }>, at: Instant): number | null {
+  if (model.kind === 'measured') return null;
+  const load =
+    model.loadIs === 'mean' ? model.load.at(at) : model.load.mean(addSeconds(at, -model.windowSeconds), at);
+  return load === null ? null : load * (model.kind === 'share' ? model.unitsPerLoad : 1);
 }

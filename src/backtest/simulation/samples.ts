@@ -1,6 +1,6 @@
 import { type Load, lastAtOrBefore } from './load.js';
 import { countAt, type CountStep, visitCounts } from './count-steps.js';
-import { parseMeasure } from './measures.js';
+import { parseMeasure } from './settings.js';
 import type { Queue } from './queue.js';
 import { errorSample } from '../../decision/snapshot/judge-sample.js';
 import type {

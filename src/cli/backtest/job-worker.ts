@@ -1,8 +1,8 @@
 import { parentPort } from 'node:worker_threads';
 import type { Load, LoadData } from '../../backtest/simulation/load.js';
-import { openLoad, type PortableInput, unpackInput } from '../../backtest/simulation/run-variant.js';
+import { openLoad, type PortableInput, unpackInput } from './run-job.js';
 import type { Scaler } from '../../scaler/spec.js';
-import { runTracedJob } from './trace-run.js';
+import { runTracedJob } from './run-job.js';
 
 export interface JobRequest {
   readonly scaler: Scaler;

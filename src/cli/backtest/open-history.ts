@@ -1,9 +1,8 @@
-import { type Range, MAX_POINTS } from '../../backtest/history/fetch-series.js';
+import { type Range, MAX_POINTS, type Fetching, identityOf } from '../../backtest/history/fetch-series.js';
 import { type GivenAssumptions, historyInput } from '../../backtest/history/history-input.js';
+import { warmUpOf } from '../../backtest/history/warm-up.js';
 import { readHistory, type RecordedHistory } from '../../backtest/history/read-history.js';
-import { longestWindowSeconds, lookbackSeconds, warmUpOf } from '../../backtest/history/warm-up.js';
-import type { Variant } from '../../backtest/compare/variant.js';
-import { learnsPodStart, POD_START_OF } from '../../control/memory/pod-starts.js';
+import type { Backtest, Result, Variant } from '../../backtest/compare/variant.js';
 import { type ServiceConfig, resolveServiceConfig } from '../../config/resolve-service-config.js';
 import { parseQuantity, milliToNumber } from '../../units/quantity.js';
 import { formatInstant, type Instant, secondsBetween } from '../../units/time.js';
@@ -11,23 +10,36 @@ import { withPrometheusUrl } from '../input/service-config.js';
 import { formatSeconds } from '../../units/format.js';
 import { openOutputFile } from '../output/output-file.js';
 import { type CommandIo, usageError } from '../output/io.js';
-import {
-  describeAssumptions,
-  hasCeiling,
-  round,
-  unscoredLines,
-  usesCpu,
-  type BacktestInput,
-} from './backtest-input.js';
+import { historyLines } from './assumption-lines.js';
 import { type HistoryOptions, parseSeconds } from './options.js';
-import { type HistorySources, openSaved, openServers } from './history-sources.js';
-import { readSavedHistory, type SavedHistory, writeHistory, MAX_DAYS } from './saved-history.js';
+import {
+  readSavedHistory,
+  writeHistory,
+  MAX_DAYS,
+  createHistoryCache,
+  type HistoryCache,
+  historyDirectory,
+  savedClient,
+  type SavedHistory,
+  savedSource,
+} from './saved-answers.js';
 import { localTimes } from '../output/lines.js';
-import { isMemory, isOfResource, type Scaler } from '../../scaler/spec.js';
+import type { Scaler } from '../../scaler/spec.js';
 import { readPastTime } from '../input/read-time.js';
+import { createPrometheusClient } from '../../prometheus/client/client.js';
+import { createRangeClient } from '../../prometheus/client/range-client.js';
+import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
+import { createProgress } from '../output/progress.js';
 
 const DEFAULT_STEP_SECONDS = 15;
 const FEWEST_POINTS = 10;
+
+/** What all runs of a back-test share. The load is from a trace or from history. */
+export interface BacktestInput extends Omit<Backtest, 'runJobs'> {
+  /** Further rows of the report, such as the recorded replicas. */
+  readonly otherResults: readonly Result[];
+  readonly assumptionLines: readonly string[];
+}
 
 export async function openHistory(
   options: HistoryOptions,
@@ -43,15 +55,20 @@ export async function openHistory(
   const saved =
     saveHistory === undefined ? null : await openOutputFile('--save-history', saveHistory, io.cwd);
   const file = options.history === undefined ? null : await readSavedHistory(options.history, io);
-  const { sources, range } =
-    file === null ? await openServersOf(options, variants, given.config, io) : openFile(file, io);
+  const scalers = variants.map(({ scaler }) => scaler);
+  const config = given.config ?? resolveServiceConfig({}, null);
+  const { prometheus: configs } = withPrometheusUrl(config, options.prometheus);
+  const range = file?.range ?? readRange(options, { configs, scalers, now: io.clock.now() });
+  const names = scalers.flatMap(({ spec }) =>
+    [...spec.metrics, spec.maxReplicasFrom].flatMap((queried) => queried?.source ?? []),
+  );
+  const settings = { names, hasCache: options.cache ?? true, isSaved: saved !== null };
+  const sources = file === null ? await openServers(configs, settings, io) : openSaved(file, io);
   const { capacity, usageAtCapacityPercent } = given.assumptions;
   let recorded: RecordedHistory;
   try {
-    recorded = await readHistory(
-      variants.map(({ scaler }) => scaler),
-      { range, request, capacity, usageAtCapacityPercent, sources: sources.byName },
-    );
+    const from = { range, request, sources: sources.byName };
+    recorded = await readHistory(scalers, { ...from, capacity, usageAtCapacityPercent });
   } finally {
     await sources.close();
   }
@@ -59,162 +76,13 @@ export async function openHistory(
   for (const warning of recorded.warnings) io.stderr.write(`promscaler: warning: ${localTimes(warning)}\n`);
   const { scrapeIntervalSeconds, resourceWindowSeconds } = recorded.source;
   const assumptions = { ...given.assumptions, scrapeIntervalSeconds, resourceWindowSeconds };
-  return inputOf(recorded, variants, { given: assumptions, range, isSaved: file !== null });
-}
-
-interface Opened {
-  readonly sources: HistorySources;
-  readonly range: Range;
-}
-
-async function openServersOf(
-  options: HistoryOptions,
-  variants: readonly Variant[],
-  known: ServiceConfig | null,
-  io: CommandIo,
-): Promise<Opened> {
-  const { prometheus } = withPrometheusUrl(known ?? resolveServiceConfig({}, null), options.prometheus);
-  const source = prometheus['default'] ?? Object.values(prometheus)[0];
-  const range = readRange(options, {
-    now: io.clock.now(),
-    scrapeIntervalSeconds: source?.scrapeIntervalSeconds ?? DEFAULT_STEP_SECONDS,
-    scalers: variants.map(({ scaler }) => scaler),
-  });
-  const { cache = true, saveHistory } = options;
-  const names = variants.flatMap(({ scaler }) =>
-    [...scaler.spec.metrics, scaler.spec.maxReplicasFrom].flatMap((queried) => queried?.source ?? []),
-  );
-  const settings = { names, hasCache: cache, isSaved: saveHistory !== undefined };
-  return { sources: await openServers(prometheus, settings, io), range };
-}
-
-function openFile(file: SavedHistory, io: CommandIo): Opened {
-  const { start, end, stepSeconds, warmUpSeconds } = file;
-  return { sources: openSaved(file, io), range: { start, end, stepSeconds, warmUpSeconds } };
-}
-
-function inputOf(
-  recorded: RecordedHistory,
-  variants: readonly Variant[],
-  {
-    given,
-    range: asked,
-    isSaved,
-  }: { readonly given: GivenAssumptions; readonly range: Range; readonly isSaved: boolean },
-): BacktestInput {
-  const { workload, scoring, assumptions, range, warmUpSeconds, capacityAt, ran } = historyInput(recorded, {
-    given,
-    range: asked,
-  });
+  const input = historyInput(recorded, { given: assumptions, range });
+  const about = { input, given: assumptions, askedFrom: range.start, isSaved: file !== null };
   return {
-    workload,
-    scoring,
-    assumptions,
-    otherResults: ran === null ? [] : [ran],
-    assumptionLines: [
-      ...(capacityAt === null
-        ? []
-        : [
-            `the capacity of a pod is the highest load of a ready pod in the history, at ${formatInstant(capacityAt)}: if the pods were never busy, a pod can carry more (set --capacity)`,
-          ]),
-      ...historyLines(recorded, variants, { given, range, askedFrom: asked.start, warmUpSeconds }),
-      ...describeAssumptions(assumptions, variants, { isSaved, ...usageAtCapacity(recorded, given) }),
-      ...unscoredLines(scoring.demand),
-    ],
+    ...input,
+    otherResults: input.ran === null ? [] : [input.ran],
+    assumptionLines: historyLines(variants, recorded, about),
   };
-}
-
-function historyLines(
-  { loadMetric, cpuRequest, cpuLimit, podStartSeconds, ran }: RecordedHistory,
-  variants: readonly Variant[],
-  {
-    given,
-    range,
-    askedFrom,
-    warmUpSeconds,
-  }: {
-    readonly given: GivenAssumptions;
-    readonly range: Range;
-    readonly askedFrom: Instant;
-    readonly warmUpSeconds: number;
-  },
-): readonly string[] {
-  const { start, end, stepSeconds } = range;
-  const metrics = variants.flatMap(({ scaler }) => scaler.spec.metrics);
-  const hasMemory = metrics.some(isMemory);
-  const hasZero = metrics.some((metric) => 'onMissing' in metric && metric.onMissing === 'zero');
-  const measured = cpuLimit === null ? 'the cpu request' : 'the cpu limit';
-  return [
-    `the load is the total of metric ${loadMetric.identity} from ${formatInstant(start)} to ${formatInstant(end)}, every ${stepSeconds} s (--from, --to, --step)`,
-    ...(start > askedFrom
-      ? [
-          `the time from ${formatInstant(askedFrom)} to ${formatInstant(start)} is not scored, because the history has no values there`,
-        ]
-      : []),
-    ...(cpuRequest === null || !usesCpu(variants)
-      ? []
-      : [`a pod requests ${round(cpuRequest)} cores (--request)`]),
-    ...(given.capacity === null && usesCpu(variants)
-      ? [`the capacity of a pod is ${measured} (--capacity)`]
-      : []),
-    ...(given.podStart === null && podStartSeconds !== null
-      ? [
-          `the pod start time is the median of kube_pod_status_ready_time - kube_pod_created, including the time until the pod is on a node${variants.some(({ scaler }) => learnsPodStart(scaler.spec)) ? `; the service measures the seconds ${POD_START_OF} (podStart.seconds sets both)` : ''}`,
-        ]
-      : []),
-    warmUpLine(variants, warmUpSeconds, given.initialReplicas !== null),
-    'to compute the demand, values are moved back in time by half of the window of their query',
-    'the recorded usage does not include load that was not served: while pods were at their limit, the demand was higher',
-    ...(given.maxReplicasFrom === null && variants.some(hasCeiling)
-      ? ['the value of maxReplicasFrom is the recorded result of its query (--max-replicas-from)']
-      : []),
-    ...(hasMemory
-      ? ['the memory usage of a pod is the recorded mean, regardless of the number of pods']
-      : []),
-    ...(hasZero
-      ? ['onMissing: zero applies only at times for which the history contains the replica count']
-      : []),
-    ...(ran === null
-      ? ['the replicas that really ran are unknown: neither kube-state-metrics nor promscaler recorded them']
-      : []),
-  ];
-}
-
-/**
- * If the capacity or the CPU limit of a pod determines its usage at capacity, returns this usage as text:
- * `--usage-at-capacity` then has no effect. Otherwise returns an empty object.
- */
-function usageAtCapacity(
-  { load: { saturation }, loadMetric, cpuRequest, cpuLimit }: RecordedHistory,
-  { capacity }: GivenAssumptions,
-): { readonly usageAtCapacity?: string } {
-  const isOfCpu = isOfResource(loadMetric);
-  const most = isOfCpu ? saturation : cpuLimit;
-  if (most === null || (cpuLimit === null && (capacity === null || !isOfCpu))) return {};
-  return {
-    usageAtCapacity:
-      cpuRequest === null
-        ? `${round(most)} cores, and never uses more`
-        : `${round((100 * most) / cpuRequest)} % of its cpu request, and never uses more`,
-  };
-}
-
-function warmUpLine(
-  variants: readonly Variant[],
-  warmUpSeconds: number,
-  hasInitialReplicas: boolean,
-): string {
-  const longest = Math.max(...variants.map(({ scaler }) => longestWindowSeconds(scaler)));
-  const lookback = Math.max(...variants.map(({ scaler }) => lookbackSeconds(scaler)));
-  if (hasInitialReplicas) return 'all windows are empty at --from, because --initial-replicas is set';
-  if (warmUpSeconds === 0)
-    return `windows (up to ${formatSeconds(longest)}) are empty at the start, because the history has no earlier values`;
-  const begin = `decisions begin ${formatSeconds(warmUpSeconds)} before --from, but are scored only from --from on`;
-  if (warmUpSeconds < longest)
-    return `${begin}; the history has no earlier values, although windows are up to ${formatSeconds(longest)} long`;
-  return warmUpSeconds < lookback
-    ? `${begin}; the history has no earlier values, although a forecast looks back ${formatSeconds(lookback)}`
-    : begin;
 }
 
 function parseRequest(text: string): number {
@@ -227,18 +95,24 @@ function parseRequest(text: string): number {
 /** Reads the options for the time range. Throws `CommandError`. */
 function readRange(
   options: Pick<HistoryOptions, 'from' | 'to' | 'step'>,
-  given: {
-    readonly now: Instant;
-    readonly scrapeIntervalSeconds: number;
+  {
+    configs,
+    scalers,
+    now,
+  }: {
+    readonly configs: ServiceConfig['prometheus'];
     readonly scalers: readonly Scaler[];
+    readonly now: Instant;
   },
 ): Range {
-  const { now, scrapeIntervalSeconds, scalers } = given;
   if (options.from === undefined) throw usageError('--prometheus needs --from, such as --from 7d');
   const end = options.to === undefined ? now : readPastTime('--to', options.to, now);
   const start = readPastTime('--from', options.from, end);
+  const source = configs['default'] ?? Object.values(configs)[0];
   const stepSeconds =
-    options.step === undefined ? scrapeIntervalSeconds : parseSeconds('--step', options.step);
+    options.step === undefined
+      ? (source?.scrapeIntervalSeconds ?? DEFAULT_STEP_SECONDS)
+      : parseSeconds('--step', options.step);
   const problem = whyNot({ start, end, stepSeconds }, now);
   if (problem !== null) throw usageError(problem);
   return { start, end, stepSeconds, warmUpSeconds: warmUpOf(scalers, stepSeconds) };
@@ -259,4 +133,105 @@ function whyNot({ start, end, stepSeconds }: Omit<Range, 'warmUpSeconds'>, now: 
   if (points > MAX_POINTS)
     return `the time from --from to --to has ${Math.round(points)} steps of ${stepSeconds} s, must have at most ${MAX_POINTS}; set a longer --step`;
   return null;
+}
+
+/** The data sources of a history, which are either servers or a file. */
+export interface HistorySources {
+  readonly byName: ReadonlyMap<string, Fetching>;
+  /** Returns all data that has been read, for `--save-history`. */
+  readonly saved: (range: Range) => SavedHistory;
+  /** Must be called at the end, also after an error. */
+  readonly close: () => Promise<void>;
+}
+
+/**
+ * Opens the data sources with these names; ignores names that the config does not contain. Detects a flavor that is not
+ * configured, because VictoriaMetrics needs another CPU query.
+ */
+export async function openServers(
+  configs: ServiceConfig['prometheus'],
+  settings: { readonly names: readonly string[]; readonly hasCache: boolean; readonly isSaved: boolean },
+  io: CommandIo,
+): Promise<HistorySources> {
+  const progress = createProgress(
+    io,
+    (finished, total) => `reading the history: ${finished} of ${total} parts`,
+  );
+  const directory = settings.hasCache ? historyDirectory(io.env) : null;
+  const cache = directory === null ? null : createHistoryCache(directory, io.clock);
+  const answers = new Map<string, SavedHistory['answers'][number]>();
+  const open = async (config: SourceConfig): Promise<Fetching> => {
+    const source = await fittingConfig(config, cache, io);
+    const { clock, signal, env } = io;
+    const fetching = { source, cache, progress, now: clock.now, signal };
+    const client = createRangeClient(source, clock, env);
+    if (!settings.isSaved) return { ...fetching, client };
+    const onAnswer: Fetching['onAnswer'] = ({ query, stepSeconds, start, end }, series) => {
+      const key = JSON.stringify([config.name, query, stepSeconds, start, end]);
+      answers.set(key, { source: config.name, query, stepSeconds, start, end, series });
+    };
+    return { ...fetching, client, onAnswer };
+  };
+  const known = [...new Set(settings.names)].flatMap((name) =>
+    Object.hasOwn(configs, name) ? (configs[name] ?? []) : [],
+  );
+  const opened = await Promise.all(known.map(open));
+  const byName = new Map(opened.map((fetching) => [fetching.source.name, fetching]));
+  return {
+    byName,
+    saved: (range) => ({
+      range,
+      sources: Object.fromEntries([...byName].map(([name, { source }]) => [name, savedSource(source)])),
+      answers: [...answers.values()],
+    }),
+    close: async () => {
+      progress.clear();
+      await cache?.prune();
+    },
+  };
+}
+
+/** Opens the data that `--save-history` has written to a file. */
+export function openSaved(saved: SavedHistory, io: CommandIo): HistorySources {
+  const { prometheus } = resolveServiceConfig({}, null);
+  const base = prometheus['default'];
+  if (base === undefined) throw new Error('the default config has a data source');
+  const progress = { add: () => undefined, done: () => undefined };
+  const access = { cache: null, progress, now: io.clock.now, signal: io.signal };
+  const byName = Object.entries(saved.sources).map(([name, own]): readonly [string, Fetching] => [
+    name,
+    { ...access, source: { ...base, ...own, name }, client: savedClient(saved, name) },
+  ]);
+  return { byName: new Map(byName), saved: () => saved, close: () => Promise.resolve() };
+}
+
+/**
+ * Time limit for detecting the flavor. It is short, because the following range query reports an unreachable server
+ * better.
+ */
+const RECOGNITION_MS = 5000;
+
+/**
+ * Returns the config with the queries for the detected flavor. If the server is down, uses the flavor of its cached
+ * answers.
+ */
+async function fittingConfig(
+  config: SourceConfig,
+  cache: HistoryCache | null,
+  io: CommandIo,
+): Promise<SourceConfig> {
+  const client = createPrometheusClient(config, io.clock, io.env);
+  const hasAnswered = await client.recognize({ timeoutMs: RECOGNITION_MS, signal: io.signal });
+  const fitting = client.fittingConfig();
+  const { ifVictoriaMetrics } = config;
+  if (ifVictoriaMetrics === null) return fitting;
+  const key = { source: identityOf(config), query: '# flavor', start: 0, end: 0, stepSeconds: 1 };
+  if (hasAnswered) {
+    await cache?.write(key, [{ labels: { flavor: fitting.flavor }, points: [] }]);
+    return fitting;
+  }
+  const [known] = (await cache?.read(key)) ?? [];
+  return known?.labels['flavor'] === ifVictoriaMetrics.flavor
+    ? { ...config, ...ifVictoriaMetrics, ifVictoriaMetrics: null }
+    : fitting;
 }

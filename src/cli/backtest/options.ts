@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { parseSweep, type Sweep } from '../../backtest/compare/sweep.js';
 import { parseThreshold, type Threshold } from '../../backtest/compare/threshold.js';
-import { parseMeasure } from '../../backtest/simulation/measures.js';
 import {
+  parseMeasure,
   parsePodStart,
   parseQueue,
   type PodStart,
@@ -11,8 +11,7 @@ import {
   quote,
 } from '../../backtest/simulation/settings.js';
 import type { MetricSpec } from '../../scaler/spec.js';
-import type { CommandError } from '../output/io.js';
-import { usageError } from '../output/io.js';
+import { type CommandError, usageError } from '../output/io.js';
 import { DURATION_FORM, type Instant, parseDuration, parseInstant } from '../../units/time.js';
 import { listSome } from '../../units/format.js';
 

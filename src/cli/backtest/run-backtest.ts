@@ -16,7 +16,7 @@ import type { GivenAssumptions } from '../../backtest/history/history-input.js';
 import { QUEUE_FIGURE_NAMES, type Threshold } from '../../backtest/compare/threshold.js';
 import { type PodStart, podStartOf, statedPodStart } from '../../backtest/simulation/settings.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
-import type { Report } from '../../backtest/report.js';
+import { type Report, type Format, FORMATS, writeReport } from './write-report.js';
 import { DEFAULT_POD_START_SECONDS, evenLoad } from '../../backtest/simulation/load.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { DEFAULT_WINDOW_SECONDS } from '../../config/source-schema.js';
@@ -41,21 +41,14 @@ import {
   parseTime,
   parseThresholds,
 } from './options.js';
-import {
-  describeAssumptions,
-  hasCeiling,
-  traceLines,
-  unscoredLines,
-  openTrace,
-  type BacktestInput,
-} from './backtest-input.js';
-import { openHistory } from './open-history.js';
+import { hasCeiling, traceLines } from './assumption-lines.js';
+import { openTrace } from './read-trace.js';
+import { type BacktestInput, openHistory } from './open-history.js';
 import { buildPage, MOST_CHARACTERS, writeHtml } from './write-html.js';
-import { type RunTrace, createTraces, type Traces } from './trace-run.js';
+import { type RunTrace, createTraces, type Traces } from './run-job.js';
 import { readVariant } from './read-variant.js';
 import { runReplay } from './run-replay.js';
 import { createWorkerPool } from './run-jobs-in-workers.js';
-import { type Format, FORMATS, writeReport } from './write-report.js';
 
 /** Runs `backtest`: simulates documents on a load. Returns 1 if the first document meets a condition of `--fail-if`. */
 export async function runBacktest(options: BacktestOptions, io: CommandIo): Promise<ExitCode> {
@@ -211,13 +204,8 @@ async function openInput(
   const load = evenLoad(await openTrace(options.trace, start, io), DEMAND_STEP_SECONDS);
   const scoring = scoringOf(load, known);
   const workload = traceWorkload(load, known);
-  const lines = [
-    ...describeAssumptions(known, variants, { isSaved: false }),
-    ...traceLines(variants, known),
-    'windows are empty at the start, because the trace contains no earlier time',
-    ...unscoredLines(scoring.demand),
-  ];
-  return { workload, scoring, assumptions: known, otherResults: [], assumptionLines: lines };
+  const assumptionLines = traceLines(variants, known, scoring.demand);
+  return { workload, scoring, assumptions: known, otherResults: [], assumptionLines };
 }
 
 function readAssumptions(

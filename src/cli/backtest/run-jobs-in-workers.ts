@@ -3,12 +3,12 @@ import { availableParallelism, freemem } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type Job, type JobResult, roundsOf, type RunJobs } from '../../backtest/compare/variant.js';
 import type { Load, LoadData } from '../../backtest/simulation/load.js';
-import { packInput, shareLoad } from '../../backtest/simulation/run-variant.js';
+import { packInput, shareLoad } from './run-job.js';
 import { onAbort } from '../../units/abort.js';
 import { type Clock, periodicYield } from '../../units/clock.js';
 import type { Progress } from '../output/progress.js';
 import type { JobRequest } from './job-worker.js';
-import { runTracedJob, type TracedResult, type Traces } from './trace-run.js';
+import { runTracedJob, type TracedResult, type Traces } from './run-job.js';
 import { errorMessage } from '../../units/failure.js';
 
 export interface WorkerPool {

@@ -2,17 +2,16 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { paretoFront, type Result } from '../../backtest/compare/variant.js';
-import { RAN } from '../../backtest/history/recorded-run.js';
+import { RAN } from '../../backtest/history/columns.js';
 import { createBand, type PageData, type PageRun, verdictOf } from '../../backtest/page-data.js';
-import type { Report } from '../../backtest/report.js';
+import { type Report, noteLines, recommendationLines, tableRows } from './write-report.js';
 import type { Change, Run } from '../../backtest/simulation/run-variant.js';
 import { describeReadError } from '../../files/read-bounded.js';
 import { secondsBetween } from '../../units/time.js';
 import type { OutputFile } from '../output/output-file.js';
 import { CommandError } from '../output/io.js';
 import { VERSION } from '../output/version.js';
-import { createExplanations, type Explanations, type RunTrace } from './trace-run.js';
-import { noteLines, recommendationLines, tableRows } from './write-report.js';
+import { createExplanations, type Explanations, type RunTrace } from './run-job.js';
 import { countOf } from '../../units/format.js';
 
 /** Vite builds this directory from `src/dashboard/report`. */

@@ -9,7 +9,7 @@ import { startPrometheus, type RunningPrometheus } from './programs/prometheus-s
 import { DEFAULT_START } from '../../backtest/simulation/load.js';
 import { NODE_CORES } from '../../simulator/controllers/kinds.js';
 import { startSimulator } from '../../simulator/simulator.js';
-import { openTrace } from '../backtest/backtest-input.js';
+import { openTrace } from '../backtest/read-trace.js';
 import { type CommandIo, type ExitCode, CommandError, type OutputStream } from '../output/io.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 import type { CycleOutput } from '../../control/cycle/types.js';

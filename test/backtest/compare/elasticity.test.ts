@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { elasticityOf } from '../../../src/backtest/compare/elasticity.js';
-import type { ElasticityStep } from '../../../src/backtest/compare/elasticity.js';
+import { elasticityOf, type ElasticityStep } from '../../../src/backtest/compare/figures.js';
 
 /** Step functions of 20 time units, as [from, value]. Source: unit tests of BUNGEE, whose expected values these are. */
 const DEMAND = [

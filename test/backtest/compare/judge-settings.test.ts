@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isCareful, isConfirmed, savingOf } from '../../../src/backtest/compare/judge-settings.js';
+import { isCareful, isConfirmed, savingOf } from '../../../src/backtest/compare/search-settings.js';
 import { conditionOf, triedWith } from './figures-of.js';
 
 const TWELVE = Array.from({ length: 12 }, () => 0);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { chunksOf, halvesOf } from '../../../src/backtest/history/fetch-series.js';
-import { columnOf, loadOfColumn } from '../../../src/backtest/history/matrix-to-load.js';
-import { totalQuery } from '../../../src/backtest/history/plan-queries.js';
+import { columnOf, loadOfColumn } from '../../../src/backtest/history/columns.js';
+import { totalQuery } from '../../../src/backtest/history/history-queries.js';
 import { instantFromSeconds, secondsBetween } from '../../../src/units/time.js';
 import { scalerOf } from '../../support/builders.js';
 

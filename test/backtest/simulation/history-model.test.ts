@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { firstRoundAt, metricHistory } from '../../../src/backtest/history/history-models.js';
-import { observedOfColumn } from '../../../src/backtest/history/matrix-to-load.js';
-import { recordedRun } from '../../../src/backtest/history/recorded-run.js';
+import { observedOfColumn, recordedRun } from '../../../src/backtest/history/columns.js';
 import { createFleet, podOrderOf, type PodOrder } from '../../../src/backtest/simulation/fleet.js';
 import { type ShareModel, shareValues } from '../../../src/backtest/simulation/samples.js';
 import type { Pod } from '../../../src/decision/snapshot/snapshot.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { parseMeasure } from '../../../src/backtest/simulation/measures.js';
 import {
+  parseMeasure,
   describePodStart,
   describeQueue,
   parsePodStart,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { folderOf, runCli } from '../fake-io.js';
-import { describeAssumptions } from '../../../src/cli/backtest/backtest-input.js';
+import { describeAssumptions } from '../../../src/cli/backtest/assumption-lines.js';
 import { ASSUMPTIONS } from '../../backtest/compare/assumptions.js';
 import { scalerOf } from '../../support/builders.js';
 import { scalerYaml } from '../../support/scaler-yaml.js';

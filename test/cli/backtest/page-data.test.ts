@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createBand, type PageData } from '../../../src/backtest/page-data.js';
-import { createExplanations } from '../../../src/cli/backtest/trace-run.js';
+import { createExplanations } from '../../../src/cli/backtest/run-job.js';
 import { pageText } from '../../../src/cli/backtest/write-html.js';
 import { addSeconds } from '../../../src/units/time.js';
 import { T0 } from '../../support/builders.js';

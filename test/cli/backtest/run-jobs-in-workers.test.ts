@@ -1,11 +1,11 @@
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createWorkerPool, type WorkerPool } from '../../../src/cli/backtest/run-jobs-in-workers.js';
-import { type RunTrace, createTraces } from '../../../src/cli/backtest/trace-run.js';
+import { type RunTrace, createTraces } from '../../../src/cli/backtest/run-job.js';
 import { SYSTEM_CLOCK } from '../../../src/cli/system-clock.js';
 import type { Job } from '../../../src/backtest/compare/variant.js';
 import { runJobsHere } from '../../support/backtests.js';
-import { observedOfColumn } from '../../../src/backtest/history/matrix-to-load.js';
+import { observedOfColumn } from '../../../src/backtest/history/columns.js';
 import { createLoad } from '../../../src/backtest/simulation/load.js';
 import { traceModels, traceRequests } from '../../../src/backtest/simulation/trace-models.js';
 import { at, scalerOf, T0 } from '../../support/builders.js';

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-
 import { parseTrace } from '../../support/backtests.js';
-import type { TraceProblem } from '../../../src/backtest/simulation/parse-trace.js';
+import type { TraceProblem } from '../../../src/cli/backtest/read-trace.js';
 import { T0, at } from '../../support/builders.js';
 
 const trace = (...lines: readonly string[]): ReturnType<typeof parseTrace> =>

@@ -1,7 +1,36 @@
+import { resolve } from 'node:path';
+import { type Load, DEFAULT_START, createLoad } from '../../backtest/simulation/load.js';
+import { CommandError, type CommandIo } from '../output/io.js';
+import { readNamedFile } from '../input/read-files.js';
+import { periodicYield } from '../../units/clock.js';
+import { type Instant, formatInstant, instantFromMs } from '../../units/time.js';
 import { countOf } from '../../units/format.js';
-import { quote } from './settings.js';
-import { formatInstant, type Instant, instantFromMs } from '../../units/time.js';
-import { DEFAULT_START, createLoad, type Load } from './load.js';
+import { quote } from '../../backtest/simulation/settings.js';
+
+/** Limits a load trace. A trace with a value for each second of 30 days takes 40 MB. */
+const MAX_TRACE_BYTES = 128 * 1024 * 1024;
+
+/** Reads a load trace and prints its problems. `start`: as for `parseTraceInParts`. Throws `CommandError`. */
+export async function openTrace(file: string, start: Instant | null, io: CommandIo): Promise<Load> {
+  const yieldIfDue = periodicYield(io.clock);
+  const parts = parseTraceInParts(await readText(file, io), start);
+  let part = parts.next();
+  for (; part.done !== true; part = parts.next()) {
+    await yieldIfDue();
+    if (io.signal.aborted) throw new CommandError(`--trace: reading ${file}: interrupted`);
+  }
+  const { load, problems } = part.value;
+  for (const { severity, line, message } of problems)
+    io.stderr.write(`${file}${line === null ? '' : `:${line}`}: ${severity}: ${message}\n`);
+  if (load === null) throw new CommandError(`--trace: ${file} is invalid`);
+  return load;
+}
+
+async function readText(file: string, io: CommandIo): Promise<string> {
+  if (file === '-') return io.readStdin();
+  const bounds = { mostBytes: MAX_TRACE_BYTES, pipe: { signal: io.signal } };
+  return readNamedFile(`--trace: reading ${file}`, resolve(io.cwd, file), bounds);
+}
 
 /** A problem of a trace. An error rejects the trace. `line`: null for a problem of the whole file. */
 export interface TraceProblem {

@@ -1,8 +1,19 @@
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { cacheDirectory } from '../../files/cache-directory.js';
+import { readBoundedText } from '../../files/read-bounded.js';
+import { replaceFile } from '../../files/replace-file.js';
+import type { Clock } from '../../units/clock.js';
+import {
+  type AnswerKey,
+  type Fetching,
+  MAX_POINTS,
+  type Range,
+} from '../../backtest/history/fetch-series.js';
+import type { RangeSeries, RangeAnswer } from '../../prometheus/answers/classify.js';
 import { parseJson } from '../../units/json-bounds.js';
-import { resolve } from 'node:path';
-import { MAX_POINTS, type Range } from '../../backtest/history/fetch-series.js';
 import { readNamedFile } from '../input/read-files.js';
-import type { RangeAnswer, RangeSeries } from '../../prometheus/answers/classify.js';
 import type { RangeClient } from '../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
@@ -10,7 +21,99 @@ import { formatSeconds } from '../../units/format.js';
 import { formatInstant, parseInstant, secondsBetween } from '../../units/time.js';
 import type { OutputFile } from '../output/output-file.js';
 import { CommandError, type CommandIo } from '../output/io.js';
-import { isSeriesList } from './history-cache.js';
+
+/**
+ * Stores the answers of range queries on disk. A failure is no error: if a file cannot be read, the query is sent; if
+ * it cannot be written, the answer is not stored.
+ */
+export interface HistoryCache extends NonNullable<Fetching['cache']> {
+  /** Removes the oldest files until the directory is within its size limit. */
+  readonly prune: () => Promise<void>;
+}
+
+/** Limits the cache, and a file of `--save-history`. */
+const MAX_BYTES = 256 * 1024 * 1024;
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+/** The format of stored answers, in the cache and in a file of `--save-history`. */
+const FORMAT = 1;
+const FILE = /^[0-9a-f]{64}\.json$/;
+
+/** Returns the directory of the cache; null: the user has no cache directory. */
+export function historyDirectory(env: Readonly<Record<string, string | undefined>>): string | null {
+  const cache = cacheDirectory(env);
+  return cache === null ? null : join(cache, 'history');
+}
+
+export function createHistoryCache(directory: string, clock: Clock): HistoryCache {
+  const pathOf = (key: AnswerKey): string => {
+    const { source, query, start, end, stepSeconds } = key;
+    const text = JSON.stringify([FORMAT, source, query, start, end, stepSeconds]);
+    return join(directory, `${createHash('sha256').update(text).digest('hex')}.json`);
+  };
+
+  return {
+    read: async (key) => {
+      try {
+        const path = pathOf(key);
+        const parsed: unknown = JSON.parse(await readBoundedText(path, { mostBytes: MAX_FILE_BYTES }));
+        if (!isSeriesList(parsed)) return null;
+        // The time of the last use decides which files `prune` removes first.
+        const nowSeconds = clock.now() / 1000;
+        await utimes(path, nowSeconds, nowSeconds).catch(() => undefined);
+        return parsed;
+      } catch {
+        return null;
+      }
+    },
+    write: async (key, series) => {
+      const text = JSON.stringify(series);
+      if (text.length > MAX_FILE_BYTES) return;
+      try {
+        await mkdir(directory, { recursive: true, mode: 0o700 });
+        await replaceFile(pathOf(key), text, 0o600);
+      } catch {
+        return;
+      }
+    },
+    prune: async () => {
+      const names = await readdir(directory).catch(() => []);
+      const found = await Promise.all(names.map((name) => fileOf(directory, name)));
+      const files = found.filter((file) => file !== null).toSorted((a, b) => a.usedMs - b.usedMs);
+      let left = files.reduce((sum, { bytes }) => sum + bytes, 0);
+      for (const { path, bytes } of files) {
+        if (left <= MAX_BYTES) return;
+        await rm(path, { force: true }).catch(() => undefined);
+        left -= bytes;
+      }
+    },
+  };
+}
+
+async function fileOf(
+  directory: string,
+  name: string,
+): Promise<{ readonly path: string; readonly bytes: number; readonly usedMs: number } | null> {
+  if (!FILE.test(name) && !name.endsWith('.partial')) return null;
+  const path = join(directory, name);
+  try {
+    const { size, mtimeMs } = await stat(path);
+    return { path, bytes: size, usedMs: mtimeMs };
+  } catch {
+    return null;
+  }
+}
+
+function isSeriesList(value: unknown): value is readonly RangeSeries[] {
+  return Array.isArray(value) && value.every(isSeries);
+}
+
+function isSeries(value: unknown): boolean {
+  if (!isPlainObject(value)) return false;
+  const { labels, points } = value;
+  if (typeof labels !== 'object' || labels === null || !Array.isArray(points)) return false;
+  // Only the time of a point is checked: its value may be null, because JSON cannot represent NaN.
+  return points.every((point) => Array.isArray(point) && point.length === 2 && typeof point[0] === 'number');
+}
 
 export const MAX_DAYS = 400;
 
@@ -20,24 +123,19 @@ type SavedSource = Pick<
   'scrapeIntervalSeconds' | 'resourceWindowSeconds' | 'resourceQueries' | 'resourceWindows' | 'onceQueries'
 >;
 
-interface SavedAnswer {
+interface SavedAnswer extends Omit<AnswerKey, 'source'> {
+  /** The name of the data source. */
   readonly source: string;
-  readonly query: string;
-  readonly stepSeconds: number;
-  /** Unix time in milliseconds. */
-  readonly start: number;
-  readonly end: number;
   readonly series: readonly RangeSeries[];
 }
 
 /** The answers of data sources, saved in a file so that a back-test needs no server. Contains no credentials. */
-export interface SavedHistory extends Range {
+export interface SavedHistory {
+  readonly range: Range;
   readonly sources: Readonly<Record<string, SavedSource>>;
   readonly answers: readonly SavedAnswer[];
 }
 
-const FORMAT = 1;
-const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_SECONDS = MAX_DAYS * 86_400;
 /** Maximum warm-up: the lookback of a forecast, which is at most 35 days, and one more day. */
 const MAX_WARM_UP_SECONDS = 36 * 86_400;
@@ -54,9 +152,10 @@ export function savedSource({
 
 /** Throws `CommandError`. */
 export async function writeHistory(file: OutputFile, history: SavedHistory): Promise<void> {
-  const { start, end, ...rest } = history;
+  const { range, ...rest } = history;
+  const { start, end, ...steps } = range;
   const times = { from: formatInstant(start), to: formatInstant(end) };
-  await file.write(JSON.stringify({ format: FORMAT, ...times, ...rest }));
+  await file.write(JSON.stringify({ format: FORMAT, ...times, ...steps, ...rest }));
 }
 
 /** Reads a file that `writeHistory` wrote. Throws `CommandError`. */
@@ -88,7 +187,8 @@ function parseHistory(text: string): SavedHistory | string {
   if (!isPlainObject(sources)) return 'has no sources';
   for (const source of Object.values(sources)) if (!isSource(source)) return 'has an invalid source';
   if (!Array.isArray(answers) || !answers.every(isAnswer)) return 'has an invalid answer';
-  return { start, end, stepSeconds, warmUpSeconds, sources: sources as SavedHistory['sources'], answers };
+  const range = { start, end, stepSeconds, warmUpSeconds };
+  return { range, sources: sources as SavedHistory['sources'], answers };
 }
 
 function isStep(value: unknown): value is number {
