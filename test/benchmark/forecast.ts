@@ -1,5 +1,5 @@
 import { compareForecast } from '../../src/backtest/compare/compare-forecast.js';
-import { runAll, scoringOf, traceWorkload } from '../../src/backtest/compare/variant.js';
+import { type Backtest, runAll, scoringOf, traceWorkload } from '../../src/backtest/compare/variant.js';
 import { runJobsHere } from '../support/backtests.js';
 import type { Figures } from '../../src/backtest/compare/figures.js';
 import { podStartOf } from '../../src/backtest/simulation/settings.js';
@@ -46,8 +46,9 @@ export async function benchForecast(folder: string | undefined, page: string | u
 async function rowOf({ name, load }: Named, seconds: number): Promise<string> {
   const assumptions = { ...ASSUMPTIONS, capacity: meanOf(load) / MEAN_PODS, podStart: podStartOf(seconds) };
   const middle = addSeconds(load.start, Math.floor((load.end - load.start) / 2000));
-  const backtest = {
-    workload: { ...traceWorkload(load, assumptions), startOf: () => ({ warmUpFrom: load.start }) },
+  const traced = traceWorkload(load, assumptions);
+  const backtest: Backtest = {
+    workload: (scaler, start) => ({ ...traced(scaler, start), warmUpFrom: load.start }),
     assumptions,
     scoring: scoringOf(load, assumptions, { start: middle, end: load.end }),
     runJobs: runJobsHere,

@@ -49,28 +49,20 @@ function probeOf(
     changed.set(load, known);
     return known;
   };
-  const changedWorkload: WorkloadModel = {
-    ...workload,
-    modelsOf: (scaler) => {
-      const built = workload.modelsOf(scaler);
-      if ('error' in built) return built;
-      return {
-        models: built.models.map((model) =>
-          model === null || model.kind === 'constant' ? model : { ...model, load: changedLoad(model.load) },
-        ),
-      };
-    },
+  const changedWorkload: WorkloadModel = (scaler, start) => {
+    const built = workload(scaler, start);
+    if ('error' in built) return built;
+    const models = built.models.map((model) =>
+      model === null || model.kind === 'constant' ? model : { ...model, load: changedLoad(model.load) },
+    );
+    return { ...built, models };
   };
   const within = scoringOf(changedLoad(scoring.load), assumptions, period);
   const windows = subWindows(within, assumptions);
   return {
     run: async (variants) => {
-      const results = await runAll(variants, {
-        workload: changedWorkload,
-        scoring: within,
-        assumptions,
-        runJobs,
-      });
+      const backtest = { workload: changedWorkload, scoring: within, assumptions, runJobs };
+      const results = await runAll(variants, backtest);
       return results.map(({ figures, run }) =>
         figures === null ? null : { whole: figures, windows: figuresByWindow(run, windows) },
       );

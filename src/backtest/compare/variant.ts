@@ -12,10 +12,8 @@ import { constantLoad, type Load } from '../simulation/load.js';
 import { podOrderOf, FleetError } from '../simulation/fleet.js';
 import { type Run, type RunInput, type OnRound, runVariant } from '../simulation/run-variant.js';
 import type { PodStart, QueueSettings } from '../simulation/settings.js';
-import type { MetricModel } from '../simulation/samples.js';
 import { traceCpuLimit, traceModels, traceRequests } from '../simulation/trace-models.js';
 import type { Scaler } from '../../scaler/spec.js';
-import type { Milli } from '../../units/quantity.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
 import { errorMessage } from '../../units/failure.js';
 import { countOf, formatSeconds } from '../../units/format.js';
@@ -63,28 +61,21 @@ export function scoringOf(
   return { load, capacity, demand, pricePerPodHour, queue };
 }
 
-/** Simulated pods of a document: how its metrics depend on the load, and requests and limits of the pods. */
-export interface WorkloadModel {
-  readonly modelsOf: (
-    scaler: Scaler,
-  ) => { readonly models: readonly (MetricModel | null)[] } | { readonly error: string };
-  readonly requestsOf: (scaler: Scaler) => RunInput['requests'];
-  /** The CPU limit of a pod. Unset: the pods have none. */
-  readonly cpuLimitOf?: (scaler: Scaler) => Milli;
-  /** The values of the query of `maxReplicasFrom`; null or unset: they are unknown. */
-  readonly ceilingOf?: (scaler: Scaler) => Load | null;
-  /** The time of the first round, and the replicas before it. Unset: the defaults of `runVariant` apply. */
-  readonly startOf?: (
-    scaler: Scaler,
-    start: Instant,
-  ) => Pick<RunInput, 'firstRoundAt' | 'warmUpFrom'> & Partial<Pick<RunInput, 'initialReplicas'>>;
-}
+/**
+ * Returns the part of the input of a run that depends on where the load comes from, or why a document cannot run on the
+ * load. `start`: the start of the scored time.
+ */
+export type WorkloadModel = (
+  scaler: Scaler,
+  start: Instant,
+) => (Pick<RunInput, 'models' | 'requests'> & Partial<RunInput>) | { readonly error: string };
 
 export function traceWorkload(load: Load, assumptions: Assumptions): WorkloadModel {
-  return {
-    modelsOf: (scaler) => traceModels(scaler, load, assumptions),
-    requestsOf: traceRequests,
-    cpuLimitOf: (scaler) => traceCpuLimit(scaler, assumptions.usageAtCapacityPercent),
+  return (scaler) => {
+    const built = traceModels(scaler, load, assumptions);
+    if ('error' in built) return built;
+    const cpuLimit = traceCpuLimit(scaler, assumptions.usageAtCapacityPercent);
+    return { ...built, requests: traceRequests(scaler), cpuLimit };
   };
 }
 
@@ -113,33 +104,22 @@ function jobOf(
   { workload, scoring, assumptions }: Backtest,
 ): Job | { readonly error: string } {
   const { demand, load, capacity, queue } = scoring;
-  const built = workload.modelsOf(scaler);
+  const built = workload(scaler, demand.start);
   if ('error' in built) return built;
-  const ceiling = ceilingOf(scaler, { workload, assumptions });
+  const { initialReplicas, podStart, scrapeIntervalSeconds, maxReplicasFrom } = assumptions;
+  const hasCeiling = scaler.spec.maxReplicasFrom !== null && maxReplicasFrom !== null;
   const input: RunInput = {
     start: demand.start,
     end: demand.end,
-    models: built.models,
-    initialReplicas: assumptions.initialReplicas ?? firstCount(scaler, scoring),
-    podStart: assumptions.podStart,
-    scrapeIntervalSeconds: assumptions.scrapeIntervalSeconds,
-    requests: workload.requestsOf(scaler),
+    initialReplicas: initialReplicas ?? firstCount(scaler, scoring),
+    podStart,
+    scrapeIntervalSeconds,
     order: podOrderOf(scaler),
-    ...(workload.cpuLimitOf === undefined ? {} : { cpuLimit: workload.cpuLimitOf(scaler) }),
     ...(queue === null ? {} : { queue: { ...queue, load, capacity } }),
-    ...(ceiling === null ? {} : { ceiling }),
-    ...workload.startOf?.(scaler, demand.start),
+    ...built,
+    ...(hasCeiling ? { ceiling: constantLoad(maxReplicasFrom) } : {}),
   };
   return { scaler, input };
-}
-
-function ceilingOf(
-  scaler: Scaler,
-  { workload, assumptions }: Pick<Backtest, 'workload' | 'assumptions'>,
-): Load | null {
-  if (scaler.spec.maxReplicasFrom === null) return null;
-  const { maxReplicasFrom } = assumptions;
-  return maxReplicasFrom === null ? (workload.ceilingOf?.(scaler) ?? null) : constantLoad(maxReplicasFrom);
 }
 
 /**

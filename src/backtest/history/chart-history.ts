@@ -102,7 +102,6 @@ export function chartBacktest(input: ChartInput): ChartBacktest {
     requests,
     replicas: recordedRun(counts, { ...range, start: begin })?.replicas ?? NO_COUNTS,
     syncPeriodSeconds,
-    warmUpSeconds,
   };
   const podStartSeconds = snapshot.podStartSeconds ?? medianStart(snapshot);
   const given = {

@@ -63,14 +63,12 @@ export function historyInput(
   };
   const scoring = scoringOf(load.load, assumptions, range);
   return {
-    workload: historyWorkload(
-      { ...history, warmUpSeconds },
-      {
-        initialReplicas: given.initialReplicas,
-        measures: assumptions.measures,
-        queued: assumptions.queue === null ? null : load.load,
-      },
-    ),
+    workload: historyWorkload(history, {
+      initialReplicas: given.initialReplicas,
+      measures: given.measures,
+      warmUpSeconds,
+      queued: given.queue === null ? null : load.load,
+    }),
     scoring,
     assumptions,
     range,

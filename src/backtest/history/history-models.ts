@@ -92,48 +92,47 @@ export interface History {
   readonly replicas: readonly CountStep[];
   /** The sync period of the first document. */
   readonly syncPeriodSeconds: number;
-  /** Seconds between the start of a run and the start of the scored time. */
-  readonly warmUpSeconds: number;
 }
 
 /**
  * Returns how each metric of a document depends on the history. `initialReplicas`: the replicas at the start of the
- * scored time; null: the run starts a warm-up earlier, with the recorded replicas. `queued`: the load, if load waits in
+ * scored time; null: the run starts `warmUpSeconds` earlier, with the recorded replicas. `queued`: the load, if load waits in
  * a queue until pods serve and report it; null: there is no queue.
  */
 export function historyWorkload(
-  { metricOf, ceilingOf, requests, replicas, syncPeriodSeconds, warmUpSeconds }: History,
+  { metricOf, ceilingOf, requests, replicas, syncPeriodSeconds }: History,
   {
     initialReplicas,
     measures,
+    warmUpSeconds,
     queued,
-  }: Pick<Assumptions, 'initialReplicas' | 'measures'> & { readonly queued: Load | null },
+  }: Pick<Assumptions, 'initialReplicas' | 'measures'> & {
+    readonly warmUpSeconds: number;
+    readonly queued: Load | null;
+  },
 ): WorkloadModel {
-  return {
-    modelsOf: (scaler) => {
-      const models: MetricModel[] = [];
-      for (const metric of scaler.spec.metrics) {
-        const history = metricOf(scaler, metric);
-        if (history === null) return { error: `metric ${metric.identity}: the history has no values` };
-        const missing = missingRequest(metric, requests);
-        if (missing !== null) return { error: `metric ${metric.identity}: ${missing}` };
-        models.push(modelOf(metric, history, { queued, expression: measures.get(metric.identity) }));
-      }
-      return { models };
-    },
-    requestsOf: (scaler) => requestsOf(scaler, requests),
-    ceilingOf,
-    startOf: ({ spec }, start) => {
-      const warmUpFrom = initialReplicas === null ? addSeconds(start, -warmUpSeconds) : start;
-      const changes = spec.syncPeriodSeconds === syncPeriodSeconds ? replicas.slice(1) : [];
-      return {
-        warmUpFrom,
-        firstRoundAt: firstRoundAt(changes, warmUpFrom, spec.syncPeriodSeconds),
-        ...(initialReplicas === null && replicas.length > 0
-          ? { initialReplicas: countAt(replicas, warmUpFrom) }
-          : {}),
-      };
-    },
+  return (scaler, start) => {
+    const { spec } = scaler;
+    const models: MetricModel[] = [];
+    for (const metric of spec.metrics) {
+      const history = metricOf(scaler, metric);
+      if (history === null) return { error: `metric ${metric.identity}: the history has no values` };
+      const missing = missingRequest(metric, requests);
+      if (missing !== null) return { error: `metric ${metric.identity}: ${missing}` };
+      models.push(modelOf(metric, history, { queued, expression: measures.get(metric.identity) }));
+    }
+    const ceiling = ceilingOf(scaler);
+    const warmUpFrom = initialReplicas === null ? addSeconds(start, -warmUpSeconds) : start;
+    const changes = spec.syncPeriodSeconds === syncPeriodSeconds ? replicas.slice(1) : [];
+    const isCountKnown = initialReplicas === null && replicas.length > 0;
+    return {
+      models,
+      requests: requestsOf(scaler, requests),
+      ...(ceiling === null ? {} : { ceiling }),
+      warmUpFrom,
+      firstRoundAt: firstRoundAt(changes, warmUpFrom, spec.syncPeriodSeconds),
+      ...(isCountKnown ? { initialReplicas: countAt(replicas, warmUpFrom) } : {}),
+    };
   };
 }
 

@@ -114,7 +114,6 @@ export async function readHistory(
       ceilingOf: (each) => ceilings.get(each) ?? null,
       requests: facts.requests,
       replicas: facts.allReplicas,
-      warmUpSeconds: settings.range.warmUpSeconds,
       syncPeriodSeconds: scaler.spec.syncPeriodSeconds,
     },
   };
