@@ -64,7 +64,7 @@ describe('a service with ten days of a real Prometheus', () => {
     expect(observer.decision?.forecast).toMatchObject({ replicas: 30, isUsed: false, reactive: 10 });
     expect(observer.decision?.desiredReplicas).toBe(10);
     expect(explained).toMatch(
-      /^Forecast \(Raise\): 30: at \d\d:\d\d on 7 days, the load of load was 120 to 120; /m,
+      /^Forecast \(Raise\): 30: \S+ after this time of day, the load of load was 120 to 120 on 7 days, such as 120 at /m,
     );
     expect(status).toMatch(/observer .* forecast would raise 10 to 30$/m);
     expect(metrics.map((line) => line.split(' ').at(-1))).toEqual(['30', '30']);

@@ -1,7 +1,7 @@
 import type { Forecast } from '../../scaler/spec.js';
-import { formatLocal } from '../../schedules/local-time.js';
+import { localDate } from '../../schedules/local-time.js';
 import { countOf, formatSeconds } from '../../units/format.js';
-import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
+import { addSeconds, formatSecond, type Instant, secondsBetween } from '../../units/time.js';
 import type { LoadHistory, LoadMinute, Season } from '../snapshot/snapshot.js';
 import { ceilCount } from '../proposals/arithmetic.js';
 import type { Load } from './load.js';
@@ -69,14 +69,15 @@ export function proposeForecast({ now, forecast, history, load, minutes, maxRepl
   const factor = (one: number): string => amount(one, digits.ofFactors);
   const result = (one: number): string => `${amount(one, digits.ofResults)}${load.unit}`;
   const loads = seasons.map((season) => season.load);
-  const [date = '', time = ''] = localTime(at, forecast).split('T');
+  const lead = formatSeconds(leadSeconds);
   const why = [
-    `at ${time} on ${describeDays(seasons, now, { forecast, leadSeconds })}, `,
-    `the load of ${load.metric} was ${factor(Math.min(...loads))} to ${factor(Math.max(...loads))}${load.unit}; `,
+    `${lead} after this time of day, the load of ${load.metric} was `,
+    `${factor(Math.min(...loads))} to ${factor(Math.max(...loads))}${load.unit} `,
+    `on ${describeDays(seasons, now, { forecast, leadSeconds })}, such as ${factor(seen)} at ${formatSecond(at)}; `,
     chosen.ratio === null
-      ? `the load on ${date} was 0 at the current time of day, and`
-      : `the load today is ${factor(100 * chosen.ratio)} %${chosen.ratio > HIGHEST_SCALE ? ` (at most ${100 * HIGHEST_SCALE} %)` : ''} of the load on ${date}, when`,
-    ` the load at ${time} was ${factor(seen)}: the load expected within ${formatSeconds(leadSeconds)} is ${result(chosen.load)}`,
+      ? 'the load on that day was 0 at this time'
+      : `the load today is ${factor(100 * chosen.ratio)} %${chosen.ratio > HIGHEST_SCALE ? ` (at most ${100 * HIGHEST_SCALE} %)` : ''} of the load on that day`,
+    `: the load expected within ${lead} is ${result(chosen.load)}`,
     limit === null
       ? ''
       : `, limited to ${result(expected)} (${ABOVE_HIGHEST} times the highest load of ${factor(limit)})`,
@@ -186,10 +187,6 @@ function limitedScale(ratio: number | null): number {
   return ratio === null ? 1 : Math.min(HIGHEST_SCALE, ratio);
 }
 
-function localTime(at: Instant, { timeZone }: Forecast): string {
-  return formatLocal(at, timeZone);
-}
-
 const WEEKDAY = new Intl.DateTimeFormat('en-US', { weekday: 'long', timeZone: 'UTC' });
 
 /** Returns the days in words: `7 days and 3 Thursdays`. */
@@ -202,7 +199,7 @@ function describeDays(
     secondsBetween(at, addSeconds(now, leadSeconds)) < 7.5 * 86_400;
   const days = seasons.filter(isRecent).length;
   const weeks = seasons.length - days;
-  const date = `${localTime(now, forecast).slice(0, 10)}T12:00Z`;
+  const date = `${localDate(now, forecast.timeZone)}T12:00Z`;
   const weekday = WEEKDAY.format(Date.parse(date));
   const parts = [days === 0 ? '' : countOf(days, 'day'), weeks === 0 ? '' : countOf(weeks, weekday)];
   return parts.filter((part) => part !== '').join(' and ');

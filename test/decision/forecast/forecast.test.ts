@@ -190,7 +190,7 @@ describe('a forecast', () => {
       forecast: { replicas: 33, isUsed: true, reactive: 12, spentPercent: 0 },
     });
     expect(decision.reason).toBe(
-      'forecast: at 09:00 on 7 days and 2 Thursdays, the load of cpu was 24 to 31 cores; the load today is 104 % of the load on 2026-11-12, when the load at 09:00 was 30: the load expected within 3m30s is 31.2 cores, which needs 33 pods at 95 % (0.95 cores each): 12 -> 33; 12 without the forecast, which has added 0 % in 3 days (budgetPercent is 4)',
+      'forecast: 3m30s after this time of day, the load of cpu was 24 to 31 cores on 7 days and 2 Thursdays, such as 30 at 2026-11-12T09:00:00Z; the load today is 104 % of the load on that day: the load expected within 3m30s is 31.2 cores, which needs 33 pods at 95 % (0.95 cores each): 12 -> 33; 12 without the forecast, which has added 0 % in 3 days (budgetPercent is 4)',
     );
     // What the metrics ask for is remembered, not what the forecast asks for.
     expect(decision.state.recommendations?.map(({ replicas }) => replicas)).toEqual([12]);
@@ -233,7 +233,7 @@ describe('a forecast', () => {
 
   it('says that it scales an earlier day to at most twice its load', () => {
     expect(decideIn({ level: 90, usage: 90, highest: 1000 }).forecast?.why).toContain(
-      '; the load today is 900 % (at most 200 %) of the load on 2026-11-20, when the load at 09:00 was 30: the load expected within 3m30s is 60 cores, which needs 64 pods',
+      ', such as 30 at 2026-11-20T09:00:00Z; the load today is 900 % (at most 200 %) of the load on that day: the load expected within 3m30s is 60 cores, which needs 64 pods',
     );
   });
 
@@ -243,7 +243,7 @@ describe('a forecast', () => {
     const { forecast } = decideIn({ days });
     expect(forecast?.replicas).toBe(20);
     expect(forecast?.why).toContain(
-      '; the load on 2026-11-20 was 0 at the current time of day, and the load at 09:00 was 19: the load expected within 3m30s is 19 cores',
+      ', such as 19 at 2026-11-20T09:00:00Z; the load on that day was 0 at this time: the load expected within 3m30s is 19 cores',
     );
   });
 
@@ -252,7 +252,7 @@ describe('a forecast', () => {
 
     expect(decision.forecast?.replicas).toBe(Math.ceil(24 / 0.95));
     expect(decision.reason).toContain(
-      'when the load at 09:00 was 60: the load expected within 3m30s is 60 cores, limited to 24 cores (1.2 times the highest load of 20), which needs 26 pods',
+      ' of the load on that day: the load expected within 3m30s is 60 cores, limited to 24 cores (1.2 times the highest load of 20), which needs 26 pods',
     );
   });
 
@@ -370,6 +370,6 @@ describe('a forecast is silent', () => {
     expect(desiredReplicas).toBe(desired);
     expect(forecast?.spentPercent).toBe(percent);
     if (desired === 12)
-      expect(forecast?.why).toMatch(/^the forecast budget of 4 % is spent; at 09:00 on 7 days/);
+      expect(forecast?.why).toMatch(/^the forecast budget of 4 % is spent; 3m30s after this time of day, /);
   });
 });

@@ -269,7 +269,7 @@ describe('a forecast of a random load', () => {
   }
 
   const SENTENCE =
-    /(?:the load today is (\S+) %(?: \(at most (\S+) %\))? of the load on \S+, when|the load on \S+ was 0 at the current time of day, and) the load at \S+ was (\S+): the load expected within \S+ is ([^\s,]+)(?:, limited to (\S+) \(1\.2 times the highest load of ([^\s)]+)\))?, which needs (\d+) pods? at the target \(([^\s)]+)(?: each)?\)/;
+    /, such as (\S+) at \S+; (?:the load today is (\S+) %(?: \(at most (\S+) %\))? of the load on that day|the load on that day was 0 at this time): the load expected within \S+ is ([^\s,]+)(?:, limited to (\S+) \(1\.2 times the highest load of ([^\s)]+)\))?, which needs (\d+) pods? at the target \(([^\s)]+)(?: each)?\)/;
 
   /** Returns whether `value` is the printed result, in its digits. */
   function isPrinted(value: number, printed: string): boolean {
@@ -286,7 +286,7 @@ describe('a forecast of a random load', () => {
       const why = forecast?.why ?? '';
       const found = SENTENCE.exec(why);
       if (found === null) throw new Error(`cannot be read: ${why}`);
-      const [, percent, most, needed, product = '', limited, top, pods, ofPod] = found;
+      const [, needed, percent, most, product = '', limited, top, pods, ofPod] = found;
       const ratio = percent === undefined ? 100 : Number(most ?? percent);
       if (!isPrinted((ratio * Number(needed)) / 100, product)) throw new Error(`percent and load: ${why}`);
       if (limited !== undefined && !isPrinted(1.2 * Number(top), limited)) throw new Error(`limit: ${why}`);
