@@ -120,6 +120,7 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
   tar: ['cli/demo/programs/unpack.ts'],
   fflate: ['cli/demo/programs/unpack.ts'],
   'eventsource-parser': ['server/events/relay.ts'],
+  socks: ['kubernetes/requests/proxy-tunnel.ts'],
   croner: ['schedules/cron.ts'],
   commander: ['cli/'],
   picocolors: ['cli/'],

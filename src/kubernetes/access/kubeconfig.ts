@@ -253,10 +253,8 @@ function readCluster(
   if (server === null) throw new ConnectionError(`${place} has no server`);
   const proxyUrl = nonEmpty(value['proxy-url']);
   // The message does not quote the URL, because it may contain a password.
-  if (proxyUrl !== null && !/^https?:\/\//.test(URL.canParse(proxyUrl) ? proxyUrl : ''))
-    throw new ConnectionError(
-      `${place}: proxy-url must be a URL with http:// or https://. For a SOCKS proxy, run kubectl proxy, and use its URL as the server`,
-    );
+  if (proxyUrl !== null && !/^(https?|socks5h?):\/\//.test(URL.canParse(proxyUrl) ? proxyUrl : ''))
+    throw new ConnectionError(`${place}: proxy-url must be a URL with http://, https:// or socks5://`);
   const insecureSkipVerify = value['insecure-skip-tls-verify'] ?? false;
   const ca = readPem(file, `${place}: certificate-authority`, {
     data: value['certificate-authority-data'],

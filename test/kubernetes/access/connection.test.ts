@@ -329,8 +329,8 @@ describe('kubeconfig', () => {
       { user: { 'client-certificate': 'x', 'client-key-data': base64(CANARY) } },
     ],
     [
-      'kubeconfig DIRECTORY/.kube/config: cluster "dev": proxy-url must be a URL with http:// or https://. For a SOCKS proxy, run kubectl proxy, and use its URL as the server',
-      { cluster: { 'proxy-url': `socks5://me:${CANARY}@proxy` } },
+      'kubeconfig DIRECTORY/.kube/config: cluster "dev": proxy-url must be a URL with http://, https:// or socks5://',
+      { cluster: { 'proxy-url': `socks4://me:${CANARY}@proxy` } },
     ],
     ['kubeconfig DIRECTORY/.kube/config: cluster "dev" has no server', { cluster: { server: '' } }],
     [

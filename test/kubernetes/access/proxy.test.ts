@@ -1,6 +1,12 @@
 import { type IncomingMessage, createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:https';
-import { type AddressInfo, connect, type Server } from 'node:net';
+import {
+  type AddressInfo,
+  connect,
+  createServer as createTcpServer,
+  type Server,
+  type Socket,
+} from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import type { Connection } from '../../../src/kubernetes/access/connection.js';
 import { createTransport, type Transport } from '../../../src/kubernetes/requests/transport.js';
@@ -18,6 +24,7 @@ let connects: IncomingMessage[];
 /** What the proxy answers instead of opening a tunnel. */
 let refusal: string | null;
 let apiUrl: string;
+let apiPort: number;
 let proxyPort: number;
 
 async function listen(server: Server): Promise<number> {
@@ -36,7 +43,7 @@ beforeEach(async () => {
     received.push(request);
     request.resume().on('end', () => response.end('{}'));
   });
-  const port = await listen(api);
+  apiPort = await listen(api);
   apiUrl = 'https://api.invalid:6443';
   const proxy = createHttpServer();
   proxy.on('connect', (request: IncomingMessage, socket, head) => {
@@ -45,7 +52,7 @@ beforeEach(async () => {
       socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`);
       return;
     }
-    const upstream = connect(port, '127.0.0.1', () => {
+    const upstream = connect(apiPort, '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
       upstream.write(head);
       upstream.pipe(socket).pipe(upstream);
@@ -110,6 +117,66 @@ describe('a connection with a proxy', () => {
 
   it('reports a proxy that does not answer', async () => {
     const failing = transportOf({ proxyUrl: 'http://127.0.0.1:1' }).request(REQUEST);
+
+    await expect(failing).rejects.toThrow('proxy 127.0.0.1:1: connect ECONNREFUSED');
+  });
+});
+
+/** What a SOCKS5 proxy answers to a request to connect (RFC 1928, section 6). */
+const SUCCEEDED = 0;
+const NOT_ALLOWED = 2;
+
+/**
+ * Starts a SOCKS5 proxy that requires the user `me` with the password `SECRET` (RFC 1929), and connects to the API
+ * server whatever the requested name is. `seen` gets the requested names and ports.
+ */
+async function startSocks(seen: string[], reply: number): Promise<number> {
+  const next = async (socket: Socket): Promise<Buffer> =>
+    new Promise((resolve) => void socket.once('data', (chunk: Buffer) => resolve(chunk)));
+  const serve = async (socket: Socket): Promise<void> => {
+    await next(socket);
+    socket.write(Buffer.from([5, 2]));
+    const login = await next(socket);
+    const expected = Buffer.from(`\u0001\u0002me${String.fromCharCode(SECRET.length)}${SECRET}`);
+    socket.write(Buffer.from([1, login.equals(expected) ? 0 : 1]));
+    const request = await next(socket);
+    const length = request[4] ?? 0;
+    seen.push(`${request.toString('utf8', 5, 5 + length)}:${request.readUInt16BE(5 + length)}`);
+    socket.write(Buffer.from([5, reply, 0, 1, 127, 0, 0, 1, 0, 0]));
+    const upstream = connect(apiPort, '127.0.0.1');
+    upstream.pipe(socket).pipe(upstream);
+    for (const end of [socket, upstream]) end.on('error', () => upstream.destroy());
+  };
+  return listen(createTcpServer((socket) => void serve(socket)));
+}
+
+describe('a connection with a SOCKS5 proxy', () => {
+  it('opens one tunnel for two requests, and lets the proxy resolve the name of the API server', async () => {
+    const seen: string[] = [];
+    const port = await startSocks(seen, SUCCEEDED);
+    const transport = transportOf({ proxyUrl: `socks5://me:${SECRET}@127.0.0.1:${port}` });
+
+    await transport.request({ ...REQUEST, body: { a: 1 } });
+    await transport.request({ ...REQUEST, body: { a: 2 } });
+
+    expect(seen).toEqual(['api.invalid:6443']);
+    expect(received.map(({ headers }) => headers.authorization)).toEqual(['Bearer token', 'Bearer token']);
+  });
+
+  it.each([
+    ['does not allow the connection', `me:${SECRET}`, NOT_ALLOWED, 'Socks5 proxy rejected connection'],
+    ['rejects the password', `me:${SECRET}x`, SUCCEEDED, 'Socks5 Authentication failed'],
+  ])('reports a proxy that %s, without the password', async (_, login, reply, message) => {
+    const port = await startSocks([], reply);
+
+    const failing = transportOf({ proxyUrl: `socks5://${login}@127.0.0.1:${port}` }).request(REQUEST);
+
+    await expect(failing).rejects.toThrow(`proxy 127.0.0.1:${port}: ${message}`);
+    await expect(failing).rejects.not.toThrow(SECRET);
+  });
+
+  it('reports a proxy that does not answer', async () => {
+    const failing = transportOf({ proxyUrl: 'socks5://127.0.0.1:1' }).request(REQUEST);
 
     await expect(failing).rejects.toThrow('proxy 127.0.0.1:1: connect ECONNREFUSED');
   });
