@@ -22,8 +22,7 @@ export function tunnelThrough(agent: Agent, proxyUrl: string, isTls: boolean): v
     options: ClientRequestArgs & ConnectionOptions,
     onSocket: (error: Error | null, socket?: Duplex) => void,
   ): void => {
-    const { host, port }: ClientRequestArgs = options;
-    open(proxy, { host: host ?? 'localhost', port: Number(port ?? 443) }).then(
+    open(proxy, { host: options.host ?? 'localhost', port: options.port ?? 443 }).then(
       (socket) => onSocket(null, isTls ? connectTls({ ...options, socket }) : socket),
       (error: unknown) => onSocket(new Error(`proxy ${proxy.host}: ${errorMessage(error)}`)),
     );
@@ -33,7 +32,8 @@ export function tunnelThrough(agent: Agent, proxyUrl: string, isTls: boolean): v
 
 interface Target {
   readonly host: string;
-  readonly port: number;
+  /** A request has the port of its URL, which is text. */
+  readonly port: number | string;
 }
 
 function loginOf({ username, password }: URL): { readonly user: string; readonly password: string } | null {
@@ -47,12 +47,12 @@ function hostOf({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, '');
 }
 
-async function openSocks(proxy: URL, target: Target): Promise<Duplex> {
+async function openSocks(proxy: URL, { host, port }: Target): Promise<Duplex> {
   const { SocksClient } = await import('socks');
   const login = loginOf(proxy);
   const { socket } = await SocksClient.createConnection({
     command: 'connect',
-    destination: target,
+    destination: { host, port: Number(port) },
     proxy: {
       type: 5,
       host: hostOf(proxy),
