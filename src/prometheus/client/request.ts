@@ -63,10 +63,9 @@ export interface HttpReply extends HttpAnswer {
 /** Sends a request to a data source with its credentials. Never rejects. */
 export type Send = (request: SourceRequest) => Promise<SendResult>;
 
-interface Credentials {
-  readonly headers: Readonly<Record<string, string>>;
-  /** Strings that must not appear in any message. */
-  readonly secrets: readonly string[];
+interface Credentials extends SignedHeaders {
+  /** Strings that are replaced in bodies, too: see `withoutSecrets`. */
+  readonly bodySecrets: readonly string[];
 }
 
 const MIN_SECRET_LENGTH = 4;
@@ -98,8 +97,12 @@ export function createSend(config: SourceConfig, clock: Clock, env: Environment 
   };
   const refusesPost = new Set<string>();
 
-  const credentials = async (isForced: boolean): Promise<Credentials> => {
-    const passwordText = (await password?.read(isForced)) ?? null;
+  const credentials = async (
+    outgoing: OutgoingRequest,
+    signal: AbortSignal,
+    isForced = false,
+  ): Promise<Credentials> => {
+    const passwordText = (await password?.read()) ?? null;
     const tokenText = (await token?.read(isForced)) ?? null;
     const secrets = Object.values(config.headers);
     let { headers } = config;
@@ -112,18 +115,19 @@ export function createSend(config: SourceConfig, clock: Clock, env: Environment 
       secrets.push(tokenText);
       headers = withAuthorization(headers, `Bearer ${tokenText}`);
     }
-    return { headers, secrets: secrets.filter((text) => text.length >= MIN_SECRET_LENGTH) };
+    const signed = await signIn?.(outgoing, signal).catch(asSignInError);
+    return {
+      headers: { ...headers, ...signed?.headers },
+      secrets: secrets.filter((text) => text.length >= MIN_SECRET_LENGTH),
+      bodySecrets: signed?.secrets ?? [],
+      renew: signed?.renew ?? ((status) => token !== null && status === 401),
+    };
   };
 
-  const attempt = async (
-    request: SourceRequest,
-    signal: AbortSignal,
-    isForced = false,
-  ): Promise<SendResult> => {
-    const { headers, secrets } = await credentials(isForced);
+  const attempt = async (request: SourceRequest, signal: AbortSignal): Promise<SendResult> => {
     const outgoing = outgoingOf(request, refusesPost.has(request.url));
-    const agents: HttpAgents = { httpAgent, httpsAgent: await httpsAgent() };
-    const exchange = async (signed: Pick<SignedHeaders, 'headers' | 'secrets'>): Promise<HttpReply> => {
+    const exchange = async ({ headers, secrets, bodySecrets }: Credentials): Promise<HttpReply> => {
+      const agents: HttpAgents = { httpAgent, httpsAgent: await httpsAgent() };
       const { method, url, body, contentType } = outgoing;
       const transmit = request.isQuery === true ? sendQuery : sendHttp;
       const response = await transmit({
@@ -132,7 +136,6 @@ export function createSend(config: SourceConfig, clock: Clock, env: Environment 
         headers: {
           'User-Agent': 'promscaler',
           ...headers,
-          ...signed.headers,
           Accept: request.accept ?? 'application/json',
           'Accept-Encoding': 'gzip',
           ...(contentType === null ? {} : { 'Content-Type': contentType }),
@@ -141,23 +144,20 @@ export function createSend(config: SourceConfig, clock: Clock, env: Environment 
         signal,
         agents,
       });
-      const bytes = withoutSecrets(await readBody(response, bodyLimits), signed.secrets);
+      const bytes = withoutSecrets(await readBody(response, bodyLimits), bodySecrets);
       return new Received(response, bytes, secrets);
     };
-    if (signIn === null) return exchange(NOT_SIGNED);
-    const read = (): Promise<SignedHeaders> => headersOf(signIn, outgoing, signal);
     return sendWithRenewal({
-      read,
+      read: () => credentials(outgoing, signal),
       send: exchange,
-      renew: async ({ status }, used) => (signIn.renew(status, used) ? read() : null),
+      renew: async ({ status }, used) => (used.renew(status) ? credentials(outgoing, signal, true) : null),
     });
   };
 
   const attempts = async (request: SourceRequest, signal: AbortSignal): Promise<SendResult> => {
-    let result = await attempt(request, signal);
-    if (token !== null && isAnswered(result, [401])) result = await attempt(request, signal, true);
-    if (request.isQuery !== true || !isAnswered(result, [405, 501]) || refusesPost.has(request.url))
-      return result;
+    const result = await attempt(request, signal);
+    const isRefused = result.class === 'answered' && [405, 501].includes(result.status);
+    if (request.isQuery !== true || !isRefused || refusesPost.has(request.url)) return result;
     refusesPost.add(request.url);
     return attempt(request, signal);
   };
@@ -190,22 +190,10 @@ export function createProbe(config: SourceConfig, clock: Clock, env: Environment
       : failed('connection', 'the URL has a host that is not a host of this data source');
 }
 
-function isAnswered(result: SendResult, statuses: readonly number[]): boolean {
-  return result.class === 'answered' && statuses.includes(result.status);
-}
-
 class SignInError extends CredentialError {}
 
-async function headersOf(
-  signIn: SignIn,
-  outgoing: OutgoingRequest,
-  signal: AbortSignal,
-): Promise<SignedHeaders> {
-  try {
-    return await signIn.headersFor(outgoing, signal);
-  } catch (error) {
-    throw error instanceof CredentialError ? new SignInError(error.message) : error;
-  }
+function asSignInError(error: unknown): never {
+  throw error instanceof CredentialError ? new SignInError(error.message) : error;
 }
 
 function failureTo(error: unknown, signal: AbortSignal, limits: AnswerLimits): Failure {
@@ -230,8 +218,6 @@ function settingOf(
     ? `the answer is larger than maxAnswerBytes (${sayBytes(answerBytes)})`
     : `the answer has ${error.json} (maxSeries is ${series})`;
 }
-
-const NOT_SIGNED = { headers: {}, secrets: [] } as const;
 
 function outgoingOf({ url, parameters = {}, isQuery }: SourceRequest, refusesPost: boolean): OutgoingRequest {
   const form = new URLSearchParams(parameters).toString();

@@ -16,25 +16,22 @@ export interface SignedHeaders {
   readonly headers: Readonly<Record<string, string>>;
   /** Strings that must not appear in any message. */
   readonly secrets: readonly string[];
-  /** The token or keys from which the headers were made, so that they can be compared with newer ones. */
-  readonly origin: unknown;
+  /** Returns whether the request should be sent again with new headers, because its response has this status. */
+  readonly renew: (status: number) => boolean;
 }
 
-export interface SignIn {
-  /** Throws a `CredentialError`, or the reason of `signal` once it is aborted. */
-  readonly headersFor: (request: OutgoingRequest, signal: AbortSignal) => Promise<SignedHeaders>;
-  /** Returns whether a request whose response has this status should be sent again with new headers. */
-  readonly renew: (status: number, signed: SignedHeaders) => boolean;
-}
+/** Returns the headers of a request. Throws a `CredentialError`, or the reason of `signal` once it is aborted. */
+export type SignIn = (request: OutgoingRequest, signal: AbortSignal) => Promise<SignedHeaders>;
 
 /** Sends a token in the Authorization header. After a response with status 401, a new token is requested. */
 export function createBearer(token: Renewed<string>): SignIn {
-  return {
-    headersFor: async (_request, signal) => {
-      const value = await token.get(signal);
-      return { headers: { Authorization: `Bearer ${value}` }, secrets: [value], origin: value };
-    },
-    renew: (status, { origin }) => status === 401 && typeof origin === 'string' && token.refuse(origin),
+  return async (_request, signal) => {
+    const value = await token.get(signal);
+    return {
+      headers: { Authorization: `Bearer ${value}` },
+      secrets: [value],
+      renew: (status) => status === 401 && token.refuse(value),
+    };
   };
 }
 

@@ -26,23 +26,15 @@ export function createSigV4(config: SigV4Config, clock: Clock): SignIn {
     return { value, lifetimeMs };
   };
   const keys = createRenewed({ clock, what: 'sigv4: finding AWS credentials', fetch });
-  return {
-    headersFor: async (request, signal) => {
-      const origin = await keys.get(signal);
-      const headers = await signRequest(request, config, { keys: origin, date: new Date(clock.now()) });
-      const { secretAccessKey, sessionToken } = origin;
-      return {
-        headers,
-        secrets: [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])],
-        origin,
-      };
-    },
-    renew: (status, { origin }) => REFUSALS.includes(status) && isKeys(origin) && keys.refuse(origin),
+  return async (request, signal) => {
+    const value = await keys.get(signal);
+    const { secretAccessKey, sessionToken } = value;
+    return {
+      headers: await signRequest(request, config, { keys: value, date: new Date(clock.now()) }),
+      secrets: [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken])],
+      renew: (status) => REFUSALS.includes(status) && keys.refuse(value),
+    };
   };
-}
-
-function isKeys(origin: unknown): origin is AwsKeys {
-  return typeof origin === 'object' && origin !== null && 'secretAccessKey' in origin;
 }
 
 async function findKeys({ region, roleArn, profile, credentialsFile }: SigV4Config): Promise<AwsKeys> {

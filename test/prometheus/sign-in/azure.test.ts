@@ -90,7 +90,7 @@ const tokenRequests = () => server.requests.filter(({ method }) => method === 'P
 
 describe('AKS workload identity', () => {
   it('is exchanged for a token of the workspace', async () => {
-    const { headers } = await anAzure({}, inAks()).headersFor(ANY, SIGNAL);
+    const { headers } = await anAzure({}, inAks())(ANY, SIGNAL);
 
     expect(headers['Authorization']).toMatch(/^Bearer azure-\d+$/);
     expect(new Set(asked)).toEqual(new Set(['login.microsoftonline.com']));
@@ -106,7 +106,7 @@ describe('AKS workload identity', () => {
   });
 
   it('uses client and tenant of the config before those of the pod', async () => {
-    await anAzure({ clientId: 'client-2', tenantId: 'tenant-2' }, inAks()).headersFor(ANY, SIGNAL);
+    await anAzure({ clientId: 'client-2', tenantId: 'tenant-2' }, inAks())(ANY, SIGNAL);
 
     expect(tokenRequests()[0]?.form.get('client_id')).toBe('client-2');
     expect(server.requests[0]?.url).toContain('/tenant-2/');
@@ -115,11 +115,11 @@ describe('AKS workload identity', () => {
   it('reads the federated token again after an hour, and uses one token for 10 concurrent requests', async () => {
     const clock = movableClock();
     const azure = anAzure({}, inAks(), clock);
-    await Promise.all(Array.from({ length: 10 }, () => azure.headersFor(ANY, SIGNAL)));
+    await Promise.all(Array.from({ length: 10 }, () => azure(ANY, SIGNAL)));
     await writeFile(tokenFile, 'canary-federated-2');
 
     clock.move(3610);
-    await azure.headersFor(ANY, SIGNAL);
+    await azure(ANY, SIGNAL);
 
     expect(tokenRequests().map(({ form }) => form.get('client_assertion'))).toEqual([
       'canary-federated-1',
@@ -130,9 +130,7 @@ describe('AKS workload identity', () => {
   it('reports the code of a rejection, without the token that its text repeats', async () => {
     status = 400;
 
-    const error: unknown = await anAzure({}, inAks())
-      .headersFor(ANY, SIGNAL)
-      .catch((thrown: unknown) => thrown);
+    const error: unknown = await anAzure({}, inAks())(ANY, SIGNAL).catch((thrown: unknown) => thrown);
 
     expect(error).toBeInstanceOf(CredentialError);
     expect(String(error)).toContain('AADSTS700211');
@@ -142,15 +140,13 @@ describe('AKS workload identity', () => {
   it('names the settings that are unset', async () => {
     const env = { ...inAks(), AZURE_CLIENT_ID: '' };
 
-    await expect(anAzure({}, env).headersFor(ANY, SIGNAL)).rejects.toThrow(
-      'set azure.clientId and azure.tenantId',
-    );
+    await expect(anAzure({}, env)(ANY, SIGNAL)).rejects.toThrow('set azure.clientId and azure.tenantId');
   });
 });
 
 describe('the managed identity of the machine', () => {
   it('gets its token from the metadata service, for the client of the config', async () => {
-    const { headers } = await anAzure({ clientId: 'client-3' }, {}).headersFor(ANY, SIGNAL);
+    const { headers } = await anAzure({ clientId: 'client-3' }, {})(ANY, SIGNAL);
 
     expect(headers['Authorization']).toBe('Bearer azure-1');
     expect(asked).toEqual(['169.254.169.254']);

@@ -53,7 +53,7 @@ const GET: OutgoingRequest = {
 function signedBy(request: Partial<OutgoingRequest>) {
   if (SUITE_DATE === null) throw new Error('no date');
   const clock = { ...realClock, now: () => SUITE_DATE };
-  return createSigV4(aConfig(), clock).headersFor({ ...GET, ...request }, new AbortController().signal);
+  return createSigV4(aConfig(), clock)({ ...GET, ...request }, new AbortController().signal);
 }
 
 describe("a request of AWS' suite", () => {
@@ -133,7 +133,7 @@ describe('sigv4', () => {
       date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'),
     );
     if (sentAt === null) throw new Error(`no date: ${date}`);
-    const again = await createSigV4(aConfig(), { ...realClock, now: () => sentAt }).headersFor(
+    const again = await createSigV4(aConfig(), { ...realClock, now: () => sentAt })(
       {
         method: 'POST',
         url: `http://${request.headers.host ?? ''}${request.url}`,
