@@ -1,3 +1,4 @@
+import type { Snippet } from '../../decision/snippet.js';
 import { type CommandIo, usageError } from '../output/io.js';
 import { writeOptions } from '../output/lines.js';
 import { contextNamespace } from '../reach/cluster-options.js';
@@ -65,29 +66,36 @@ export function nameSource({ kind, namespace, name }: Source): string {
   return `${kind.word} ${namespace}/${name}`;
 }
 
-/** Returns the command line of another step of `adopt`, with the connection options that the user has set. */
-export function commandFor(flag: string, { kind, namespace, name }: Source, context: CommandContext): string {
+/** What commands for the user need. They have the connection options that the user has set. */
+interface CommandContext {
+  readonly options: AdoptOptions;
+  readonly io: Pick<CommandIo, 'command'>;
+  readonly source: Source;
+}
+
+/** Returns the command line of another step of `adopt`. */
+export function commandFor(flag: string, context: CommandContext): string {
+  const { kind, namespace, name } = context.source;
   const step = `adopt ${kind.types[0] ?? ''}/${name} -n ${namespace}`;
   return promscalerFor(flag === '' ? step : `${step} ${flag}`, context);
 }
 
-interface CommandContext {
-  readonly options: AdoptOptions;
-  readonly io: Pick<CommandIo, 'command'>;
-}
-
-/** Returns a command line with the connection options that the user has set. `rest`: such as `resume shop/web`. */
+/** Returns a command line of promscaler. `rest`: such as `resume shop/web`. */
 export function promscalerFor(rest: string, { options, io }: CommandContext): string {
   const { url, serviceNamespace, kubeconfig, context } = options;
   const connection = writeOptions({ url, 'service-namespace': serviceNamespace, kubeconfig, context });
   return [`${io.command} ${rest}`, ...connection].join(' ');
 }
 
-/** Returns a kubectl command line with the namespace and the connection options. `rest`: such as `describe hpa web`. */
-export function kubectlFor(
-  rest: string,
-  { namespace }: Source,
-  { options: { kubeconfig, context } }: { readonly options: AdoptOptions },
+/** Returns a kubectl command line with the namespace. `rest`: such as `describe hpa web`. */
+export function kubectlFor(rest: string, context: CommandContext): string {
+  return commandText({ text: `kubectl ${rest} -n ${context.source.namespace}` }, context);
+}
+
+/** Returns a kubectl command with the connection options. */
+export function commandText(
+  { text }: Pick<Snippet, 'text'>,
+  { options: { kubeconfig, context } }: Pick<CommandContext, 'options'>,
 ): string {
-  return [`kubectl ${rest} -n ${namespace}`, ...writeOptions({ kubeconfig, context })].join(' ');
+  return [text, ...writeOptions({ kubeconfig, context })].join(' ');
 }

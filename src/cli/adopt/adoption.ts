@@ -7,8 +7,15 @@ import { quoteForShell } from '../../units/clean-text.js';
 import { sleep } from '../../units/clock.js';
 import { CommandError, type CommandIo, orCommandError } from '../output/io.js';
 import { namesHint } from '../input/nearest-keys.js';
-import { nameProgram, writeOptions } from '../output/lines.js';
-import { type AdoptOptions, type Source, commandFor, kubectlFor, nameSource } from './adopt-options.js';
+import { nameProgram } from '../output/lines.js';
+import {
+  type AdoptOptions,
+  type Source,
+  commandFor,
+  commandText,
+  kubectlFor,
+  nameSource,
+} from './adopt-options.js';
 import type { ClusterObjects } from '../reach/cluster-objects.js';
 import { ADOPT_ANNOTATIONS, annotationsOf, manifestFile, originOf } from './saved-manifest.js';
 import { SCALER, targetOf } from '../reach/source-kinds.js';
@@ -61,7 +68,7 @@ function otherTarget(context: AdoptContext, scaler: ScalerObject, target: Target
   const { source } = context;
   const name = nameScaler(context, scaler);
   const annotate = `annotate ${OBJECTS_PATH} ${quoteForShell(scaler.name)} ${ADOPT_ANNOTATIONS.from}-`;
-  return `${name} was made from ${nameSource(source)} and scales ${nameWorkload(context, scaler)}, but ${nameSource(source)} scales ${nameWorkload(context, { target })}. Nothing was changed. Correct the target of the scaler or of the autoscaler. If the two no longer belong together, remove the annotation: ${kubectlFor(annotate, source, context)}`;
+  return `${name} was made from ${nameSource(source)} and scales ${nameWorkload(context, scaler)}, but ${nameSource(source)} scales ${nameWorkload(context, { target })}. Nothing was changed. Correct the target of the scaler or of the autoscaler. If the two no longer belong together, remove the annotation: ${kubectlFor(annotate, context)}`;
 }
 
 /**
@@ -75,7 +82,7 @@ export async function notStarted(
   const { kind, namespace, name } = source;
   if (object !== null)
     return new CommandError(
-      `no scaler is in dry run next to ${nameSource(source)}. Start with ${commandFor('', source, context)}`,
+      `no scaler is in dry run next to ${nameSource(source)}. Start with ${commandFor('', context)}`,
     );
   // Also suggests adopted autoscalers, which were deleted: --report, --switch and --undo accept their names.
   const adopted = (await objects.list(SCALER)).flatMap((scaler) => {
@@ -130,21 +137,32 @@ export function pausedIn(object: JsonObject): unknown {
   return objectIn(object, 'spec')?.['paused'] ?? false;
 }
 
-/** Returns a sentence about the pause of the document; null: the document is not paused. */
-export function pauseOfDocument(context: AdoptContext, scaler: ScalerObject): string | null {
+/** A pause of promscaler. */
+export interface Pause {
+  /** One clause: `scaler shop/web has spec.paused: true`. */
+  readonly what: string;
+  /** The same with the command that ends the pause. */
+  readonly why: string;
+}
+
+/** Returns the pause of the document; null: the document is not paused. */
+export function pauseOfDocument(context: AdoptContext, scaler: ScalerObject): Pause | null {
   const paused = pausedIn(scaler.object);
-  return paused === false
-    ? null
-    : `${nameScaler(context, scaler)} has spec.paused: ${JSON.stringify(paused)}`;
+  if (paused === false) return null;
+  const what = `${nameScaler(context, scaler)} has spec.paused: ${JSON.stringify(paused)}`;
+  return {
+    what,
+    why: `${what}. Remove this field first: ${patchCommand(context, scaler, { paused: null })}`,
+  };
 }
 
 /** Returns the command that sets a field of the spec, or removes it if the value is null. */
 export function patchCommand(
-  { source: { namespace }, options: { kubeconfig, context } }: AdoptContext,
+  context: AdoptContext,
   { name }: Pick<ScalerObject, 'name'>,
   spec: { readonly paused?: null; readonly dryRun?: true },
 ): string {
-  return [patchObject({ namespace, name }, spec).text, ...writeOptions({ kubeconfig, context })].join(' ');
+  return commandText(patchObject({ namespace: context.source.namespace, name }, spec), context);
 }
 
 /**

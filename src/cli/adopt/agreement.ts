@@ -94,17 +94,14 @@ async function whyNoCount(
  * Returns why an HPA has no desired replicas, and what to do; null: the HPA has desired replicas.
  * `isLasting`: the HPA has had none for a minute, so that waiting does not help.
  */
-function whyIdleHpa(
-  { source, ...context }: AdoptContext,
-  hpa: JsonObject,
-  isLasting: boolean,
-): string | null {
+function whyIdleHpa(context: AdoptContext, hpa: JsonObject, isLasting: boolean): string | null {
+  const { source } = context;
   const why = readHorizontalPodAutoscaler(hpa)?.whyNoCount;
   if (why === undefined) return null;
   const name = textIn(objectIn(hpa, 'metadata'), 'name') ?? '';
   // Names the ScaledObject instead of its HPA, as `doctor` and `explain` do.
   const described = source.kind === HPA ? `hpa ${name}` : `scaledobject ${source.name}`;
-  const describe = kubectlFor(`describe ${described}`, source, context);
+  const describe = kubectlFor(`describe ${described}`, context);
   const step = isLasting
     ? `Find out why: ${describe}`
     : `Wait until the HPA has desired replicas, or see ${describe}`;
@@ -116,7 +113,7 @@ function whyNoHpa(context: AdoptContext, object: JsonObject): string {
   const { source } = context;
   return (
     whyPausedInKeda(context, object) ??
-    `${nameSource(source)} has no HPA: KEDA has not created one. See ${kubectlFor(`describe scaledobject ${source.name}`, source, context)}`
+    `${nameSource(source)} has no HPA: KEDA has not created one. See ${kubectlFor(`describe scaledobject ${source.name}`, context)}`
   );
 }
 
@@ -149,7 +146,6 @@ export async function whyIdle(
     const { target } = scaler;
     const start = kubectlFor(
       `scale ${quoteForShell(`${target.kind.toLowerCase()}/${target.name}`)} ${replicasToStart(minReplicas)}`,
-      source,
       context,
     );
     return `${nameSource(source)} does not scale ${name}: an HPA does not scale a target at 0 replicas. To start the target: ${start}`;

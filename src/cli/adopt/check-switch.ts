@@ -11,7 +11,7 @@ import {
   isMadeFrom,
   nameScaler,
   nameWorkload,
-  patchCommand,
+  type Pause,
   pauseOfDocument,
   readWorkload,
   whyRejected,
@@ -23,71 +23,63 @@ import { annotationsOf } from './saved-manifest.js';
 import { type ServiceView, whyLacking, whyNoValue, whyUnable } from './confirm-service.js';
 import { whyNextToScaler, whySecond, whySucceeded, whyPausedInKeda } from './other-autoscaler.js';
 
-export interface Refusal {
-  readonly why: string;
+interface Verdict {
+  /** Why the switch is refused; null: it is allowed. */
+  readonly why: string | null;
   /** Whether the switch is allowed with `--force`. */
   readonly canBeForced: boolean;
+  /** The comparison of the counts; null: the service has compared none, or the switch is refused for another reason. */
+  readonly report: AgreementReport | null;
 }
 
 interface Checked {
   /** Null: the autoscaler does not exist anymore. */
   readonly object: JsonObject | null;
   readonly view: ServiceView;
-  /** Called with the comparison of the counts, if the service has compared any. */
-  readonly onCompared?: (report: AgreementReport) => void;
-}
-
-/** Returns why the switch is refused; null: it is allowed. Checks the scaler in the service, and the autoscaler. */
-export async function whyRefused(
-  context: AdoptContext,
-  scaler: ScalerObject,
-  { object, view, onCompared = () => undefined }: Checked,
-): Promise<Refusal | null> {
-  const { source, options } = context;
-  const isForced = options.force === true;
-  const known = { workload: await readWorkload(context, scaler), row: view.row };
-  const unserved =
-    whyNoTarget(context, scaler, known) ??
-    whyPausedNow(context, scaler, known) ??
-    (await whyNotServed(context, scaler, view));
-  if (unserved !== null) return { why: unserved, canBeForced: false };
-  if (object === null) {
-    const succeeded = await whySucceeded(context, scaler);
-    return succeeded === null ? null : { why: succeeded, canBeForced: false };
-  }
-  const other =
-    whyOwned(object, source) ?? whyScalesWhenDeleted(object, source) ?? (await whySecond(context, scaler));
-  if (other !== null) return { why: other, canBeForced: false };
-  const { row } = view;
-  const report = await readAgreement(context, {
-    scaler,
-    view: row,
-    object,
-  });
-  if (typeof report !== 'string') onCompared(report);
-  const unable = whyUnready(context, scaler, row);
-  const why = isForced ? unable : (whyDifferent(context, scaler, { object, row, report }) ?? unable);
-  return why === null ? null : { why, canBeForced: unable === null };
 }
 
 /**
- * Returns why the service does not use the current document, which pause must end first, or why a tool may overwrite
- * the document; null: none of them. This matters because nothing else scales the workload after the switch.
+ * Returns whether the switch is allowed. Checks that the service uses the current document, that no pause must end first,
+ * and that no tool may overwrite the document, because nothing else scales the workload after the switch. Then checks
+ * the scaler in the service, and the autoscaler.
  */
-export function whyNotInForce(
+export async function judgeSwitch(
   context: AdoptContext,
   scaler: ScalerObject,
-  { object, view }: Pick<Checked, 'object' | 'view'>,
-): Refusal | null {
+  { object, view }: Checked,
+): Promise<Verdict> {
+  const { source, options } = context;
+  const { row } = view;
+  const isForced = options.force === true;
   const invalid =
     whyInvalid(context, scaler, view) ??
     whyPausedInKeda(context, object, scaler) ??
-    whyPausedByDocument(context, scaler);
-  if (invalid !== null) return { why: invalid, canBeForced: false };
+    pauseOfDocument(context, scaler)?.why;
+  if (invalid !== undefined) return { why: invalid, canBeForced: false, report: null };
+  const managed = isForced ? null : whyManaged(context, scaler);
+  if (managed !== null) return { why: managed, canBeForced: true, report: null };
+  const known = { workload: await readWorkload(context, scaler), row };
+  const lasting =
+    whyNoTarget(context, scaler, known) ??
+    pauseOfWorkload(context, scaler, known)?.why ??
+    (await whyNotServed(context, scaler, view)) ??
+    (object === null
+      ? await whySucceeded(context, scaler)
+      : (whyOwned(object, source) ??
+        whyScalesWhenDeleted(object, source) ??
+        (await whySecond(context, scaler))));
+  if (lasting !== null || object === null) return { why: lasting, canBeForced: false, report: null };
+  const report = await readAgreement(context, { scaler, view: row, object });
+  const unable = whyUnready(context, scaler, row);
+  const why = isForced ? unable : (whyDifferent(context, scaler, { object, row, report }) ?? unable);
+  return { why, canBeForced: unable === null, report: typeof report === 'string' ? null : report };
+}
+
+/** Returns which tool may overwrite the document; null: none is known. */
+function whyManaged(context: AdoptContext, scaler: ScalerObject): string | null {
   const manager = managerOf(scaler.object);
-  if (manager === null || context.options.force === true) return null;
-  const why = `${manager} manages ${nameScaler(context, scaler)}, and would set spec.dryRun: true again, so nothing would scale the workload. Remove spec.dryRun and ${nameSource(context.source)} from the repository in one commit. While the HPA exists, promscaler patches nothing`;
-  return { why, canBeForced: true };
+  if (manager === null) return null;
+  return `${manager} manages ${nameScaler(context, scaler)}, and would set spec.dryRun: true again, so nothing would scale the workload. Remove spec.dryRun and ${nameSource(context.source)} from the repository in one commit. While the HPA exists, promscaler patches nothing`;
 }
 
 /** Returns a warning about a deployment tool that may reset the replicas after the switch; null: none is known. */
@@ -109,27 +101,10 @@ function whyInvalid(context: AdoptContext, scaler: ScalerObject, { row }: Servic
   return whyRejected(context, scaler.name, accepted);
 }
 
-function whyPausedByDocument(context: AdoptContext, scaler: ScalerObject): string | null {
-  const paused = pauseOfDocument(context, scaler);
-  return paused === null
-    ? null
-    : `${paused}. Remove this field first: ${patchCommand(context, scaler, { paused: null })}`;
-}
-
-/** Returns a sentence about the pause of the document or of the workload; null: nothing is paused. */
-export async function whatPauses(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
-  const document = pauseOfDocument(context, scaler);
-  return (
-    document ?? pauseOfWorkload(context, scaler, { workload: await readWorkload(context, scaler), row: null })
-  );
-}
-
-/** Returns the pause of the document or of the workload, and the command that ends it; null: nothing is paused. */
-export async function whyPaused(context: AdoptContext, scaler: ScalerObject): Promise<string | null> {
-  const paused = whyPausedByDocument(context, scaler);
-  return (
-    paused ?? whyPausedNow(context, scaler, { workload: await readWorkload(context, scaler), row: null })
-  );
+/** Returns the pause of the document or of the workload; null: nothing is paused. */
+export async function findPause(context: AdoptContext, scaler: ScalerObject): Promise<Pause | null> {
+  const known = async (): Promise<Known> => ({ workload: await readWorkload(context, scaler), row: null });
+  return pauseOfDocument(context, scaler) ?? pauseOfWorkload(context, scaler, await known());
 }
 
 interface Known {
@@ -168,23 +143,18 @@ function whyUnwritten(context: AdoptContext, scaler: ScalerObject): string {
 }
 
 /** Uses the annotations of the workload, because they may be newer than the last decision. */
-function whyPausedNow(context: AdoptContext, scaler: ScalerObject, { workload, row }: Known): string | null {
-  const { source } = context;
-  const paused = pauseOfWorkload(context, scaler, { workload, row });
-  return paused === null
-    ? null
-    : `${paused}. End the pause first: ${promscalerFor(`resume ${source.namespace}/${scaler.name}`, context)}`;
-}
-
 function pauseOfWorkload(
   context: AdoptContext,
   scaler: ScalerObject,
   { workload, row }: Known,
-): string | null {
-  const { clock } = context.io;
-  const now = workload == null ? null : readPause({ paused: false }, annotationsOf(workload), clock.now());
+): Pause | null {
+  const { io, source } = context;
+  const now = workload == null ? null : readPause({ paused: false }, annotationsOf(workload), io.clock.now());
   const paused = now !== null ? pauseMessage(now) : (row?.pause?.message ?? null);
-  return paused === null ? null : `${nameScaler(context, scaler)} is paused: ${paused}`;
+  if (paused === null) return null;
+  const what = `${nameScaler(context, scaler)} is paused: ${paused}`;
+  const resume = promscalerFor(`resume ${source.namespace}/${scaler.name}`, context);
+  return { what, why: `${what}. End the pause first: ${resume}` };
 }
 
 async function whyNotServed(

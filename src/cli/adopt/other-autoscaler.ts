@@ -8,15 +8,13 @@ import {
   whatHelps,
 } from '../../decision/idle-autoscaler.js';
 import { describeOther, nameOtherScaler, type OtherAutoscaler } from '../../decision/pause.js';
-import type { Snippet } from '../../decision/snippet.js';
 import { kedaPauses } from '../../importers/keda/import-scaled-object.js';
 import { type JsonObject, objectIn, objectsIn, textIn } from '../../kubernetes/api/json.js';
 import { readHorizontalPodAutoscaler } from '../../kubernetes/hpa.js';
 import { targetKey } from '../../kubernetes/targets.js';
 import { CommandError, orCommandError } from '../output/io.js';
-import { writeOptions } from '../output/lines.js';
 import { HPA, SCALED_OBJECT, SCALER, SOURCE_KINDS } from '../reach/source-kinds.js';
-import { type Source, commandFor, nameSource } from './adopt-options.js';
+import { type Source, commandFor, commandText, nameSource } from './adopt-options.js';
 import {
   type AdoptContext,
   type ScalerObject,
@@ -70,11 +68,6 @@ function stepText({ text, snippet }: Step, context: AdoptContext): string {
   return `${text}: ${commandText(snippet, context)}`;
 }
 
-/** Returns a kubectl command with the connection options that the user has set. */
-export function commandText({ text }: Snippet, { options: { kubeconfig, context } }: AdoptContext): string {
-  return [text, ...writeOptions({ kubeconfig, context })].join(' ');
-}
-
 /**
  * Returns another HPA with the target of the scaler; null: there is none. Ignores the adopted HPA or, if a ScaledObject
  * is adopted, its HPA.
@@ -124,7 +117,7 @@ export async function findSuccessor(context: AdoptContext, scaler: ScalerObject)
   const scales = `${nameOtherScaler(named)} scales ${nameWorkload(context, scaler)}`;
   return {
     what: other.whyNoCount === undefined ? scales : describeOther(named),
-    compare: kind === undefined ? null : commandFor('--report', { ...other, kind }, context),
+    compare: kind === undefined ? null : commandFor('--report', { ...context, source: { ...other, kind } }),
     startDryRun: scaler.isDryRun ? null : patchCommand(context, scaler, { dryRun: true }),
     remove: commandText(deleteAutoscaler(other), context),
   };
@@ -242,5 +235,5 @@ export function whyPausedInKeda(
   const why = pausedInKeda({ namespace, name }, keys);
   const document = scaler === undefined ? null : pauseOfDocument(context, scaler);
   if (scaler === undefined || document === null) return `${why}. End the pause in KEDA: ${end}`;
-  return `${why}, and ${document}. End both pauses first: ${end}; and ${patchCommand(context, scaler, { paused: null })}`;
+  return `${why}, and ${document.what}. End both pauses first: ${end}; and ${patchCommand(context, scaler, { paused: null })}`;
 }

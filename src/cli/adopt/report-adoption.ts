@@ -1,4 +1,4 @@
-import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
+import { objectIn, textIn } from '../../kubernetes/api/json.js';
 import { CommandError, type ExitCode } from '../output/io.js';
 import { readOutputFormat, writeStructured } from '../output/output-format.js';
 import { HPA } from '../reach/source-kinds.js';
@@ -17,7 +17,7 @@ import {
 import { commandFor, nameSource } from './adopt-options.js';
 import { whatDiffers } from './check-source.js';
 import { agreementText, readAgreement } from './agreement.js';
-import { type Refusal, whatResets, whyNoTarget, whyNotInForce, whyRefused } from './check-switch.js';
+import { judgeSwitch, whatResets, whyNoTarget } from './check-switch.js';
 import { findHpa, findSuccessor, type Successor, whyNextToScaler } from './other-autoscaler.js';
 import { fetchView, type ServiceView, whyZero } from './confirm-service.js';
 import { savedManifest } from './saved-manifest.js';
@@ -25,7 +25,7 @@ import { textToPrint } from '../output/lines.js';
 
 /** Prints how often the dry run and the autoscaler had the same count. Returns 1 if no cycle was compared yet. */
 export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
-  const { options, io, source } = context;
+  const { options, io } = context;
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
   const { scaler, object } = await readAdoption(context);
   if (scaler === null) throw await notStarted(context, { object });
@@ -37,10 +37,11 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
     const rejected = whyRejected(context, scaler.name, conditionOf(scaler.object, 'Accepted'));
     // Only if nothing scales: otherwise, the next rounds can be compared.
     const isIdle = view.row?.state.name === 'NoAutoscaler';
-    const refusal = isIdle ? await findRefusal(context, scaler, { object, view }) : null;
-    const command = commandFor('--switch --force', source, context);
-    const force =
-      refusal?.canBeForced === true ? `. To end the dry run without a comparison: ${command}` : '';
+    const verdict = isIdle ? await judgeSwitch(context, scaler, { object, view }) : null;
+    const canBeForced = verdict !== null && verdict.why !== null && verdict.canBeForced;
+    const force = canBeForced
+      ? `. To end the dry run without a comparison: ${commandFor('--switch --force', context)}`
+      : '';
     throw new CommandError(
       `no decision of ${nameScaler(context, scaler)} has been compared with the HPA yet: ${rejected ?? `${report}${force}`}`,
     );
@@ -54,28 +55,20 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
     for (const line of await goneLines(context, scaler, { successor, view })) io.stdout.write(`${line}\n`);
     return 0;
   }
-  const refusal = await findRefusal(context, scaler, { object, view });
-  const command = commandFor('--switch', source, context);
+  const { why, canBeForced } = await judgeSwitch(context, scaler, { object, view });
   const differs = whatDiffers(context, scaler, object);
-  if (differs !== null && differs !== refusal?.why) io.stdout.write(`Note:    ${differs}\n`);
-  const zero = view.row === null ? null : whyZero(view.row);
-  if (zero !== null) io.stdout.write(`Note:    ${zero}\n`);
-  const resets = await whatResets(context, scaler);
-  if (resets !== null) io.stdout.write(`Note:    ${resets}\n`);
+  const notes = [
+    differs === why ? null : differs,
+    view.row === null ? null : whyZero(view.row),
+    await whatResets(context, scaler),
+  ];
+  for (const note of notes) if (note !== null) io.stdout.write(`Note:    ${note}\n`);
   io.stdout.write(
-    refusal === null
-      ? `Switch:  ${command}\n`
-      : `A switch would be refused now: ${refusal.why}${refusal.canBeForced ? '; --force switches anyway' : ''}\n`,
+    why === null
+      ? `Switch:  ${commandFor('--switch', context)}\n`
+      : `A switch would be refused now: ${why}${canBeForced ? '; --force switches anyway' : ''}\n`,
   );
   return 0;
-}
-
-async function findRefusal(
-  context: AdoptContext,
-  scaler: ScalerObject,
-  found: { readonly object: JsonObject | null; readonly view: ServiceView },
-): Promise<Refusal | null> {
-  return whyNotInForce(context, scaler, found) ?? (await whyRefused(context, scaler, found));
 }
 
 /** Returns the error for a report on an autoscaler that does not exist anymore. */
@@ -124,8 +117,7 @@ async function goneLines(
   const next = await whyNextToScaler(context, scaler, view.row);
   if (next !== null) return [next];
   // Without the saved manifest, --undo is refused.
-  const undo =
-    savedManifest(scaler.object) === null ? [] : [`Undo:    ${commandFor('--undo', source, context)}`];
+  const undo = savedManifest(scaler.object) === null ? [] : [`Undo:    ${commandFor('--undo', context)}`];
   if (!scaler.isDryRun) return undo;
   const workload = await readWorkload(context, scaler);
   const missing = whyNoTarget(context, scaler, { workload, row: view.row });
@@ -138,7 +130,7 @@ async function goneLines(
       : `HPA ${source.namespace}/${textIn(objectIn(left, 'metadata'), 'name') ?? ''} of ${nameSource(source)} is not deleted yet, and scales`;
   return [
     `${nameScaler(context, scaler)} is in dry run: ${what} ${nameWorkload(context, scaler)}`,
-    `Switch:  ${commandFor('--switch', source, context)}`,
+    `Switch:  ${commandFor('--switch', context)}`,
     ...undo,
   ];
 }

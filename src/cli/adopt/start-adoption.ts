@@ -58,7 +58,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     if (scaler === null) throw await notStarted(context, { object });
     const next =
       (await whySucceeded(context, scaler)) ??
-      `To create the autoscaler again: ${commandFor('--undo', source, context)}`;
+      `To create the autoscaler again: ${commandFor('--undo', context)}`;
     throw new CommandError(
       `${nameSource(source)} does not exist; ${nameScaler(context, scaler)} was made from this autoscaler. ${next}`,
     );
@@ -69,7 +69,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     if (!scaler.isDryRun) throw notInDryRun(context, scaler);
     if (options.filename !== undefined)
       throw new CommandError(
-        `${nameScaler(context, scaler)} exists, so -f ${options.filename} was not used. To create the scaler from this file, delete the scaler first: ${kubectlFor(`delete ${OBJECTS_PATH} ${quoteForShell(scaler.name)}`, source, context)}`,
+        `${nameScaler(context, scaler)} exists, so -f ${options.filename} was not used. To create the scaler from this file, delete the scaler first: ${kubectlFor(`delete ${OBJECTS_PATH} ${quoteForShell(scaler.name)}`, context)}`,
       );
     io.stdout.write(
       `${nameScaler(context, scaler)} is already in dry run next to ${nameSource(source)}; nothing was changed. To import again, delete the scaler first\n`,
@@ -134,7 +134,7 @@ interface Created {
  * have no effect. Prints a note about a document with the same target, which does not affect a dry run.
  */
 async function checkFiles(context: AdoptContext, created: Created): Promise<void> {
-  const { io, source } = context;
+  const { io } = context;
   const found = await findInFile(context, created);
   if (found === null) return;
   const name = nameScaler(context, { name: found });
@@ -143,7 +143,7 @@ async function checkFiles(context: AdoptContext, created: Created): Promise<void
       `${name} is a document in a file of the service, and takes precedence over an object with the same name. Nothing was created. Delete the document from the files first, or pass the document with another name: -f FILE`,
     );
   io.stderr.write(
-    `note: ${name}, a document in a file of the service, has the same target as ${nameSource(context.source)}. Delete this document from the files, or put it in dry run, before ${commandFor('--switch', source, context)}\n`,
+    `note: ${name}, a document in a file of the service, has the same target as ${nameSource(context.source)}. Delete this document from the files, or put it in dry run, before ${commandFor('--switch', context)}\n`,
   );
 }
 
@@ -203,8 +203,8 @@ async function importSource(context: AdoptContext, object: JsonObject): Promise<
   if (isIncomplete(draft))
     throw new CommandError(
       `${nameSource(source)} cannot be converted completely, and nothing was created. Write the document to a file, replace each FILL IN, and pass the file:
-  ${kubectlFor(`get ${kind.types[0] ?? ''} ${source.name} -o yaml`, source, context)} | ${io.command} import --dry-run${rules} - > ${source.name}.yaml
-  ${commandFor(`-f ${source.name}.yaml`, source, context)}`,
+  ${kubectlFor(`get ${kind.types[0] ?? ''} ${source.name} -o yaml`, context)} | ${io.command} import --dry-run${rules} - > ${source.name}.yaml
+  ${commandFor(`-f ${source.name}.yaml`, context)}`,
     );
   return { document: documentOf(draft) as JsonObject, text: imported?.text ?? '', notes: linesOf('note') };
 }
@@ -246,9 +246,8 @@ async function announceNext(
     io.stdout.write(
       `Paused:  spec.paused is ${String(paused)}, so nothing is compared or switched. To end the pause: ${patchCommand(context, scaler, { paused: null })}\n`,
     );
-  io.stdout.write(`Compare: ${commandFor('--report', source, context)}\n`);
-  if (offersSwitch && paused === false)
-    io.stdout.write(`Switch:  ${commandFor('--switch', source, context)}\n`);
+  io.stdout.write(`Compare: ${commandFor('--report', context)}\n`);
+  if (offersSwitch && paused === false) io.stdout.write(`Switch:  ${commandFor('--switch', context)}\n`);
   return 0;
 }
 

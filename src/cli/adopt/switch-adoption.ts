@@ -22,16 +22,9 @@ import {
   pollFor,
   whyRejected,
 } from './adoption.js';
-import { type AgreementReport, agreementText, whyIdle, whyShort } from './agreement.js';
+import { agreementText, whyIdle, whyShort } from './agreement.js';
 import { managerAdvice, managerOf, whatDiffers } from './check-source.js';
-import {
-  type Refusal,
-  whatPauses,
-  whatResets,
-  whyNotInForce,
-  whyPaused,
-  whyRefused,
-} from './check-switch.js';
+import { findPause, judgeSwitch, whatResets } from './check-switch.js';
 import {
   findSecondScaler,
   whyNextToScaler,
@@ -67,27 +60,24 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   const { object, scaler } = await readAdoption(context);
   if (scaler === null) throw await notStarted(context, { object });
   const view = await fetchView(context, scaler);
-  mustBeAllowed(whyNotInForce(context, scaler, { object, view }));
-  const warnings: string[] = [];
-  const reports: AgreementReport[] = [];
-  const onCompared = (report: AgreementReport): void => {
-    reports.push(report);
-    io.stdout.write(textToPrint(agreementText(report), io));
-    const short = whyShort(report);
-    if (short !== null && options.force !== true) warnings.push(short);
-  };
-  mustBeAllowed(await whyRefused(context, scaler, { object, view, onCompared }));
-  const isCompared = reports.some(({ now }) => now !== null);
-  if (object === null || !isCompared) warnings.push(whyNotCompared(context, view, object !== null));
-  const zero = view.row === null ? null : whyZero(view.row);
-  if (zero !== null) warnings.push(zero);
+  const { why, canBeForced, report } = await judgeSwitch(context, scaler, { object, view });
+  if (report !== null) io.stdout.write(textToPrint(agreementText(report), io));
+  if (why !== null)
+    throw new CommandError(
+      `${why}. Nothing was changed${canBeForced ? '; use --force to switch anyway' : ''}`,
+    );
   const manager = object === null ? null : managerOf(object);
-  if (manager !== null) warnings.push(managerAdvice(manager, source));
-  const differs = object === null ? null : whatDiffers(context, scaler, object);
-  if (differs !== null) warnings.push(differs);
-  const resets = await whatResets(context, scaler);
-  if (resets !== null) warnings.push(resets);
-  for (const warning of warnings) io.stderr.write(`promscaler: warning: ${warning}\n`);
+  const warnings = [
+    report === null || options.force === true ? null : whyShort(report),
+    object === null || report === null || report.now === null
+      ? whyNotCompared(context, view, object !== null)
+      : null,
+    view.row === null ? null : whyZero(view.row),
+    manager === null ? null : managerAdvice(manager, source),
+    object === null ? null : whatDiffers(context, scaler, object),
+    await whatResets(context, scaler),
+  ];
+  for (const warning of warnings) if (warning !== null) io.stderr.write(`promscaler: warning: ${warning}\n`);
   const file = object === null ? null : await openManifestFile(manifestOf(object, source), source, context);
   if (options.preview === true) {
     const steps =
@@ -123,12 +113,6 @@ function whyNotCompared({ source }: AdoptContext, { row }: ServiceView, exists: 
   return `${why}. The first decision may change the replica count${change}`;
 }
 
-function mustBeAllowed(refusal: Refusal | null): void {
-  if (refusal === null) return;
-  const hint = refusal.canBeForced ? '; use --force to switch anyway' : '';
-  throw new CommandError(`${refusal.why}. Nothing was changed${hint}`);
-}
-
 /** Confirms a switch whose dry run ended earlier, possibly long ago. A failure does not recreate the autoscaler. */
 async function confirmEarlier(
   context: AdoptContext,
@@ -145,8 +129,8 @@ async function confirmEarlier(
   const next = await whyNextToScaler(context, scaler);
   if (next !== null)
     throw new CommandError(`${name} does not scale ${nameWorkload(context, scaler)}: ${next}`);
-  const paused = await whyPaused(context, scaler);
-  if (paused !== null) throw new CommandError(paused);
+  const paused = await findPause(context, scaler);
+  if (paused !== null) throw new CommandError(paused.why);
   const why = await confirmService(context, scaler, {
     after: null,
     replicasBefore: null,
@@ -155,9 +139,9 @@ async function confirmEarlier(
   });
   if (why !== null)
     throw new CommandError(
-      `${name} does not scale ${nameWorkload(context, scaler)}: ${why}. To undo the switch: ${commandFor('--undo', source, context)}`,
+      `${name} does not scale ${nameWorkload(context, scaler)}: ${why}. To undo the switch: ${commandFor('--undo', context)}`,
     );
-  io.stdout.write(`Undo:    ${commandFor('--undo', source, context)}\n`);
+  io.stdout.write(`Undo:    ${commandFor('--undo', context)}\n`);
   return 0;
 }
 
@@ -220,7 +204,7 @@ async function waitUntilGone(context: AdoptContext, scaler: ScalerObject): Promi
   });
   if (gone !== null) return;
   throw new CommandError(
-    `${io.signal.aborted ? 'interrupted' : why}, so ${nameScaler(context, scaler)} stays in dry run. Continue with ${commandFor('--switch', source, context)}; to undo the switch: ${commandFor('--undo', source, context)}`,
+    `${io.signal.aborted ? 'interrupted' : why}, so ${nameScaler(context, scaler)} stays in dry run. Continue with ${commandFor('--switch', context)}; to undo the switch: ${commandFor('--undo', context)}`,
   );
 }
 
@@ -232,7 +216,7 @@ async function endDryRun(
 ): Promise<ExitCode> {
   const { source, objects, io, options } = context;
   const name = nameScaler(context, scaler);
-  const undo = commandFor('--undo', source, context);
+  const undo = commandFor('--undo', context);
   const failure = await orCommandError(async () => {
     await objects.patch(SCALER, scaler.name, { spec: { dryRun: false } });
     io.stdout.write(`dry run of ${name} ended\n`);
@@ -304,9 +288,9 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   const name = nameScaler(context, scaler);
   const accepted = conditionOf(scaler.object, 'Accepted');
   let rejected = isInDryRun(scaler) || textIn(accepted, 'status') === 'True' ? null : accepted;
-  const paused = await whatPauses(context, scaler);
+  const paused = await findPause(context, scaler);
   const note =
-    paused === null ? '' : `Note:    ${paused}. The pause has no effect on ${nameSource(source)}\n`;
+    paused === null ? '' : `Note:    ${paused.what}. The pause has no effect on ${nameSource(source)}\n`;
   if (options.preview === true) {
     const dryRun =
       rejected === null ? `${name} would be put into dry run` : `spec.dryRun: true would be set in ${name}`;
@@ -320,9 +304,9 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   }
   if (!scaler.isDryRun) rejected = await startDryRun(context, scaler);
   if (manifest !== null) await restoreSource(context, manifest);
-  const deletion = `Delete:  ${kubectlFor(`delete scaler ${scaler.name}`, source, context)}`;
+  const deletion = `Delete:  ${kubectlFor(`delete scaler ${scaler.name}`, context)}`;
   if (rejected !== null) {
-    const edit = kubectlFor(`edit ${OBJECTS_PATH} ${quoteForShell(scaler.name)}`, source, context);
+    const edit = kubectlFor(`edit ${OBJECTS_PATH} ${quoteForShell(scaler.name)}`, context);
     const correction = isReplacedByFile(rejected) ? '' : `Correct: ${edit}\n`;
     io.stdout.write(`${correction}${deletion}\n`);
     throw withoutEffect(context, scaler, rejected);
@@ -335,7 +319,7 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
       ? `${object === null ? `as soon as ${nameSource(source)} has desired replicas, it` : nameSource(source)} scales ${nameWorkload(context, scaler)}; ${name} is in dry run`
       : `${name} is in dry run, but ${idle}`;
   io.stdout.write(`${effect}
-${note}Compare: ${commandFor('--report', source, context)}
+${note}Compare: ${commandFor('--report', context)}
 ${deletion}
 `);
   return 0;
