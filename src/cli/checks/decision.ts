@@ -3,7 +3,6 @@ import { readPause, stops, whyNotKept } from '../../control/cycle/pause.js';
 import { alwaysLeads } from '../../control/election/leadership.js';
 import { freshMemory } from '../../control/memory/memory.js';
 import { stateInMemory } from '../../kubernetes/state/state-store.js';
-import type { CyclePorts } from '../../control/cycle/types.js';
 import { cannotScale, unreadTarget } from '../../decision/failing.js';
 import type { Decision } from '../../decision/result/decision.js';
 import { EMPTY_STATE, type State } from '../../decision/snapshot/snapshot.js';
@@ -107,7 +106,15 @@ export async function decideOnce({
       isCurrent: () => false,
       signal,
     },
-    portsOf(context, cluster),
+    {
+      clock,
+      cluster: readOnlyCluster(cluster),
+      // There are no earlier samples, so a recovery hold would always apply and hide the recommendation.
+      recoveryHoldMaxSeconds: 0,
+      dryRun: true,
+      state: stateInMemory(),
+      takeSlot: () => Promise.resolve(() => undefined),
+    },
   );
   return record;
 }
@@ -143,18 +150,6 @@ function describeHold(
       ? ''
       : `; the metric promscaler_shadow_difference_replicas compares the decision with ${shadow.beside}`;
   return ` (not applied: ${why}${compared})`;
-}
-
-function portsOf({ clock }: ClusterContext, facts: ClusterFacts): CyclePorts {
-  return {
-    clock,
-    cluster: readOnlyCluster(facts),
-    // There are no earlier samples, so a recovery hold would always apply and hide the recommendation.
-    recoveryHoldMaxSeconds: 0,
-    dryRun: true,
-    state: stateInMemory(),
-    takeSlot: () => Promise.resolve(() => undefined),
-  };
 }
 
 /** Returns a cluster whose reads return the values that were read before. Writes throw. */

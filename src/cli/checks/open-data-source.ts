@@ -1,8 +1,14 @@
-import { createPrometheusClient, type PrometheusClient } from '../../prometheus/client/client.js';
+import {
+  createPrometheusClient,
+  type PrometheusClient,
+  type PrometheusServer,
+} from '../../prometheus/client/client.js';
+import { readAnswers } from '../../prometheus/metric-source.js';
+import { failed } from '../../units/failure.js';
 import { createProbe } from '../../prometheus/client/request.js';
 import { learnWindow } from '../../prometheus/queries/learned-windows.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
-import { type DoctorContext, REQUEST_MS, type SourceContext } from './context.js';
+import { type DoctorContext, REQUEST_MS, type SourceContext, usedSources } from './context.js';
 import { withoutTrailingSlashes } from '../../http/http-client.js';
 
 interface OpenedSource extends SourceContext {
@@ -31,10 +37,24 @@ export function openDataSource(context: DoctorContext, source: SourceConfig): Op
   return { ...opened, recognized };
 }
 
-/** Returns a client for a source whose flavor is known, so that it is not detected again. */
-export function createRecognizedClient(
-  source: SourceConfig,
-  { clock, env }: Pick<DoctorContext, 'clock' | 'env'>,
-): PrometheusClient {
-  return { ...createPrometheusClient(source, clock, env), recognize: () => Promise.resolve(true) };
+/**
+ * Returns the answers of all scalers, in the order of their metrics. `answering`: the data sources that have answered.
+ * Other data sources are not queried again.
+ */
+export function readAllAnswers(
+  { config, scalers, clock, env, signal }: DoctorContext,
+  answering: ReadonlyMap<string, SourceContext>,
+): ReturnType<typeof readAnswers> {
+  const createClient = (source: SourceConfig): PrometheusClient => {
+    // The flavor is known, so it is not detected again.
+    const client = { ...createPrometheusClient(source, clock, env), recognize: () => Promise.resolve(true) };
+    return answering.has(source.name) ? client : { ...client, ...UNREACHABLE, servers: [UNREACHABLE] };
+  };
+  const sources = usedSources(config, answering);
+  return readAnswers({ sources, clock, onQuery: () => undefined, createClient }, scalers, signal);
 }
+
+const UNREACHABLE: PrometheusServer = {
+  query: () => Promise.resolve(failed('connection', 'the data source does not answer')),
+  startTime: () => Promise.resolve(null),
+};

@@ -34,27 +34,22 @@ export async function checkPermissions(context: Checked<ClusterContext>): Promis
     ],
     kinds,
   );
-  const who = await whoAmI(transport, signal);
-  try {
-    const reviewed = await Promise.all(
-      permissions.flatMap((permission) =>
-        questionsOf(permission, null).map(async (question): Promise<DeniedPermission> => {
-          const namespaces = permission.where === 'cluster' ? [null] : scaledNamespaces(config);
-          const questions = namespaces.map((namespace) => ({ ...question, namespace }));
-          const denied = await findDenied(transport, questions, signal);
-          return { permission, question, namespaces: denied.map(({ namespace }) => namespace) };
-        }),
-      ),
-    );
-    const denied = reviewed.filter((one) => one.namespaces.length > 0);
-    const note = connection.source.startsWith(POD_ACCOUNT) ? '' : OTHER_ACCOUNT;
-    if (denied.length === 0)
-      return make.ok(`${who ?? 'the account'} has all permissions that the service needs${note}`);
-    return judgeDenied(denied, who, context);
-  } catch (error) {
-    if (!(error instanceof KubernetesError)) throw error;
-    return make.skipped(`permissions cannot be reviewed: ${error.message}`);
-  }
+  const who = (await whoAmI(transport, signal)) ?? 'the account';
+  const reviews = permissions.flatMap((permission) =>
+    questionsOf(permission, null).map(async (question): Promise<DeniedPermission> => {
+      const namespaces = permission.where === 'cluster' ? [null] : scaledNamespaces(config);
+      const questions = namespaces.map((namespace) => ({ ...question, namespace }));
+      const denied = await findDenied(transport, questions, signal);
+      return { permission, question, namespaces: denied.map(({ namespace }) => namespace) };
+    }),
+  );
+  const reviewed = await orError(() => Promise.all(reviews));
+  if (reviewed instanceof KubernetesError)
+    return make.skipped(`permissions cannot be reviewed: ${reviewed.message}`);
+  const denied = reviewed.filter((one) => one.namespaces.length > 0);
+  if (denied.length > 0) return judgeDenied(denied, who, context);
+  const note = connection.source.startsWith(POD_ACCOUNT) ? '' : OTHER_ACCOUNT;
+  return make.ok(`${who} has all permissions that the service needs${note}`);
 }
 
 interface DeniedPermission {
@@ -68,7 +63,7 @@ interface DeniedPermission {
 /** Returns one result for each fix, because for example six missing verbs of a Role are a single mistake. */
 function judgeDenied(
   denied: readonly DeniedPermission[],
-  who: string | null,
+  who: string,
   { config, make }: Checked<ClusterContext>,
 ): readonly CheckResult[] {
   const isClusterWide = config.kubernetes.namespaces.length === 0;
@@ -84,9 +79,8 @@ function judgeDenied(
     const what = ones.map(({ question, namespaces }) =>
       nameAccess({ ...question, namespace: namespaces[0] ?? null }),
     );
-    const account = who ?? 'the account';
     const consequences = [...new Set(ones.map(({ permission }) => permission.without))];
-    const message = `${account} cannot ${listSome(what, 4)}: ${listSome(consequences, 2)}`;
+    const message = `${who} cannot ${listSome(what, 4)}: ${listSome(consequences, 2)}`;
     const isRequired = ones.some(({ permission }) => permission.isRequired);
     return make[isRequired ? 'failed' : 'warning'](message, fix);
   });

@@ -49,14 +49,10 @@ async function checkUrl(context: SourceContext, url: string): Promise<CheckResul
       'check the stores or shards of the server: one is unreachable, and promscaler scales nothing down until all are available';
     return make.warning(`${url} answers with incomplete data: ${answer.why}`, fix);
   }
-  const { message, fix } = await explainErrorResponse(context, url, { result, error: answer.message });
-  return make.failed(message, fix);
+  return make.failed(...(await explainErrorResponse(context, url, { result, error: answer.message })));
 }
 
-interface Explained {
-  readonly message: string;
-  readonly fix: string;
-}
+type Explained = readonly [message: string, fix: string];
 
 async function explainErrorResponse(
   context: SourceContext,
@@ -66,38 +62,38 @@ async function explainErrorResponse(
   const { source } = context;
   const key = `prometheus.${source.name}`;
   if (/\b(?:no org id|tenant|x-scope-orgid)\b/i.test(result.body.slice(0, 1000)) && result.status >= 400)
-    return {
-      message: `${url} requires a tenant (${error})`,
-      fix: `set ${key}.headers: { X-Scope-OrgID: TENANT } in the service config`,
-    };
+    return [
+      `${url} requires a tenant (${error})`,
+      `set ${key}.headers: { X-Scope-OrgID: TENANT } in the service config`,
+    ];
   if (result.status === 401 || result.status === 403) {
-    const credentials = source.bearerTokenFile ?? source.basicAuth ?? source.signIn ?? null;
-    const fix =
-      credentials === null
-        ? `set ${key}.bearerTokenFile, ${key}.basicAuth or ${key}.headers in the service config`
-        : source.signIn !== null
-          ? `check ${key}.${source.signIn.way}: the identity needs permission to query this server`
-          : `check the file of ${key}.${source.bearerTokenFile === null ? 'basicAuth.passwordFile' : 'bearerTokenFile'}: it must contain credentials for this server that have not expired`;
-    const message =
-      credentials === null
-        ? `${url} requires credentials (HTTP ${result.status}), but no credentials are configured`
-        : `${url} rejected the configured credentials (HTTP ${result.status})`;
-    return { message, fix };
+    const { bearerTokenFile, basicAuth, signIn } = source;
+    if ((bearerTokenFile ?? basicAuth ?? signIn) === null)
+      return [
+        `${url} requires credentials (HTTP ${result.status}), but no credentials are configured`,
+        `set ${key}.bearerTokenFile, ${key}.basicAuth or ${key}.headers in the service config`,
+      ];
+    return [
+      `${url} rejected the configured credentials (HTTP ${result.status})`,
+      signIn !== null
+        ? `check ${key}.${signIn.way}: the identity needs permission to query this server`
+        : `check the file of ${key}.${bearerTokenFile === null ? 'basicAuth.passwordFile' : 'bearerTokenFile'}: it must contain credentials for this server that have not expired`,
+    ];
   }
   const wrong = await findWrongAddress(context, url, result);
   if (wrong !== null) return wrong;
   if (result.status >= 500)
-    return {
-      message: `${url} answers with an error (${error})`,
-      fix: podsFirst(
+    return [
+      `${url} answers with an error (${error})`,
+      podsFirst(
         url,
         `check the log of the server and of any proxy in front of it; curl '${url}/-/ready' shows whether the server is up`,
       ),
-    };
-  return {
-    message: `${url} does not serve the Prometheus API (${error})`,
-    fix: `set ${key}.urls to the base URL of the server, without ${QUERY_PATH}`,
-  };
+    ];
+  return [
+    `${url} does not serve the Prometheus API (${error})`,
+    `set ${key}.urls to the base URL of the server, without ${QUERY_PATH}`,
+  ];
 }
 
 function fixForConnection(url: string, failure: Failure, { name }: Pick<SourceConfig, 'name'>): string {
@@ -171,16 +167,14 @@ async function findWrongAddress(
 ): Promise<Explained | null> {
   const { source } = context;
   const key = `prometheus.${source.name}.urls`;
-  if (/HTTP request.*HTTPS (?:server|port)/i.test(result.body)) {
-    const secure = url.replace(/^http:/i, 'https:');
-    return { message: `${url} serves https, not http`, fix: `${key}: ['${secure}']` };
-  }
+  if (/HTTP request.*HTTPS (?:server|port)/i.test(result.body))
+    return [`${url} serves https, not http`, `${key}: ['${url.replace(/^http:/i, 'https:')}']`];
   const elsewhere = await findPrefix(context, url, result);
   if (elsewhere !== null)
-    return {
-      message: `${url} does not serve the Prometheus API (HTTP ${result.status}), but ${elsewhere} does`,
-      fix: `${key}: ['${elsewhere}']`,
-    };
+    return [
+      `${url} does not serve the Prometheus API (HTTP ${result.status}), but ${elsewhere} does`,
+      `${key}: ['${elsewhere}']`,
+    ];
   const what = recognizePage(result) ?? (await recognizeRoot(context, url));
   if (what === null && result.location === null) return null;
   const where = result.location === null ? '' : `: the server redirects to ${safeLocation(result.location)}`;
@@ -188,7 +182,7 @@ async function findWrongAddress(
     what === 'a login page'
       ? `set ${key} to the address of Prometheus inside the cluster, which needs no login (http://SERVICE.NAMESPACE:9090), or set prometheus.${source.name}.bearerTokenFile`
       : `set ${key} to the address of the Prometheus server itself`;
-  return { message: `${url} is ${what ?? 'not a Prometheus API'}${where}`, fix };
+  return [`${url} is ${what ?? 'not a Prometheus API'}${where}`, fix];
 }
 
 async function findPrefix(context: SourceContext, url: string, result: HttpReply): Promise<string | null> {

@@ -1,5 +1,5 @@
 import type { Answer } from '../../prometheus/answers/answer.js';
-import { applyChecks, type MetricChecks } from '../../prometheus/queries/checks.js';
+import { applyChecks } from '../../prometheus/queries/checks.js';
 import { metricChecks, withVariables } from '../../prometheus/queries/compile-queries.js';
 import { autoCapacityOf, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { nameMetric } from '../../decision/conditions.js';
@@ -35,13 +35,12 @@ async function checkAutoCapacity(guarded: GuardedMetric): Promise<readonly Check
     asked.map(async ({ name, text }): Promise<CheckResult | null> => {
       const query = withVariables(text, metric, scaler);
       const answer = await context.runQuery(query);
-      const isEmpty = answer.class === 'missing' || (answer.class === 'value' && answer.series.length === 0);
-      if (isEmpty ? name === 'errors' : answer.class === 'value') return null;
-      const why = isEmpty ? await whyNoSeries(context.runQuery, query, guarded) : null;
-      const fault = why?.message ?? ('message' in answer ? answer.message : 'the answer is not complete');
+      if (isEmpty(answer) ? name === 'errors' : answer.class === 'value') return null;
+      const { why, fix } = await explain(answer, query, guarded);
+      const fault = why ?? ('message' in answer ? answer.message : 'the answer is not complete');
       return make.warning(
         `${nameMetric(metric)}: capacity.auto.${name}: ${fault}, so the capacity of a pod is not measured`,
-        why?.fix ?? fixForQuery(answer, query),
+        fix,
       );
     }),
   );
@@ -49,32 +48,38 @@ async function checkAutoCapacity(guarded: GuardedMetric): Promise<readonly Check
 }
 
 async function checkOwnGuards(guarded: GuardedMetric): Promise<readonly CheckResult[]> {
-  const checks = metricChecks(guarded.metric, guarded.scaler);
-  if (checks === null) return [];
+  const { metric, scaler, context, make } = guarded;
+  const checks = metricChecks(metric, scaler);
   const found = await Promise.all(
-    Object.entries(checks.queries).map(([name, query]) => checkGuard({ name, query, checks }, guarded)),
+    Object.entries(checks?.queries ?? {}).map(async ([name, query]): Promise<CheckResult | null> => {
+      const answer = await context.runQuery(query);
+      // The answer is combined with a usable answer of the metric, so that only the additional query can fail.
+      // `isMissingZero` turns a fault into `invalid`, which is reported as failed.
+      const usable: Answer = { class: 'value', series: [], evaluatedAt: context.clock.now() };
+      const judged = applyChecks({ ...checks, isMissingZero: true }, usable, { [name]: answer });
+      const message = messageOf(judged, name);
+      if (message === null) return null;
+      const { why, fix } = await explain(answer, query, guarded);
+      const isFailed = judged.class === 'failed' || judged.class === 'invalid';
+      const text = `${nameMetric(metric)}: ${message}${why === null ? '' : `: ${why}`}`;
+      return make[isFailed ? 'failed' : 'warning'](text, fix);
+    }),
   );
   return found.filter((one) => one !== null);
 }
 
-/** Checks one of the additional queries of a metric. */
-async function checkGuard(
-  { name, query, checks }: { readonly name: string; readonly query: string; readonly checks: MetricChecks },
+function isEmpty(answer: Answer): boolean {
+  return answer.class === 'missing' || (answer.class === 'value' && answer.series.length === 0);
+}
+
+/** Returns the fix for a query, and why it has no series; null: it has series, or the reason is not known. */
+async function explain(
+  answer: Answer,
+  query: string,
   guarded: GuardedMetric,
-): Promise<CheckResult | null> {
-  const { metric, context, make } = guarded;
-  const answer = await context.runQuery(query);
-  // The answer is combined with a usable answer of the metric, so that only the additional query can fail.
-  // `isMissingZero` turns a fault into `invalid`, which is reported as failed.
-  const usable: Answer = { class: 'value', series: [], evaluatedAt: context.clock.now() };
-  const judged = applyChecks({ ...checks, isMissingZero: true }, usable, { [name]: answer });
-  const message = messageOf(judged, name);
-  if (message === null) return null;
-  const isEmpty = answer.class === 'missing' || (answer.class === 'value' && answer.series.length === 0);
-  const why = isEmpty ? await whyNoSeries(context.runQuery, query, guarded) : null;
-  const text = `${nameMetric(metric)}: ${message}${why === null ? '' : `: ${why.message}`}`;
-  const isFailed = judged.class === 'failed' || judged.class === 'invalid';
-  return make[isFailed ? 'failed' : 'warning'](text, why?.fix ?? fixForQuery(answer, query));
+): Promise<{ readonly why: string | null; readonly fix: string }> {
+  const why = isEmpty(answer) ? await whyNoSeries(guarded.context.runQuery, query, guarded) : null;
+  return { why: why?.message ?? null, fix: why?.fix ?? fixForQuery(answer, query) };
 }
 
 /**

@@ -10,8 +10,14 @@ import { analyzeQuery } from '../../promql/analyze.js';
 import { excerpt } from '../../promql/types.js';
 import { toCeiling, toSample } from '../../prometheus/samples.js';
 import { checkPatterns } from '../../scaler/rules/query-result-rules.js';
-import { isOfResource, type MetricSpec, scalerKey } from '../../scaler/spec.js';
-import { type CheckResult, type ResultBuilder, resultsOf, labelNames, labelValues } from './check-result.js';
+import { isOfResource, type MetricSpec, type Scaler } from '../../scaler/spec.js';
+import {
+  type CheckResult,
+  type Checked,
+  type ResultBuilder,
+  labelNames,
+  labelValues,
+} from './check-result.js';
 import type { SourceContext } from './context.js';
 import {
   describeNames,
@@ -23,7 +29,7 @@ import {
   fixForSeveral,
 } from './query-fixes.js';
 import { checkGuards } from './query-guards.js';
-import type { ScalerFacts } from './scaler-facts.js';
+import { readPods, type ScalerFacts } from './scaler-facts.js';
 import { hasNoReplicas, isExposedByOwnPods, isTargetMissing, whyNoPods } from './wake-up.js';
 import { type NoSeriesReason, whyNoSeries } from './why-no-series.js';
 import { describeFailure } from '../../units/failure.js';
@@ -35,10 +41,10 @@ const MANY_SERIES = 2000;
 
 interface QueriedMetric {
   readonly metric: MetricSpec;
+  readonly scaler: Scaler;
   readonly answer: Answer;
   readonly facts: ScalerFacts;
-  /** Null: the data source does not exist or does not answer. */
-  readonly context: SourceContext | null;
+  readonly context: SourceContext;
   /** The query as it is sent; null: the data source has no query for the resource. */
   readonly query: string | null;
   readonly pods: readonly Pod[] | null;
@@ -46,20 +52,18 @@ interface QueriedMetric {
 }
 
 /** Checks that each query of a metric, including additional queries, returns what the type of the metric requires. */
-export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResult[]> {
-  const { scaler, cluster, answers, sources } = facts;
-  const make = resultsOf('query', scalerKey(scaler));
-  const read = cluster?.pods ?? null;
-  const pods = read === null || read instanceof KubernetesError ? null : read.map(({ pod }) => pod);
+export async function checkQuery(facts: Checked<ScalerFacts>): Promise<readonly CheckResult[]> {
+  const { scaler, cluster, answers, sources, make } = facts;
+  const pods = readPods(cluster)?.map(({ pod }) => pod) ?? null;
   const results = await Promise.all(
     scaler.spec.metrics.map(async (metric, index): Promise<readonly CheckResult[]> => {
       const answer = answers[index];
-      const context = sources.get(metric.source) ?? null;
-      if (answer === undefined || context === null)
+      const context = sources.get(metric.source);
+      if (answer === undefined || context === undefined)
         return [make.skipped(`data source ${metric.source} does not answer`)];
       const query = metricQueryText(metric, scaler, context.source);
-      const queried = { metric, answer, facts, context, query, pods, make };
-      const ofGuards = await checkGuards({ metric, scaler, context, make });
+      const queried = { metric, scaler, answer, facts, context, query, pods, make };
+      const ofGuards = await checkGuards(queried);
       const copies = await checkCopies(queried);
       // After a failed additional query, `answer` contains only its failure, so the query of the metric is sent alone.
       const isAlone = ofGuards.length > 0 && query !== null;
@@ -67,8 +71,7 @@ export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResu
       return [await checkMetric(own), ...(await checkConstants(own)), ...copies, ...ofGuards];
     }),
   );
-  const ofCeiling = await checkCeiling(facts, make);
-  const found = [...results.flat(), ...ofCeiling].filter(
+  const found = [...results.flat(), ...(await checkCeiling(facts))].filter(
     ({ status, message }) => status !== 'ok' || message !== '',
   );
   return found.length === 0 ? [make.ok('')] : found;
@@ -78,10 +81,12 @@ export async function checkQuery(facts: ScalerFacts): Promise<readonly CheckResu
  * Checks that `maxReplicasFrom` has a value that is not below the running replicas. A lower value is usually a mistake:
  * the query must include the running replicas.
  */
-async function checkCeiling(
-  { scaler, cluster, sources }: ScalerFacts,
-  make: ResultBuilder,
-): Promise<readonly CheckResult[]> {
+async function checkCeiling({
+  scaler,
+  cluster,
+  sources,
+  make,
+}: Checked<ScalerFacts>): Promise<readonly CheckResult[]> {
   const { maxReplicasFrom } = scaler.spec;
   const context = maxReplicasFrom === null ? undefined : sources.get(maxReplicasFrom.source);
   if (maxReplicasFrom === null || context === undefined) return [];
@@ -134,7 +139,7 @@ function checkMetric(queried: QueriedMetric): Promise<CheckResult> | CheckResult
 
 /** Checks that the query of a document does not add up copies of the same series. */
 async function checkCopies({ metric, context, query, make }: QueriedMetric): Promise<readonly CheckResult[]> {
-  if (isOfResource(metric) || context === null || query === null) return [];
+  if (isOfResource(metric) || query === null) return [];
   const found = await findQueryDuplicates(context.runQuery, query, { asWhole: metric.type === 'External' });
   if (found === null) return [];
   return [
@@ -146,11 +151,10 @@ async function checkCopies({ metric, context, query, make }: QueriedMetric): Pro
 }
 
 async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
-  const { metric, context, query, make } = queried;
+  const { metric, scaler, context, query, make } = queried;
   const who = nameMetric(metric);
   if (isOfResource(metric))
     return make.failed(`${who} has no series`, 'see the result of the check `resource-series`');
-  const { scaler } = queried.facts;
   const isMissing = isTargetMissing(queried.facts);
   if (await isExpected(queried))
     return isMissing
@@ -165,8 +169,7 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
       ? make.warning(`${who} ${READ_AS_ZERO}: ${message}`, fix)
       : make.failed(`${who} has no series: ${message}`, fix);
   }
-  const own = { metric, scaler };
-  const why = context === null || query === null ? null : await whyNoSeries(context.runQuery, query, own);
+  const why = query === null ? null : await whyNoSeries(context.runQuery, query, queried);
   if (isZero) return judgeReplaced(make, `${who} ${READ_AS_ZERO}`, why);
   const fix = why?.fix ?? tryIt(queried);
   return make.failed(
@@ -184,9 +187,9 @@ const READ_AS_ZERO =
  * Returns whether the series are missing because the target has no replicas. The check `wake-up` or `target` reports
  * that.
  */
-async function isExpected({ metric, context, facts }: QueriedMetric): Promise<boolean> {
-  if (context === null || !(isTargetMissing(facts) || hasNoReplicas(facts))) return false;
-  return isExposedByOwnPods(metric, { scaler: facts.scaler, context, isAtZero: true });
+async function isExpected({ metric, scaler, context, facts }: QueriedMetric): Promise<boolean> {
+  if (!isTargetMissing(facts) && !hasNoReplicas(facts)) return false;
+  return isExposedByOwnPods(metric, { scaler, context, isAtZero: true });
 }
 
 /**
@@ -195,16 +198,14 @@ async function isExpected({ metric, context, facts }: QueriedMetric): Promise<bo
  */
 async function checkConstants(queried: QueriedMetric): Promise<readonly CheckResult[]> {
   const { metric, answer, facts, context, query, make } = queried;
-  const { scaler } = facts;
-  if (isOfResource(metric) || context === null || query === null || whyNoPods(metric, facts) !== null)
-    return [];
+  if (isOfResource(metric) || query === null || whyNoPods(metric, facts) !== null) return [];
   const replaced = hasValue(answer) ? (analyzeQuery(query)?.filler?.replaced ?? []) : [];
   if (replaced.length === 0 || (await isExpected(queried))) return [];
   return Promise.all(
     replaced.map(async (span) => {
       const part = query.slice(span.from, span.to);
       if (hasValue(await context.runQuery(part))) return make.ok('');
-      const why = await whyNoSeries(context.runQuery, part, { metric, scaler });
+      const why = await whyNoSeries(context.runQuery, part, queried);
       const says = `${nameMetric(metric)}: ${excerpt(query, span)} has no series, so a constant in the query replaces it`;
       return judgeReplaced(make, says, why);
     }),
@@ -232,17 +233,16 @@ function judgeReplaced(make: ResultBuilder, says: string, why: NoSeriesReason | 
 }
 
 function judgeSeries(queried: QueriedMetric, answer: AnswerWithSeries): CheckResult {
-  const { metric, make, pods } = queried;
-  const { namespace } = queried.facts.scaler;
+  const { metric, scaler, context, make, pods } = queried;
   const who = nameMetric(metric);
   const shape = isOfResource(metric) ? null : judgeShape(queried, metric, answer);
   if (shape !== null) return shape;
   if (pods === null && (isOfResource(metric) || metric.type === 'Pods'))
     return make.skipped(`${who}: the series cannot be matched to pods, because the pods cannot be read`);
-  const { source = null, clock = null } = queried.context ?? {};
-  const now = clock?.now() ?? answer.evaluatedAt;
-  const workload = queried.facts.scaler.spec.scaleTargetRef;
-  const sample = toSample(metric, answer, { namespace, workload, pods: pods ?? [], now, source });
+  const { namespace, spec } = scaler;
+  const { source, clock } = context;
+  const read = { namespace, workload: spec.scaleTargetRef, pods: pods ?? [], now: clock.now(), source };
+  const sample = toSample(metric, answer, read);
   if (sample.form !== 'error') return judgeCoverage(queried, sample);
   const { reason, message } = sample.failure;
   if (isReadAsZero(metric, reason)) return make.ok('');

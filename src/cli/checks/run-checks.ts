@@ -1,12 +1,8 @@
 import { findSharedTargets } from '../../control/cycle/shared-targets.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
-import type { PrometheusClient, PrometheusServer } from '../../prometheus/client/client.js';
-import { readAnswers } from '../../prometheus/metric-source.js';
-import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { targetKey } from '../../kubernetes/targets.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { withDeadline } from '../../units/clock.js';
-import { failed } from '../../units/failure.js';
 import { mapAtOnce } from '../../units/semaphore.js';
 import { checkCluster, openCluster } from './cluster.js';
 import { checkClusterClock, checkPrometheusClock } from './clocks.js';
@@ -44,10 +40,9 @@ import {
   type DoctorContext,
   type SourceContext,
   sourceSubject,
-  usedSources,
 } from './context.js';
 import { suggestPrometheus } from './suggest-prometheus.js';
-import { createRecognizedClient, openDataSource } from './open-data-source.js';
+import { openDataSource, readAllAnswers } from './open-data-source.js';
 import { isInDryRun, readClusterFacts, type ReportedState, type ScalerFacts } from './scaler-facts.js';
 
 type Check<Facts> = readonly [CheckName, (facts: Checked<Facts>) => CheckResults | Promise<CheckResults>];
@@ -177,32 +172,12 @@ async function checkScalers(
   input: ChecksInput,
   { sources, cluster }: ReachedSystems,
 ): Promise<readonly CheckResult[]> {
-  const { scalers, allScalers, clock, signal, config } = input;
-  const shared = findSharedTargets(allScalers);
-  // A data source that has not answered its own checks is not queried again.
-  const answers = readAnswers(
-    {
-      sources: usedSources(config, sources),
-      clock,
-      onQuery: () => undefined,
-      createClient: (source) =>
-        sources.has(source.name) ? createRecognizedClient(source, input) : unreachableClient(source, input),
-    },
-    scalers,
-    signal,
-  );
-  const results = await mapAtOnce(scalers, CONCURRENT_SCALERS, (scaler) =>
+  const shared = findSharedTargets(input.allScalers);
+  const answers = readAllAnswers(input, sources);
+  const results = await mapAtOnce(input.scalers, CONCURRENT_SCALERS, (scaler) =>
     checkScaler(scaler, { sources, cluster, input, answers, shared }),
   );
   return combineReplicasWriters(results.flat());
-}
-
-function unreachableClient(source: SourceConfig, input: ChecksInput): PrometheusClient {
-  const unreachable: PrometheusServer = {
-    query: () => Promise.resolve(failed('connection', 'the data source does not answer')),
-    startTime: () => Promise.resolve(null),
-  };
-  return { ...createRecognizedClient(source, input), ...unreachable, servers: [unreachable] };
 }
 
 interface ScalerInput extends ReachedSystems {

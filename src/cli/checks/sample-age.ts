@@ -11,8 +11,8 @@ import { resourceQuery } from '../../prometheus/data-source/resource-queries.js'
 import { selectedRanges } from '../../promql/ranges.js';
 import { inSeconds, listSome } from '../../units/format.js';
 import { mapAtOnce } from '../../units/semaphore.js';
-import { type SourceContext, sourceSubject } from './context.js';
-import { type CheckResult, type ResultBuilder, resultsOf } from './check-result.js';
+import type { SourceContext } from './context.js';
+import type { Checked, CheckResult, CheckResults } from './check-result.js';
 import { usedResources } from './resource-labels.js';
 import { isOfResource } from '../../scaler/spec.js';
 import { settledTargets } from './settled-targets.js';
@@ -49,14 +49,42 @@ interface ReadLag {
  * Checks the age of the newest samples of the metrics. The service checks the age only before a scale-down, and only
  * for the pods of one workload.
  */
-export async function checkSampleAge(context: SourceContext): Promise<readonly CheckResult[]> {
-  const make = resultsOf('sample-age', sourceSubject(context.source));
+export async function checkSampleAge(context: Checked<SourceContext>): Promise<CheckResults> {
+  const { source, make } = context;
   const used = usedSelectors(context);
-  if (used.length === 0) return [make.skipped('no document has a metric whose samples have a maximum age')];
+  if (used.length === 0) return make.skipped('no document has a metric whose samples have a maximum age');
   const lags = await mapAtOnce(used.slice(0, MAX_SELECTORS), CONCURRENT_SELECTORS, (selector) =>
     readLag(selector, context),
   );
-  return judgeLags(lags, { make, name: context.source.name, unchecked: used.length - lags.length });
+  const read = lags.flatMap((lag) => (lag.kind === 'read' ? [lag] : []));
+  const old = read.filter(({ why }) => why !== null).sort(byLag);
+  const [freshest] = read.filter(({ why }) => why === null).sort(byLag);
+  const results: CheckResult[] = [];
+  const [worst] = old;
+  if (worst !== undefined) results.push(make.failed(sayOld(worst, old), fixOld(source.name)));
+  const rejected = lags.filter(({ kind }) => kind === 'rejected');
+  if (rejected.length > 0)
+    results.push(
+      make.warning(
+        `the server rejects the queries for the age of the samples of ${sayUsers(rejected)}, so promscaler does not notice old samples, and old samples can cause a scale-down`,
+        'allow timestamp() and offset at the server, or set freshness on Object and External metrics; ' +
+          `prometheus.${source.name}.maxSampleAgeSeconds: 0 accepts samples of any age`,
+      ),
+    );
+  const [unknown] = lags.flatMap((lag) => (lag.kind === 'unknown' ? [lag] : []));
+  if (unknown !== undefined)
+    results.push(
+      make.warning(
+        `the age of the samples of ${unknown.user} is unknown: ${unknown.why}`,
+        'until the server answers the queries for the age, the metric can scale up but not down',
+      ),
+    );
+  if (results.length > 0) return results;
+  if (freshest === undefined)
+    return make.skipped(`the data source has no current samples of ${sayUsers(lags)}`);
+  const unchecked = used.length - lags.length;
+  const rest = unchecked === 0 ? '' : `; ${unchecked} more selectors were not checked`;
+  return make.ok(`${sayFresh(freshest)}${rest}`);
 }
 
 /** Returns the distinct selectors of the resource queries and of all documents. */
@@ -123,44 +151,6 @@ async function readLag(selector: UsedSelector, { runQuery }: SourceContext): Pro
     if (error instanceof Unanswered) return { kind: 'unknown', user, why: error.message };
     throw error;
   }
-}
-
-function judgeLags(
-  lags: readonly Lag[],
-  {
-    make,
-    name,
-    unchecked,
-  }: { readonly make: ResultBuilder; readonly name: string; readonly unchecked: number },
-): readonly CheckResult[] {
-  const read = lags.flatMap((lag) => (lag.kind === 'read' ? [lag] : []));
-  const old = read.filter(({ why }) => why !== null).sort(byLag);
-  const [freshest] = read.filter(({ why }) => why === null).sort(byLag);
-  const results: CheckResult[] = [];
-  const [worst] = old;
-  if (worst !== undefined) results.push(make.failed(sayOld(worst, old), fixOld(name)));
-  const rejected = lags.filter(({ kind }) => kind === 'rejected');
-  if (rejected.length > 0)
-    results.push(
-      make.warning(
-        `the server rejects the queries for the age of the samples of ${sayUsers(rejected)}, so promscaler does not notice old samples, and old samples can cause a scale-down`,
-        'allow timestamp() and offset at the server, or set freshness on Object and External metrics; ' +
-          `prometheus.${name}.maxSampleAgeSeconds: 0 accepts samples of any age`,
-      ),
-    );
-  const [unknown] = lags.flatMap((lag) => (lag.kind === 'unknown' ? [lag] : []));
-  if (unknown !== undefined)
-    results.push(
-      make.warning(
-        `the age of the samples of ${unknown.user} is unknown: ${unknown.why}`,
-        'until the server answers the queries for the age, the metric can scale up but not down',
-      ),
-    );
-  if (results.length > 0) return results;
-  if (freshest === undefined)
-    return [make.skipped(`the data source has no current samples of ${sayUsers(lags)}`)];
-  const rest = unchecked === 0 ? '' : `; ${unchecked} more selectors were not checked`;
-  return [make.ok(`${sayFresh(freshest)}${rest}`)];
 }
 
 function byLag(one: ReadLag, other: ReadLag): number {

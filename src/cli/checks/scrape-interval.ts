@@ -33,22 +33,13 @@ export async function checkScrapeInterval(context: Checked<SourceContext>): Prom
     if (scrapes === null || scrapes.times.length > 1) break;
   }
   if (scrapes === null) return make.skipped('the timestamps of the samples cannot be read');
-  const { times, intervalSeconds } = scrapes;
+  const { times, intervalSeconds: interval } = scrapes;
   if (times.length === 0) return make.skipped(`the data source has no ${used.resource} series`);
-  if (intervalSeconds === null)
+  if (interval === null)
     return make.skipped(`${used.resource} has a single sample, so the scrape interval is not known yet`);
-  const inWindow = scrapesWithin(times, source.resourceWindowSeconds, intervalSeconds);
-  return judgeScrapes(make, source, { inWindow, interval: intervalSeconds });
-}
-
-function judgeScrapes(
-  make: ResultBuilder,
-  source: SourceConfig,
-  { inWindow, interval }: { readonly inWindow: number; readonly interval: number },
-): CheckResult {
-  const key = `prometheus.${source.name}`;
+  const inWindow = scrapesWithin(times, source.resourceWindowSeconds, interval);
   const fix =
-    `${key}: { scrapeIntervalSeconds: ${interval}, resourceWindowSeconds: ${Math.max(ADVISED_WINDOW_SECONDS, SCRAPES_IN_WINDOW * interval)} }, ` +
+    `prometheus.${source.name}: { scrapeIntervalSeconds: ${interval}, resourceWindowSeconds: ${Math.max(ADVISED_WINDOW_SECONDS, SCRAPES_IN_WINDOW * interval)} }, ` +
     `or scrape the kubelets more often (scrape_interval: ${ADVISED_SECONDS}s)`;
   const fact = `the containers are scraped about every ${interval} s, so the window of ${source.resourceWindowSeconds} s contains ${countOf(inWindow, 'sample')}`;
   if (inWindow < SCRAPES_IN_WINDOW) return fewSamples(make, inWindow, { fact, fix });
@@ -71,10 +62,7 @@ export function fewSamples(
 
 /** Returns the settings that docs/guides/tune.md recommends; empty if they are in use. */
 function adviceFor(
-  {
-    resourceWindowSeconds,
-    learnedIntervalSeconds,
-  }: Pick<SourceConfig, 'resourceWindowSeconds' | 'learnedIntervalSeconds'>,
+  { resourceWindowSeconds, learnedIntervalSeconds }: SourceConfig,
   interval: number,
 ): string {
   const isLearned = typeof learnedIntervalSeconds === 'number';

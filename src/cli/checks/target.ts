@@ -149,7 +149,9 @@ async function ignoredAround(
  * has copied from the Deployment.
  */
 function ownedBy(deployment: string) {
-  return (object: JsonObject): { readonly name: string; readonly annotations: Texts } | null => {
+  return (
+    object: JsonObject,
+  ): { readonly name: string; readonly annotations: Readonly<Record<string, string>> } | null => {
     const metadata = objectIn(object, 'metadata');
     if (readWatchedTarget(object)?.owner !== deployment) return null;
     const byOthers = objectsIn(metadata, 'managedFields')
@@ -160,8 +162,6 @@ function ownedBy(deployment: string) {
     return { name: textIn(metadata, 'name') ?? '', annotations: Object.fromEntries(annotations) };
   };
 }
-
-type Texts = Readonly<Record<string, string>>;
 
 function resourceOf(ref: TargetRef): string {
   const word = ref.kind.toLowerCase();
@@ -206,7 +206,8 @@ async function explainMissingTarget(
       fixOfKind(error.unusableKind) ??
         'set apiVersion and kind of spec.scaleTargetRef to those of the workload: kubectl api-resources',
     ];
-  const scalerOf = scalersOf(await listOthers(facts, context));
+  const others = await listOthers(facts, context);
+  const scalerOf = (one: Target): OtherScaler | null => findOtherScaler(one.namespace, one.ref, others);
   const isFree = (one: Target): boolean => scalerOf(one) === null;
   const message = `${nameTarget(namespace, ref)} does not exist`;
   const { reported, wasScaled, scaler } = facts;
@@ -298,10 +299,6 @@ async function listOthers(
   const dryRuns = documents.filter((one) => isInDryRun(one, context));
   const live = documents.filter((one) => !isInDryRun(one, context));
   return [...live.map(asOtherScaler), ...hpas, ...dryRuns.map(asOtherScaler)];
-}
-
-function scalersOf(others: readonly OtherScaler[]): (target: Target) => OtherScaler | null {
-  return ({ namespace, ref }) => findOtherScaler(namespace, ref, others);
 }
 
 function nearestOf(name: string, targets: readonly Target[]): Target | null {

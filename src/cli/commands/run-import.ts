@@ -28,16 +28,15 @@ import { oneLine } from '../../importers/draft/comments.js';
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
-import { readAnswers } from '../../prometheus/metric-source.js';
 import { readScalers } from '../../scaler/read/read-scalers.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { CycleRecord } from '../../telemetry/cycle-record.js';
 import { describeFailure } from '../../units/failure.js';
 import { mapAtOnce } from '../../units/semaphore.js';
 import { decideOnce } from '../checks/decision.js';
-import { type ClusterContext, type SourceContext, usedSources } from '../checks/context.js';
+import type { ClusterContext, SourceContext } from '../checks/context.js';
 import { openCluster } from '../checks/cluster.js';
-import { createRecognizedClient, openDataSource } from '../checks/open-data-source.js';
+import { openDataSource, readAllAnswers } from '../checks/open-data-source.js';
 import { readClusterFacts } from '../checks/scaler-facts.js';
 import { countOf } from '../../units/format.js';
 
@@ -180,16 +179,7 @@ async function compareLive(
       }),
     ),
   );
-  const answers = readAnswers(
-    {
-      sources: usedSources(config, sources),
-      clock,
-      onQuery: () => undefined,
-      createClient: (source) => createRecognizedClient(source, io),
-    },
-    scalers,
-    signal,
-  );
+  const answers = readAllAnswers(context, sources);
   try {
     return await mapAtOnce(documents, CONCURRENT, async ({ object, read }) =>
       typeof read === 'string'
