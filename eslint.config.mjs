@@ -62,6 +62,10 @@ export default tseslint.config(
           selector: "NewExpression[callee.name='Date'][arguments.length=0]",
           message: 'use a Clock parameter',
         },
+        {
+          selector: "BinaryExpression[operator='instanceof'][right.name='Promise']",
+          message: 'a function is either synchronous or asynchronous',
+        },
       ],
     },
   },

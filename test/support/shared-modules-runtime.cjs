@@ -8,7 +8,8 @@ let resolverOfLibrary = null;
 /**
  * Jest's loader of modules, except that what a test cannot change is loaded once per worker and not once per test file:
  * `src`, whose modules have no state, and the packages. This saves compilation, and the engine keeps the code that it has
- * optimized.
+ * optimized. Without this class and `plain-context-environment.mjs`, 294 tests need 24.3 s of CPU instead of 15.6 s
+ * (+56 %).
  */
 module.exports = class SharedModulesRuntime extends Runtime {
   constructor(config, environment, resolver, ...rest) {

@@ -225,7 +225,7 @@ async function start(
   readonly open: (text?: string, options?: { readonly reads: boolean }) => Client;
   readonly clock: ManualClock;
   readonly responses: ServerResponse[];
-  /** Turns of the event loop in which background-work work was done. */
+  /** How many turns of the event loop the server has waited for. */
   readonly turns: () => number;
 }> {
   const clock = new ManualClock();
@@ -280,7 +280,7 @@ function openClient(port: number, request = '', { reads } = { reads: true }): Cl
   return { socket, text: () => text, isClosed: () => isClosed };
 }
 
-/** Waits long enough for data in transit through the loopback. */
+/** Waits for data in the buffers of the kernel, of which no event tells. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 20));
 }
