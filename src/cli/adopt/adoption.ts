@@ -2,7 +2,7 @@ import { type JsonObject, countIn, objectIn, objectsIn, textIn } from '../../kub
 import { patchObject } from '../../decision/snippet.js';
 import { APPS_ROOT, nameTarget, targetKey, watchedPlural } from '../../kubernetes/targets.js';
 import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
-import type { TargetRef } from '../../scaler/spec.js';
+import { ADOPTED_FROM, adoptedFrom, type TargetRef } from '../../scaler/spec.js';
 import { quoteForShell } from '../../units/clean-text.js';
 import { sleep } from '../../units/clock.js';
 import { CommandError, type CommandIo, orCommandError } from '../output/io.js';
@@ -17,7 +17,7 @@ import {
   nameSource,
 } from './adopt-options.js';
 import type { ClusterObjects } from '../reach/cluster-objects.js';
-import { ADOPT_ANNOTATIONS, annotationsOf, manifestFile, originOf } from './saved-manifest.js';
+import { manifestFile } from './saved-manifest.js';
 import { SCALER, targetOf } from '../reach/source-kinds.js';
 
 export interface AdoptContext {
@@ -67,7 +67,7 @@ export async function readAdoption(context: AdoptContext): Promise<Adoption> {
 function otherTarget(context: AdoptContext, scaler: ScalerObject, target: TargetRef): string {
   const { source } = context;
   const name = nameScaler(context, scaler);
-  const annotate = `annotate ${OBJECTS_PATH} ${quoteForShell(scaler.name)} ${ADOPT_ANNOTATIONS.from}-`;
+  const annotate = `annotate ${OBJECTS_PATH} ${quoteForShell(scaler.name)} ${ADOPTED_FROM}-`;
   return `${name} was made from ${nameSource(source)} and scales ${nameWorkload(context, scaler)}, but ${nameSource(source)} scales ${nameWorkload(context, { target })}. Nothing was changed. Correct the target of the scaler or of the autoscaler. If the two no longer belong together, remove the annotation: ${kubectlFor(annotate, context)}`;
 }
 
@@ -86,8 +86,8 @@ export async function notStarted(
     );
   // Also suggests adopted autoscalers, which were deleted: --report, --switch and --undo accept their names.
   const adopted = (await objects.list(SCALER)).flatMap((scaler) => {
-    const [from, other] = (annotationsOf(scaler)[ADOPT_ANNOTATIONS.from] ?? '').split('/');
-    return from === kind.kind && other !== undefined ? [other] : [];
+    const origin = adoptedFrom({ document: scaler });
+    return origin?.kind === kind.kind ? [origin.name] : [];
   });
   const present = (await objects.list(kind)).map((one) => textIn(objectIn(one, 'metadata'), 'name') ?? '');
   const names = [...new Set([...present, ...adopted])];
@@ -108,7 +108,8 @@ export function readScaler(object: JsonObject): readonly ScalerObject[] {
 
 /** Returns whether the Scaler object was made from this autoscaler. False: it only has the same target. */
 export function isMadeFrom(source: Source, { object }: Pick<ScalerObject, 'object'>): boolean {
-  return annotationsOf(object)[ADOPT_ANNOTATIONS.from] === originOf(source);
+  const origin = adoptedFrom({ document: object });
+  return origin?.kind === source.kind.kind && origin.name === source.name;
 }
 
 /** Reads whether the Scaler object is in dry run now; null: it does not exist. */

@@ -181,7 +181,8 @@ function secondsOf({ since, at }: Pick<AgreementReport, 'since' | 'at'>): number
 }
 
 function shareText({ same, rounds }: Pick<AgreementReport, 'same' | 'rounds'>): string {
-  return `${same} of ${rounds} rounds (${percent(same, rounds)} %)`;
+  // Rounds down, so that only full agreement is shown as 100 %.
+  return `${same} of ${rounds} rounds (${Math.floor((1000 * same) / rounds) / 10} %)`;
 }
 
 export function agreementText(report: AgreementReport): string {
@@ -202,11 +203,6 @@ export function agreementText(report: AgreementReport): string {
       : `  now                 promscaler ${now.desiredReplicas}, HPA ${now.theirReplicas}`,
   ];
   return `${lines.join('\n')}\n`;
-}
-
-/** Rounds down, so that only full agreement is shown as 100 %. */
-function percent(same: number, rounds: number): string {
-  return String(Math.floor((1000 * same) / rounds) / 10);
 }
 
 function signed(difference: number): string {

@@ -74,7 +74,7 @@ function describe(
 ): string | null {
   if (changes.length === 0) return null;
   const [autoscaler, named] = [nameSource(context.source), nameScaler(context, scaler)];
-  const what = changesText(changes);
+  const what = listSome(changes.map(changeText), MOST_CHANGES);
   return hasCopy
     ? `${autoscaler} has changed since it was imported (${what}): make the same change to ${named}`
     : `a new import of ${autoscaler} would differ from ${named} (${what}): change the scaler accordingly, unless the difference is intended`;
@@ -253,10 +253,6 @@ function mapMembers(metric: JsonObject, change: (member: JsonObject) => JsonObje
 }
 
 const MOST_CHANGES = 3;
-
-function changesText(changes: readonly FieldChange[]): string {
-  return listSome(changes.map(changeText), MOST_CHANGES);
-}
 
 /**
  * Returns a message about the owner of the object, which would recreate the object; null: it has no controlling owner.

@@ -12,16 +12,12 @@ import { writeStructured } from '../output/output-format.js';
 import { CommandError, type CommandIo } from '../output/io.js';
 import type { AdoptOptions, Source } from './adopt-options.js';
 
-/** Annotations of a Scaler object. They store the state of an adoption, so that another process can continue it. */
-export const ADOPT_ANNOTATIONS = {
-  /** The kind and name of the autoscaler, such as `HorizontalPodAutoscaler/web`. */
-  from: ADOPTED_FROM,
-  /** The manifest of the autoscaler as JSON, for --undo. */
-  manifest: ADOPTED_MANIFEST,
-} as const;
-
-export function originOf({ kind, name }: Source): string {
-  return `${kind.kind}/${name}`;
+/** Returns the annotations that store the state of an adoption, so that another process can continue it. */
+export function adoptionAnnotations(
+  { kind, name }: Source,
+  manifest: JsonObject,
+): Readonly<Record<string, string>> {
+  return { [ADOPTED_FROM]: `${kind.kind}/${name}`, [ADOPTED_MANIFEST]: JSON.stringify(manifest) };
 }
 
 /** Returns a manifest from which the object can be created again, without the fields that the API server sets. */
@@ -39,7 +35,7 @@ export function manifestOf(object: JsonObject, { kind }: Source): JsonObject {
 
 /** Returns the manifest in the annotation of a Scaler object; null: there is none, or it is not a JSON object. */
 export function savedManifest(scaler: JsonObject): JsonObject | null {
-  const text = annotationsOf(scaler)[ADOPT_ANNOTATIONS.manifest];
+  const text = annotationsOf(scaler)[ADOPTED_MANIFEST];
   if (text === undefined) return null;
   const manifest = asObject(parseJson(text));
   return objectIn(manifest, 'spec') === null ? null : manifest;

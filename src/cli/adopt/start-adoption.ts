@@ -8,7 +8,6 @@ import { documentOf } from '../../importers/draft/write-document.js';
 import { type JsonObject, objectIn, textIn, textsIn } from '../../kubernetes/api/json.js';
 import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
 import { readLocated } from '../../scaler/read/read-scalers.js';
-import type { TargetRef } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
 import { quoteForShell } from '../../units/clean-text.js';
 import { readAdapterFile } from '../input/read-adapter-file.js';
@@ -44,7 +43,7 @@ import {
   whySecondIfListed,
   whySucceeded,
 } from './other-autoscaler.js';
-import { ADOPT_ANNOTATIONS, manifestOf, originOf } from './saved-manifest.js';
+import { adoptionAnnotations, manifestOf } from './saved-manifest.js';
 import { tryService } from '../reach/service-client.js';
 
 /**
@@ -101,7 +100,11 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     target: targetOf(document),
   };
   await checkFiles(context, created);
-  await checkTarget(context, created);
+  // A workload that cannot be read may exist.
+  if ((await readWorkload(context, created)) === null)
+    throw new CommandError(
+      `${nameWorkload(context, created)} does not exist, so ${nameSource(source)} scales nothing. Nothing was created. Create the workload, or delete ${nameSource(source)}`,
+    );
   const isCreated = await objects.create(SCALER, withAnnotations(document, object, context));
   if (!isCreated)
     throw new CommandError(
@@ -124,10 +127,7 @@ interface FirstDocument {
   readonly notes: readonly string[];
 }
 
-interface Created {
-  readonly name: string;
-  readonly target: TargetRef;
-}
+type Created = Pick<ScalerObject, 'name' | 'target'>;
 
 /**
  * Throws `CommandError` if a file of the service contains a document with the same name, because the new object would
@@ -145,15 +145,6 @@ async function checkFiles(context: AdoptContext, created: Created): Promise<void
   io.stderr.write(
     `note: ${name}, a document in a file of the service, has the same target as ${nameSource(context.source)}. Delete this document from the files, or put it in dry run, before ${commandFor('--switch', context)}\n`,
   );
-}
-
-/** Throws `CommandError` if the workload does not exist. Does not throw if the workload cannot be read. */
-async function checkTarget(context: AdoptContext, created: Created): Promise<void> {
-  const { source } = context;
-  if ((await readWorkload(context, created)) === null)
-    throw new CommandError(
-      `${nameWorkload(context, created)} does not exist, so ${nameSource(source)} scales nothing. Nothing was created. Create the workload, or delete ${nameSource(source)}`,
-    );
 }
 
 /** Maximum time until the service removes a scaler whose object was deleted. */
@@ -211,11 +202,8 @@ async function importSource(context: AdoptContext, object: JsonObject): Promise<
 
 function withAnnotations(document: JsonObject, object: JsonObject, { source }: AdoptContext): JsonObject {
   const metadata = objectIn(document, 'metadata') ?? {};
-  const annotations = {
-    ...textsIn(metadata, 'annotations'),
-    [ADOPT_ANNOTATIONS.from]: originOf(source),
-    [ADOPT_ANNOTATIONS.manifest]: JSON.stringify(manifestOf(object, source)),
-  };
+  const added = adoptionAnnotations(source, manifestOf(object, source));
+  const annotations = { ...textsIn(metadata, 'annotations'), ...added };
   return { ...document, metadata: { ...metadata, annotations } };
 }
 

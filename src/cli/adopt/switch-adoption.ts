@@ -2,6 +2,7 @@ import { targetKey } from '../../kubernetes/targets.js';
 import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import type { ScalerView } from '../../api/answers.js';
 import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
+import { ADOPTED_MANIFEST } from '../../scaler/spec.js';
 import { quoteForShell } from '../../units/clean-text.js';
 import { parseInstant } from '../../units/time.js';
 import { CommandError, type ExitCode, orCommandError } from '../output/io.js';
@@ -34,12 +35,11 @@ import {
 } from './other-autoscaler.js';
 import { fetchView, confirmService, type ServiceView, whyZero } from './confirm-service.js';
 import {
+  adoptionAnnotations,
   manifestOf,
   openManifestFile,
   savedManifest,
-  ADOPT_ANNOTATIONS,
   type ManifestFile,
-  originOf,
   specChanges,
 } from './saved-manifest.js';
 import { textToPrint } from '../output/lines.js';
@@ -166,11 +166,7 @@ async function removeSource(
     const paused = whyPausedInKeda(context, object);
     if (paused !== null) throw new CommandError(`${paused}. ${nameSource(source)} was not deleted`);
     await file.write(manifest);
-    const annotations = {
-      [ADOPT_ANNOTATIONS.from]: originOf(source),
-      [ADOPT_ANNOTATIONS.manifest]: JSON.stringify(manifest),
-    };
-    await objects.patch(SCALER, name, { metadata: { annotations } });
+    await objects.patch(SCALER, name, { metadata: { annotations: adoptionAnnotations(source, manifest) } });
     const metadata = objectIn(object, 'metadata');
     const version = {
       uid: textIn(metadata, 'uid') ?? '',
@@ -180,7 +176,7 @@ async function removeSource(
     object = await objects.get(source.kind, source.name);
   }
   io.stdout.write(
-    `${nameSource(source)} saved in ${file.path} and in the annotation ${ADOPT_ANNOTATIONS.manifest} of ${nameScaler(context, { name })}, and deleted\n`,
+    `${nameSource(source)} saved in ${file.path} and in the annotation ${ADOPTED_MANIFEST} of ${nameScaler(context, { name })}, and deleted\n`,
   );
   return manifest;
 }
@@ -255,7 +251,7 @@ async function endDryRun(
     io.stderr.write(`promscaler: warning: ${withoutEffect(context, scaler, rejected).message}\n`);
   if (manifest === null)
     throw new CommandError(
-      `${name} has no annotation ${ADOPT_ANNOTATIONS.manifest}: create ${nameSource(source)} from your own copy`,
+      `${name} has no annotation ${ADOPTED_MANIFEST}: create ${nameSource(source)} from your own copy`,
     );
   await restoreSource(context, manifest);
   const prevented = await whyPrevented(context, manifest, scaler);
@@ -274,7 +270,7 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   const manifest = object === null ? savedManifest(scaler.object) : null;
   if (object === null && manifest === null)
     throw new CommandError(
-      `${nameScaler(context, scaler)} has no annotation ${ADOPT_ANNOTATIONS.manifest} with the manifest of ${nameSource(source)}: set spec.dryRun: true, then create ${nameSource(source)} from your own copy`,
+      `${nameScaler(context, scaler)} has no annotation ${ADOPTED_MANIFEST} with the manifest of ${nameSource(source)}: set spec.dryRun: true, then create ${nameSource(source)} from your own copy`,
     );
   const succeeded = object === null ? await whySucceeded(context, scaler) : null;
   if (succeeded !== null) throw new CommandError(`${succeeded}. Nothing was changed`);
