@@ -31,12 +31,14 @@ export interface ExplainOptions extends ReachOptions, NamingOptions {
 export async function runExplain(options: ExplainOptions, io: CommandIo): Promise<ExitCode> {
   const format = readOutputFormat(options.output, ['text', 'json', 'yaml']);
   const { scaler, snapshot: file } = options;
+  const print = (text: string): ExitCode => {
+    io.stdout.write(format === 'text' ? nameProgram(text, io) : text);
+    return 0;
+  };
   if (options.file !== undefined) {
     if (file !== undefined) throw usageError('--file cannot be combined with --snapshot');
     const { at, namespace } = options;
-    const text = await explainFile({ file: options.file, scaler, namespace, at, format }, io);
-    io.stdout.write(format === 'text' ? nameProgram(text, io) : text);
-    return 0;
+    return print(await explainFile({ file: options.file, scaler, namespace, at, format }, io));
   }
   if (scaler !== undefined && file !== undefined)
     throw usageError('explain takes either NAMESPACE/NAME or --snapshot FILE');
@@ -44,9 +46,7 @@ export async function runExplain(options: ExplainOptions, io: CommandIo): Promis
     throw usageError('--at cannot be combined with --snapshot, because --at reads from a running service');
   if (options.at !== undefined) {
     const request = { ...options, name: await readName(options, io), at: options.at, format };
-    const text = await explainPast(request, io);
-    io.stdout.write(format === 'text' ? nameProgram(text, io) : text);
-    return 0;
+    return print(await explainPast(request, io));
   }
   const read = file === undefined ? await readFromService(options, io) : null;
   const json = read === null ? await readSnapshotFile(file ?? '-', io) : read.snapshot;

@@ -32,7 +32,9 @@ export function explainLines(explanation: Explanation): readonly string[] {
   return [
     ...headLines(explanation),
     '',
-    ...allMetricLines(explanation, metrics),
+    ...(explanation.decision.metrics.length === 0
+      ? ['Metrics: none evaluated']
+      : ['Metrics', ...metrics.flatMap((metric) => metricLines(metric, explanation.snapshot))]),
     '',
     ...activationLines(explanation, metrics),
     ...capacityLines(explanation.snapshot),
@@ -147,14 +149,6 @@ function conflictOf(status: ReportedCycle | null): readonly string[] {
   return held?.reason === 'ConflictingScaler' ? [`${held.reason}, so nothing is patched`] : [];
 }
 
-function allMetricLines(
-  { snapshot, decision }: Explanation,
-  metrics: readonly JudgedMetric[],
-): readonly string[] {
-  if (decision.metrics.length === 0) return ['Metrics: none evaluated'];
-  return ['Metrics', ...metrics.flatMap((metric) => metricLines(metric, snapshot))];
-}
-
 /** Returns the lines about `maxReplicasFrom` and `podStart`; empty if the document uses neither. */
 function capacityLines(snapshot: Snapshot): readonly string[] {
   const lines = [...ceilingLines(snapshot), ...podStartLines(snapshot)];
@@ -234,16 +228,12 @@ function changeLines({ snapshot, status, now }: Explanation): readonly string[] 
     instant === null
       ? 'none by this scaler'
       : `${formatInstant(instant)} (${formatSeconds(secondsBetween(instant, now))} ago)`;
+  const writer = status?.conflictingWriter ?? null;
   return [
     ...(status === null ? [] : [`Outcome: ${outcomeText(status.outcome)}`]),
-    ...writerLines(status),
+    ...(writer === null ? [] : [`Conflicting writer: ${writer.message}`]),
     `Last scale-up: ${when(lastScaleUp)}; last scale-down: ${when(lastScaleDown)}`,
   ];
-}
-
-function writerLines(status: ReportedCycle | null): readonly string[] {
-  const writer = status?.conflictingWriter ?? null;
-  return writer === null ? [] : [`Conflicting writer: ${writer.message}`];
 }
 
 function outcomeText({ kind, from, to, message }: ReportedCycle['outcome']): string {
@@ -340,14 +330,9 @@ function podLines({ pods, podReasons }: MetricResult): readonly string[] {
   const aside = groups.flatMap((group) =>
     group === 'ready'
       ? []
-      : [...byReason(pods[group], podReasons)].map(([why, names]) => `${group}, ${why}: ${listSome(names)}`),
+      : [...groupBy(pods[group], (name) => podReasons[name] ?? 'reason not known')].map(
+          ([why, names]) => `${group}, ${why}: ${listSome(names)}`,
+        ),
   );
   return [labeled('pods', counts.join(', ')), ...aside.map((line) => labeled('', line))];
-}
-
-function byReason(
-  names: readonly string[],
-  reasons: Readonly<Record<string, string>>,
-): ReadonlyMap<string, readonly string[]> {
-  return groupBy(names, (name) => reasons[name] ?? 'reason not known');
 }

@@ -2,7 +2,7 @@ import type { Path } from '../../scaler/problems/finding.js';
 import { MEMBER_OF_TARGET, MEMBER_OF_TYPE, type TargetType } from '../../scaler/resolve/metric-form.js';
 import { autoCapacityOf, type MetricSpec, type MetricTarget, type TargetRef } from '../../scaler/spec.js';
 import { formatMilli } from '../../units/quantity.js';
-import { type Row, type Written, rowBy, rowOf, rowsIn, writtenIn } from './row.js';
+import { type Row, type Written, rowBy, rowOf, rowsIn, unsetRow, writtenIn } from './row.js';
 
 /** Names of the fields in autoscaling/v2beta1. Their values are shown as fields of autoscaling/v2. */
 const OLD_TARGET_MEMBERS: Readonly<Record<TargetType, string | null>> = {
@@ -95,7 +95,7 @@ function capacityRows(
 /** Returns the rows of an optional block or field. If it is unset, returns one row without a value. */
 function checkRows(written: Written, path: Path): readonly Row[] {
   const rows = rowsIn(written, path);
-  return rows.length > 0 ? rows : [{ path, value: null, from: 'built in', by: null, isUnset: true }];
+  return rows.length > 0 ? rows : [unsetRow(path)];
 }
 
 /** Returns `value` for a field that the document does not set, but that follows from the field `by`. */
@@ -144,9 +144,7 @@ function queryRows(
 
 function objectRows(written: Written, memberPath: Path, object: TargetRef | null): readonly Row[] {
   const path = [...memberPath, 'describedObject'];
-  return object === null
-    ? [{ path, value: null, from: 'built in', by: null, isUnset: true }]
-    : referenceRows(written, path, object);
+  return object === null ? [unsetRow(path)] : referenceRows(written, path, object);
 }
 
 export function referenceRows(written: Written, path: Path, reference: TargetRef): readonly Row[] {

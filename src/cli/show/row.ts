@@ -40,6 +40,11 @@ export function rowOf(
   return { path, value: valueAt(written.merged, path), from: origin, by: null, isUnset: false };
 }
 
+/** Returns a row for a field that is unset and must stay so. */
+export function unsetRow(path: Path): Row {
+  return { path, value: null, from: 'built in', by: null, isUnset: true };
+}
+
 /** Returns a row for a field that has the value of the field `by` unless it is set itself. */
 export function rowBy(written: Written, path: Path, row: Pick<Row, 'value' | 'from' | 'by'>): Row {
   return writtenIn(written, path) === null

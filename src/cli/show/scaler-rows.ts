@@ -2,7 +2,7 @@ import type { Path } from '../../scaler/problems/finding.js';
 import { PRESETS } from '../../scaler/schema/presets.js';
 import type { Scaler, ScalerSpec, ScalingRules } from '../../scaler/spec.js';
 import { metricRows, referenceRows } from './metric-rows.js';
-import { type Row, type Written, rowBy, rowOf, rowsIn, writtenIn } from './row.js';
+import { type Row, type Written, rowBy, rowOf, rowsIn, unsetRow, writtenIn } from './row.js';
 
 const DOWNSCALE_WINDOW: Path = ['spec', 'behavior', 'scaleDown', 'stabilizationWindowSeconds'];
 
@@ -32,7 +32,10 @@ export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
       ...row,
       ...(writtenIn(written, DOWNSCALE_WINDOW) === null ? {} : { replacedBy: DOWNSCALE_WINDOW }),
     })),
-    downscaleConfirmation: confirmationRows(written, spec),
+    downscaleConfirmation:
+      spec.downscaleConfirmation === null
+        ? [optionalRow(written, 'downscaleConfirmation', null)]
+        : objectRows(written, 'downscaleConfirmation', spec),
     maxScaleDownPercentPerWindow: [
       optionalRow(written, 'maxScaleDownPercentPerWindow', spec.maxScaleDownPercentPerWindow),
     ],
@@ -70,7 +73,7 @@ function replacedTolerance(row: Row, written: Written): Row {
 /** Returns the rows of an object in `spec` that is null unless the document sets it. */
 function objectRows(
   written: Written,
-  name: 'maxReplicasFrom' | 'fallback' | 'podDeletionCost',
+  name: 'maxReplicasFrom' | 'fallback' | 'podDeletionCost' | 'downscaleConfirmation',
   spec: ScalerSpec,
 ): readonly Row[] {
   const path = ['spec', name];
@@ -91,14 +94,6 @@ function scheduleRows(written: Written, { schedules }: ScalerSpec): readonly Row
 
 function optionalRow(written: Written, name: keyof ScalerSpec, value: number | null): Row {
   return { ...rowOf(written, ['spec', name], { value }), isUnset: value === null };
-}
-
-function confirmationRows(written: Written, { downscaleConfirmation }: ScalerSpec): readonly Row[] {
-  const path = ['spec', 'downscaleConfirmation'];
-  if (downscaleConfirmation === null) return [optionalRow(written, 'downscaleConfirmation', null)];
-  return Object.entries(downscaleConfirmation).map(([name, value]) =>
-    rowOf(written, [...path, name], { value }),
-  );
 }
 
 function podStartRows(written: Written, { podStart }: ScalerSpec): readonly Row[] {
@@ -147,28 +142,25 @@ function limitRow(written: Written, spec: ScalerSpec, part: 'factor' | 'minimum'
 }
 
 function behaviorRows(written: Written, spec: ScalerSpec): readonly Row[] {
-  const path = ['spec', 'behavior'];
   const { behavior } = spec;
-  if (behavior === null) return [{ path, value: null, from: 'built in', by: null, isUnset: true }];
-  const scalerWide = { field: 'downscaleStabilizationSeconds' } as const;
-  return [
-    ...rulesRows(written, [...path, 'scaleUp'], { rules: behavior.scaleUp, spec, scalerWide: null }),
-    ...rulesRows(written, [...path, 'scaleDown'], { rules: behavior.scaleDown, spec, scalerWide }),
-  ];
+  if (behavior === null) return [unsetRow(['spec', 'behavior'])];
+  return (['scaleUp', 'scaleDown'] as const).flatMap((direction) =>
+    rulesRows(written, spec, { direction, rules: behavior[direction] }),
+  );
 }
 
-interface RulesOfSpec {
-  readonly rules: ScalingRules;
-  readonly spec: ScalerSpec;
-  /** The field of `spec` that is the default of `stabilizationWindowSeconds`; null: no field is. */
-  readonly scalerWide: { readonly field: keyof ScalerSpec } | null;
-}
-
-function rulesRows(written: Written, path: Path, { rules, spec, scalerWide }: RulesOfSpec): readonly Row[] {
+function rulesRows(
+  written: Written,
+  spec: ScalerSpec,
+  { direction, rules }: { readonly direction: 'scaleUp' | 'scaleDown'; readonly rules: ScalingRules },
+): readonly Row[] {
+  const path = ['spec', 'behavior', direction];
   const inherit = (name: 'tolerance' | 'stabilizationWindowSeconds', field: keyof ScalerSpec): Row => {
     const by = ['spec', field];
-    const value = spec[field];
-    const { from } = rowOf(written, by, { value, from: presetOrigin(written, spec, field) });
+    const { from } = rowOf(written, by, {
+      value: spec[field],
+      from: presetOrigin(written, spec, field),
+    });
     return rowBy(written, [...path, name], { value: rules[name], from, by });
   };
   const window = [...path, 'stabilizationWindowSeconds'];
@@ -176,9 +168,9 @@ function rulesRows(written: Written, path: Path, { rules, spec, scalerWide }: Ru
   const isDisabled = rules.selectPolicy === 'Disabled';
   const replaced = isDisabled ? { replacedBy: [...path, 'selectPolicy'] } : {};
   return [
-    scalerWide === null
+    direction === 'scaleUp'
       ? rowOf(written, window, { value: rules.stabilizationWindowSeconds })
-      : inherit('stabilizationWindowSeconds', scalerWide.field),
+      : inherit('stabilizationWindowSeconds', 'downscaleStabilizationSeconds'),
     rowOf(written, [...path, 'selectPolicy'], { value: rules.selectPolicy }),
     ...(policies.length > 0 ? policies : builtInPolicies([...path, 'policies'], rules)).map((row) => ({
       ...row,
