@@ -33,41 +33,29 @@ export async function runPause(options: PauseOptions, io: CommandIo): Promise<Ex
   const now = io.clock.now();
   const pause = readPauseOptions(options, now);
   const target = await findTarget(name, options, io);
-  const annotations = await openAnnotations(target, options, io);
-  try {
-    await annotations.write(annotationsOf(pause));
-  } finally {
-    annotations.close();
-  }
-  const { ref } = target;
-  const until = instantOrNull(pause.until);
-  const json = { ...name, target: ref, pause: { ...pause, until } };
+  await withAnnotations({ target, options, io }, ({ write }) => write(annotationsOf(pause)));
+  const json = { ...name, target: target.ref, pause: { ...pause, until: instantOrNull(pause.until) } };
   if (format === 'json' || format === 'yaml') io.stdout.write(writeStructured(format, json));
   else if (format === 'name') io.stdout.write(`${name.namespace}/${name.name}\n`);
   else {
-    const resume = resumeCommand(name, options, io);
-    io.stdout.write(`${shortTimes(pauseText({ name, target, pause, now, resume }), now)}\n`);
+    const effect = `${pauseText(name, pause, now)}: ${effectOf(pause, target)}`;
+    const text = `${effect}. Decisions are still reported. Resume with \`${resumeCommand(name, options, io)}\``;
+    io.stdout.write(`${shortTimes(text, now)}\n`);
   }
   if (format !== 'text' && pause.replicas !== null && target.reported?.isDryRun === true)
     io.stderr.write(`promscaler: warning: ${effectOf(pause, target)}\n`);
   return 0;
 }
 
-function pauseText(paused: {
-  readonly name: ScalerName;
-  readonly target: PauseTarget;
-  readonly pause: PauseRequest;
-  readonly now: Instant;
-  readonly resume: string;
-}): string {
-  const { name, target, pause, now, resume } = paused;
-  const key = `${name.namespace}/${name.name}`;
-  const what = pause.direction === 'both' ? key : `${pause.direction} of ${key}`;
-  const end =
-    pause.until === null
-      ? 'until resume'
-      : `until ${formatInstant(pause.until)}, for ${formatSeconds(secondsBetween(now, pause.until))}`;
-  return `${what} is paused ${end}: ${effectOf(pause, target)}. Decisions are still reported. Resume with \`${resume}\``;
+/** Returns for example `scale-up of shop/web is paused until resume`. */
+function pauseText(
+  { namespace, name }: ScalerName,
+  { direction, until }: PauseRequest,
+  now: Instant,
+): string {
+  const what = `${direction === 'both' ? '' : `${direction} of `}${namespace}/${name} is paused until`;
+  if (until === null) return `${what} resume`;
+  return `${what} ${formatInstant(until)}, for ${formatSeconds(secondsBetween(now, until))}`;
 }
 
 /** Returns the command that ends the pause, with the connection options, so that the user can paste it. */
@@ -111,7 +99,12 @@ export async function runResume(options: ResumeOptions, io: CommandIo): Promise<
   const name = await readScalerName(options.scaler, options, io);
   const key = `${name.namespace}/${name.name}`;
   const target = await findTarget(name, options, io);
-  const found = await removeAnnotations(target, options, io);
+  const found = await withAnnotations({ target, options, io }, async ({ read, write }) => {
+    const present = await read();
+    const isAnnotated = Object.values(PAUSE_ANNOTATIONS).some((one) => Object.hasOwn(present, one));
+    if (isAnnotated) await write(NO_PAUSE);
+    return { isAnnotated, isPaused: readPause({ paused: false }, present, io.clock.now()) !== null };
+  });
   const isByDocument = target.reported?.isPausedByDocument === true;
   if (!found.isAnnotated && isByDocument) throw new CommandError(`${key} is ${BY_DOCUMENT}`);
   const json = { ...name, target: target.ref, wasPaused: found.isPaused, pause: null };
@@ -126,22 +119,6 @@ const BY_DOCUMENT = 'paused by its document. To end the pause, remove spec.pause
 interface RemovedPause {
   readonly isAnnotated: boolean;
   readonly isPaused: boolean;
-}
-
-async function removeAnnotations(
-  target: PauseTarget,
-  options: ResumeOptions,
-  io: CommandIo,
-): Promise<RemovedPause> {
-  const annotations = await openAnnotations(target, options, io);
-  try {
-    const present = await annotations.read();
-    const isAnnotated = Object.values(PAUSE_ANNOTATIONS).some((name) => Object.hasOwn(present, name));
-    if (isAnnotated) await annotations.write(NO_PAUSE);
-    return { isAnnotated, isPaused: readPause({ paused: false }, present, io.clock.now()) !== null };
-  } finally {
-    annotations.close();
-  }
 }
 
 function resumeText(key: string, target: PauseTarget, { isAnnotated, isPaused }: RemovedPause): string {
@@ -164,7 +141,6 @@ interface TargetAnnotations {
   readonly read: () => Promise<Readonly<Record<string, string>>>;
   /** Sends one merge patch; null removes an annotation. */
   readonly write: (annotations: Readonly<Record<string, string | null>>) => Promise<void>;
-  readonly close: () => void;
 }
 
 /** Returns all annotations of a pause. Null removes an annotation that an earlier pause may have left. */
@@ -184,17 +160,20 @@ const NO_PAUSE: Readonly<Record<string, null>> = Object.fromEntries(
 /** The field manager in `managedFields`, which shows that the user and not the service wrote the annotations. */
 const FIELD_MANAGER = 'promscaler-pause';
 
-/** Connects to the cluster of the target. Sends no request yet. */
-async function openAnnotations(
-  target: PauseTarget,
-  options: ResumeOptions,
-  io: CommandIo,
-): Promise<TargetAnnotations> {
+/** Calls `use` with a connection to the cluster of the target, which is closed afterwards. */
+async function withAnnotations<T>(
+  {
+    target,
+    options,
+    io,
+  }: { readonly target: PauseTarget; readonly options: ResumeOptions; readonly io: CommandIo },
+  use: (annotations: TargetAnnotations) => Promise<T>,
+): Promise<T> {
   const connection = await connectToCluster(options, io);
   const transport = createTransport({ connection, clock: io.clock, userAgent: `promscaler/${VERSION}` });
   const { namespace, ref, plural } = target;
   const workload = { transport, kind: { root: APPS_ROOT, plural }, namespace, ref, signal: io.signal };
-  const orCommandError = async (verb: string, request: Promise<JsonObject>): Promise<JsonObject> => {
+  const explained = async (verb: string, request: Promise<JsonObject>): Promise<JsonObject> => {
     try {
       return await request;
     } catch (error) {
@@ -202,27 +181,31 @@ async function openAnnotations(
       throw clusterError(error, { verb, plural, namespace }, () => missing);
     }
   };
-  return {
+  const annotations: TargetAnnotations = {
     read: async () => {
-      const object = await orCommandError('get', readWorkload(workload, ANSWER_DEADLINE_MS));
+      const object = await explained('get', readWorkload(workload, ANSWER_DEADLINE_MS));
       return textsIn(objectIn(object, 'metadata'), 'annotations');
     },
-    write: async (annotations) => {
+    write: async (written) => {
       const request = transport.request({
         lane: 'write',
         path: workloadPath(workload),
         query: { fieldManager: FIELD_MANAGER },
-        body: { metadata: { annotations } },
+        body: { metadata: { annotations: written } },
         doing: `annotating ${nameTarget(namespace, ref)}`,
         verb: 'patch',
         resource: plural,
         deadlineMs: ANSWER_DEADLINE_MS,
         signal: io.signal,
       });
-      await orCommandError('patch', request);
+      await explained('patch', request);
     },
-    close: transport.close,
   };
+  try {
+    return await use(annotations);
+  } finally {
+    transport.close();
+  }
 }
 
 interface PauseTarget {

@@ -124,58 +124,43 @@ interface Results {
  * Writes the results to standard output, and the problems to standard error. In the format `github`, both are
  * annotations on standard output.
  */
-function writeResults(
-  { results, problems }: Results,
-  format: (typeof TEST_FORMATS)[number],
-  io: CommandIo,
-): void {
-  const { stdout } = io;
-  if (format !== 'github') writeProblems(problems, io);
-  switch (format) {
-    case 'text': {
-      stdout.write(textOf({ results, problems }));
-      return;
-    }
-    case 'json': {
-      stdout.write(`${JSON.stringify({ tests: results.map(resultToJson) }, null, 2)}\n`);
-      return;
-    }
-    case 'junit': {
-      stdout.write(junitText({ results, problems }));
-      return;
-    }
-    case 'github': {
-      stdout.write(`${annotations({ results, problems })}${textOf({ results, problems })}`);
-      return;
-    }
-    default:
-      return format satisfies never;
-  }
+function writeResults(found: Results, format: (typeof TEST_FORMATS)[number], io: CommandIo): void {
+  if (format !== 'github') writeProblems(found.problems, io);
+  io.stdout.write(FORMATS[format](found));
 }
 
+const FORMATS: Readonly<Record<(typeof TEST_FORMATS)[number], (found: Results) => string>> = {
+  text: textOf,
+  json: ({ results }) => `${JSON.stringify({ tests: results.map(resultToJson) }, null, 2)}\n`,
+  junit: junitText,
+  github: (found) => `${annotations(found)}${textOf(found)}`,
+};
+
 function textOf({ results, problems }: Results): string {
-  const failed = results.filter(({ failures, error }) => failures.length > 0 || error !== null);
+  const failed = results.filter(hasFailed);
   const lines = results.flatMap(resultLines);
   const counts = `${results.length - failed.length} passed, ${failed.length} failed`;
-  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const errors = countErrors(problems);
   const notRun = errors === 0 ? '' : `; some tests were not run because of ${countOf(errors, 'error')}`;
   return [...lines, `${counts}${notRun}`, ''].join('\n');
 }
 
-function resultLines({ test, failures, error }: TestResult): readonly string[] {
+function resultLines(result: TestResult): readonly string[] {
+  const { test, failures, error } = result;
   const name = cleanText(`${test.file}: ${test.name}`);
-  if (failures.length === 0 && error === null) return [`ok    ${name}`];
+  if (!hasFailed(result)) return [`ok    ${name}`];
   const lines = failures.flatMap(failureLines);
   const all = error === null ? lines : [...lines, `error: ${error}`];
   return [`FAIL  ${name}`, ...all.map((line) => `      ${cleanText(line)}`)];
 }
 
-function resultToJson({ test, failures, error }: TestResult): unknown {
+function resultToJson(result: TestResult): unknown {
+  const { test, failures, error } = result;
   return {
     file: test.file,
     name: test.name,
     scaler: scalerKey(test.scaler),
-    passed: failures.length === 0 && error === null,
+    passed: !hasFailed(result),
     error,
     failures: failures.map(({ expectation, mismatches, reason }) => ({
       line: expectation.place?.line ?? null,
@@ -237,13 +222,7 @@ function escapeProperty(text: string): string {
 }
 
 /** Returns JUnit XML with a suite for each test file, and a test case for each test and for each invalid file. */
-function junitText({
-  results,
-  problems,
-}: {
-  readonly results: readonly TestResult[];
-  readonly problems: readonly Problem[];
-}): string {
+function junitText({ results, problems }: Results): string {
   const errors = problems.filter(({ severity }) => severity === 'error');
   const files = new Set([...results.map(({ test }) => test.file), ...errors.map(({ file }) => file ?? '')]);
   const suites = [...files].map((file) => {

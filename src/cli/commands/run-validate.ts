@@ -8,7 +8,7 @@ import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-s
 import { nameTarget, targetKey } from '../../kubernetes/targets.js';
 import { isPlainObject } from '../../scaler/plain-json.js';
 import { finding, formatValue, inLineOrder, type LocatedDocument } from '../../scaler/problems/finding.js';
-import { formatProblem, type Problem } from '../../scaler/problems/problem.js';
+import { countErrors, formatProblem, type Problem } from '../../scaler/problems/problem.js';
 import { readLocated, refuseDuplicates, withoutOtherKinds } from '../../scaler/read/read-scalers.js';
 import { type Scaler, scalerKey } from '../../scaler/spec.js';
 import { readYaml } from '../../scaler/yaml/read-yaml.js';
@@ -195,7 +195,7 @@ function validate(
   files: readonly InputFile[],
   {
     named,
-    problems: unreadable,
+    problems: unread,
     namespace,
     now,
   }: {
@@ -232,16 +232,17 @@ function validate(
     return one.scaler === null ? [] : [{ ...one, scaler: one.scaler, absolutePath }];
   });
   const scalers = valid.map(({ scaler }) => scaler);
-  const byTarget = groupByTarget(scalers);
+  const scaling = scalers.filter(({ spec }) => !spec.dryRun);
+  const byTarget = groupBy(scaling, targetOf);
   const limitProblem = checkLimits(
     files.map(({ text }) => text.length),
     documents.length,
   );
   const problems = [
-    ...unreadable,
+    ...unread,
     ...(limitProblem === null ? [] : [limitProblem]),
     // A single empty file is valid, but if all files are empty, that is probably a mistake.
-    ...(all.length === 0 ? files.map(emptyFileProblem) : []),
+    ...(all.length === 0 ? files.map(({ name }) => unreadable(name, 'the file contains no document')) : []),
     ...(named?.problems ?? []),
     ...configs.flatMap((one) => one.problems),
     ...unique.flatMap((one, index) =>
@@ -251,13 +252,14 @@ function validate(
       ]),
     ),
   ];
+  const errors = countErrors(problems);
   const report = {
     serviceConfigs: configs.length + (named === null ? 0 : 1),
     documents: documents.length,
     ...(all.length === placed.length ? {} : { testFiles: all.length - placed.length }),
     ...(otherKinds === 0 ? {} : { otherKinds }),
-    errors: problems.filter(({ severity }) => severity === 'error').length,
-    warnings: problems.filter(({ severity }) => severity === 'warning').length,
+    errors,
+    warnings: problems.length - errors,
     problems,
     schedules: nextTimes(scalers, now),
   };
@@ -275,13 +277,6 @@ function inNamespace(document: LocatedDocument, namespace: string | undefined): 
   const message = `metadata.namespace is ${formatValue(own)}, but --namespace is ${namespace}`;
   const problem = locate(finding('wrong-value', ['metadata', 'namespace'], message));
   return { ...document, problems: [...problems, problem] };
-}
-
-function groupByTarget(scalers: readonly Scaler[]): ReadonlyMap<string, readonly Scaler[]> {
-  return groupBy(
-    scalers.filter(({ spec }) => !spec.dryRun),
-    targetOf,
-  );
 }
 
 function targetOf({ namespace, spec }: Scaler): string {
@@ -328,10 +323,6 @@ function isTestFile({ document: { value } }: Placed): boolean {
 function onlyOf(configs: readonly (ServiceConfig | null)[]): ServiceConfig | null {
   const [first = null] = configs;
   return configs.length === 1 ? first : null;
-}
-
-function emptyFileProblem({ name }: InputFile): Problem {
-  return unreadable(name, 'the file contains no document');
 }
 
 /** The checks that only --live makes. Without --live, types and labels of a query are checked in its syntax tree. */
