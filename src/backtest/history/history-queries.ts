@@ -10,7 +10,7 @@ import {
   findContainerDuplicates,
   findQueryDuplicates,
   isReplicaLabel,
-} from '../../prometheus/queries/find-duplicates.js';
+} from '../../prometheus/queries/duplicates.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
 import { metricQueryText } from '../../prometheus/queries/compile-queries.js';
 import { addSeconds, type Instant } from '../../units/time.js';

@@ -1,6 +1,6 @@
 import type { Answer } from '../../prometheus/answers/answer.js';
 import type { FailureReason } from '../../units/failure.js';
-import { type Duplicates, isReplicaLabel } from '../../prometheus/queries/find-duplicates.js';
+import { type Duplicates, isReplicaLabel } from '../../prometheus/queries/duplicates.js';
 import { labelOf, type Series } from '../../prometheus/answers/columns.js';
 import { isOfResource, type LabelSelector, type MetricSpec } from '../../scaler/spec.js';
 import { analyzeQuery } from '../../promql/analyze.js';

@@ -4,7 +4,7 @@ import { EMPTY_STATE, type ErrorSample, type Pod, type Sample } from '../../deci
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Answer, AnswerWithSeries } from '../../prometheus/answers/answer.js';
 import { labelOf, selectSeries } from '../../prometheus/answers/columns.js';
-import { describeLabels, findQueryDuplicates } from '../../prometheus/queries/find-duplicates.js';
+import { describeLabels, findQueryDuplicates } from '../../prometheus/queries/duplicates.js';
 import { ceilingQuery, metricQueryText } from '../../prometheus/queries/compile-queries.js';
 import { analyzeQuery } from '../../promql/analyze.js';
 import { excerpt } from '../../promql/types.js';

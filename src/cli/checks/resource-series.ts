@@ -4,10 +4,7 @@ import {
   namespacesPattern,
   resourceQuery,
 } from '../../prometheus/data-source/resource-queries.js';
-import {
-  describeContainerDuplicates,
-  findContainerDuplicates,
-} from '../../prometheus/queries/find-duplicates.js';
+import { describeContainerDuplicates, findContainerDuplicates } from '../../prometheus/queries/duplicates.js';
 import { vectorSelectors, type VectorSelector } from '../../promql/vector-selectors.js';
 import {
   type CheckResult,

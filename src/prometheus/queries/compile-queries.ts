@@ -8,14 +8,11 @@ import type { Answer } from '../answers/answer.js';
 import { isByNamespace, resourceQuery } from '../data-source/resource-queries.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { MetricChecks } from './checks.js';
-import { queryCandidate, resourceCandidate, type DuplicateCandidate } from './duplicate-watch.js';
 
 export interface ScalerQueries {
   readonly scaler: Scaler;
   /** In the order of `spec.metrics`. */
   readonly metrics: readonly MetricQuery[];
-  /** The queries to check for duplicate series, in the order of `metrics`; null: no query is sent for the metric. */
-  readonly candidates: readonly (DuplicateCandidate | null)[];
   /** The query of `maxReplicasFrom`; null: the document has none. */
   readonly ceiling: MetricQuery | null;
   /** The queries that the decision waits for: metrics, ceiling and their checks. Each key occurs once. */
@@ -26,7 +23,7 @@ export interface ScalerQueries {
 
 export type MetricQuery = CompiledQuery | { readonly kind: 'refused'; readonly answer: Answer };
 
-/** `key` identifies the answer within a round. Queries with the same `mergedKey` are sent as one query. */
+/** `key` identifies the answer within a round, and what is known about the query's duplicates. Queries with the same `mergedKey` are sent as one query. */
 export type CompiledQuery = { readonly key: string; readonly source: SourceConfig } & (
   | { readonly kind: 'alone'; readonly text: string; readonly checks: MetricChecks | null }
   /** A resource query, which is sent for several namespaces at once. */
@@ -57,7 +54,6 @@ export function compileScaler(scaler: Scaler, sources: ReadonlyMap<string, Sourc
   return {
     scaler,
     metrics,
-    candidates: scaler.spec.metrics.map(({ type }, index) => candidateOf(metrics[index], scaler, type)),
     ceiling,
     awaited: [...awaited.values()],
     ranking: compileRanking(scaler, sources),
@@ -72,11 +68,11 @@ function compileMetric(
   const source = sourceFor(scaler, metric.source, sources);
   if ('kind' in source) return source;
   if (isOfResource(metric) && isByNamespace(source, metric.name)) {
-    const mergedKey = `resource\n${source.name}\n${metric.name}\n${scaler.spec.syncPeriodSeconds}`;
+    const key = `resource\n${source.name}\n${metric.name}`;
     return {
       kind: 'byNamespace',
-      key: `${mergedKey}\n${scaler.namespace}`,
-      mergedKey,
+      key: `${key}\n${scaler.namespace}`,
+      mergedKey: `${key}\n${scaler.spec.syncPeriodSeconds}`,
       source,
       resource: metric.name,
       checks: metricChecks(metric, scaler),
@@ -142,8 +138,9 @@ function workloadQuery(written: string, scaler: Scaler, source: SourceConfig): C
   const text = substitute(written, { namespace: scaler.namespace, name });
   const pattern = podsPatternOf(kind, name);
   const pods = patternText(pattern);
-  const mergedKey = `pods\n${source.name}\n${text}\n${syncPeriodSeconds}`;
-  return { kind: 'byPod', key: `${mergedKey}\n${pods}`, mergedKey, source, text, pattern, pods };
+  const key = `pods\n${source.name}\n${text}`;
+  const mergedKey = `${key}\n${syncPeriodSeconds}`;
+  return { kind: 'byPod', key: `${key}\n${pods}`, mergedKey, source, text, pattern, pods };
 }
 
 /** Returns the queries of a metric besides its own. */
@@ -159,19 +156,6 @@ function aloneQuery(source: SourceConfig, text: string, checks: MetricChecks | n
 /** Returns the key of the answer to a query that is not merged with others. */
 export function ownKey({ name }: SourceConfig, text: string): string {
   return `own\n${name}\n${text}`;
-}
-
-function candidateOf(
-  query: MetricQuery | undefined,
-  { namespace }: Scaler,
-  type: MetricSpec['type'],
-): DuplicateCandidate | null {
-  if (query === undefined || query.kind === 'refused') return null;
-  if (query.kind === 'byNamespace') return resourceCandidate(query.resource, [namespace]);
-  return queryCandidate(
-    query.kind === 'alone' ? query.text : substitute(query.text, { pods: query.pods }),
-    type,
-  );
 }
 
 /** A query of a document, shown so that a person can run it. */

@@ -151,13 +151,12 @@ const NO_LEAD: LoadHistory = {
 };
 
 function describeDuplicates(
-  { scaler, metrics, candidates }: ScalerQueries,
+  { scaler, metrics }: ScalerQueries,
   sources: ReadonlyMap<string, OpenSource>,
 ): readonly string[] | null {
-  const sentences = candidates.flatMap((candidate, index) => {
-    const metric = metrics[index];
-    if (candidate === null || metric === undefined || metric.kind === 'refused') return [];
-    const finding = mustGet(sources, metric.source.name).duplicates?.describe(candidate, scaler.namespace);
+  const sentences = metrics.flatMap((query, index) => {
+    if (query.kind === 'refused') return [];
+    const finding = mustGet(sources, query.source.name).duplicates?.describe(query, scaler.namespace);
     if (finding == null) return [];
     return [finding === '' ? '' : `metric "${scaler.spec.metrics[index]?.identity ?? ''}": ${finding}`];
   });

@@ -7,7 +7,7 @@ import type { SeriesCounts } from '../client/url-client.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import { createSourceAges, type SourceAges } from '../source/age.js';
 import { createQueryQueue, type QueryQueue } from '../source/queue.js';
-import { createDuplicateWatch, type DuplicateWatch } from './duplicate-watch.js';
+import { createDuplicateWatch, type DuplicateWatch } from './duplicates.js';
 import { createLoadHistories, type LoadHistories } from './load-histories.js';
 import { createSampleAges, type SampleAges } from './sample-ages.js';
 

@@ -5,7 +5,7 @@ import { groupBy } from '../../units/maps.js';
 import { INTERNAL_ERROR } from '../../units/failure.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { QueryOwner } from '../source/fair-slots.js';
-import { resourceCandidate, type DuplicateCandidate } from './duplicate-watch.js';
+import type { DuplicateCandidate } from './duplicates.js';
 import { createNamespaceQueries, type NamespaceQueries } from './namespaces.js';
 import { type ScalerQueries, compileScaler, type CompiledQuery } from './compile-queries.js';
 import { createWorkloadQueries, type WorkloadQueries } from './workloads.js';
@@ -84,7 +84,7 @@ export function createRoundPlanner(clock: Clock, onFault: (error: unknown) => vo
     } catch (error) {
       onFault(error);
       const metrics = scaler.spec.metrics.map(() => ({ kind: 'refused', answer: INTERNAL_ERROR }) as const);
-      return { scaler, metrics, candidates: [], ceiling: null, awaited: [], ranking: null };
+      return { scaler, metrics, ceiling: null, awaited: [], ranking: null };
     }
   };
   const compile = async (scalers: Iterable<Scaler>, current: Sources): Promise<void> => {
@@ -209,19 +209,19 @@ function candidatesBySource(
   queries: Iterable<PlannedQuery>,
 ): ReadonlyMap<string, readonly DuplicateCandidate[]> {
   const bySource = new Map<string, Map<string, DuplicateCandidate>>();
-  const add = (source: string, candidate: DuplicateCandidate): void => {
-    const candidates = bySource.get(source) ?? new Map<string, DuplicateCandidate>();
-    bySource.set(source, candidates);
+  const add = ({ name }: SourceConfig, candidate: DuplicateCandidate): void => {
+    const candidates = bySource.get(name) ?? new Map<string, DuplicateCandidate>();
+    bySource.set(name, candidates);
     if (!candidates.has(candidate.key)) candidates.set(candidate.key, candidate);
   };
   for (const query of queries)
     if (query.kind === 'byNamespace')
-      add(query.source.name, resourceCandidate(query.resource, [...query.namespaces.keys()]));
-  for (const { metrics, candidates } of scalers)
-    for (const [index, candidate] of candidates.entries()) {
-      const metric = metrics[index];
-      if (candidate?.kind === 'query' && metric !== undefined && metric.kind !== 'refused')
-        add(metric.source.name, candidate);
+      add(query.source, { kind: 'resource', key: query.resource, namespaces: [...query.namespaces.keys()] });
+  for (const { scaler, metrics } of scalers)
+    for (const [index, { type }] of scaler.spec.metrics.entries()) {
+      const query = metrics[index];
+      if (query === undefined || query.kind === 'refused' || query.kind === 'byNamespace') continue;
+      add(query.source, { kind: 'query', key: query.key, query, type });
     }
   return new Map(Array.from(bySource, ([source, candidates]) => [source, [...candidates.values()]]));
 }

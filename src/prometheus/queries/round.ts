@@ -5,7 +5,6 @@ import type { Answer } from '../answers/answer.js';
 import { queryDeadlineSeconds } from '../data-source/source-config.js';
 import { queryTimed, type SendOptions } from '../source/queue.js';
 import { createCollector, type RoundInput } from './collect-answers.js';
-import { resourceCandidate } from './duplicate-watch.js';
 import { type SplitBudget, SPLITS_PER_NAMESPACE, SPLITS_PER_SOURCE } from './merged-query.js';
 import type { OpenSource } from './open-source.js';
 import type { Plan, PlannedQuery, PlannedQueryOf } from './plan-round.js';
@@ -37,7 +36,11 @@ export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
     { queue, duplicates, configFor }: OpenSource,
   ): Promise<SentAnswers> => {
     const options = optionsFor(query);
-    const candidate = resourceCandidate(query.resource, [...query.namespaces.keys()]);
+    const candidate = {
+      kind: 'resource',
+      key: query.resource,
+      namespaces: [...query.namespaces.keys()],
+    } as const;
     const check = duplicates?.firstCheck(candidate, (text) => queue.query(text, options)) ?? null;
     if (check !== null) await check;
     return query.merged.sendForNamespaces(query.namespaces, {

@@ -1,10 +1,156 @@
 import { addsUp, groupedBy } from '../../promql/adds-up.js';
 import { stringLiteral } from '../../promql/quoting.js';
+import { substitute } from '../../promql/variables.js';
 import { type VectorSelector, vectorSelectors } from '../../promql/vector-selectors.js';
+import type { MetricSpec } from '../../scaler/spec.js';
+import type { Clock } from '../../units/clock.js';
 import { listSome } from '../../units/format.js';
 import { groupBy } from '../../units/maps.js';
 import type { Answer, RunQuery } from '../answers/answer.js';
 import { labelOf, type Series } from '../answers/columns.js';
+import { resourceQuery } from '../data-source/resource-queries.js';
+import type { SourceConfig } from '../data-source/source-config.js';
+import type { CompiledQuery } from './compile-queries.js';
+
+/** A query that is checked for duplicates. Queries with the same key are checked only once. */
+export type DuplicateCandidate =
+  /** The query of a resource, whose name is the key. */
+  | { readonly kind: 'resource'; readonly key: string; readonly namespaces: readonly string[] }
+  | {
+      readonly kind: 'query';
+      readonly key: string;
+      readonly query: Exclude<CompiledQuery, { readonly kind: 'byNamespace' }>;
+      readonly type: MetricSpec['type'];
+    };
+
+export interface DuplicateWatch {
+  /** If a check is due, checks one of the candidates in the background. */
+  readonly checkOne: (candidates: readonly DuplicateCandidate[], runQuery: RunQuery) => void;
+  /**
+   * Starts the first check of a resource; null: it was already checked. The caller waits for the end of the check,
+   * because duplicates would cause an immediate scale-up.
+   */
+  readonly firstCheck: (candidate: DuplicateCandidate, runQuery: RunQuery) => Promise<void> | null;
+  /** Returns the config in which the queries of resources with duplicates count each container once. */
+  readonly adaptConfig: (config: SourceConfig) => SourceConfig;
+  /** Returns a sentence about duplicates in a namespace or query; '': there are none now; null: there never were. */
+  readonly describe: (query: CompiledQuery, namespace: string) => string | null;
+  /** Returns the highest number of copies of one series; 1: there are no duplicates. */
+  readonly highestCount: () => number;
+}
+
+/** Interval between two checks of a source. The queries of 100 documents are all checked within about half an hour. */
+const APART_MS = 20_000;
+const AGAIN_MS = 600_000;
+/** A finding that no document has used for this time is dropped. */
+const FORGET_MS = 7_200_000;
+/**
+ * Limits the query of a check, because it contains each namespace twice, and VictoriaMetrics rejects queries above 16
+ * KiB.
+ */
+const MAX_NAMESPACES = 100;
+
+/** The last check of a query. */
+interface Check {
+  atMs: number;
+  /** When a plan last contained the query. */
+  seenMs: number;
+  found: Duplicates | null;
+  wasFound: boolean;
+}
+
+/** Creates a watch that never throws. A check that fails with an internal error calls `onFault` and has no result. */
+export function createDuplicateWatch(parts: {
+  readonly config: () => SourceConfig;
+  readonly clock: Clock;
+  readonly onFault: (error: unknown) => void;
+}): DuplicateWatch {
+  const { config, clock, onFault } = parts;
+  const checks = new Map<string, Check>();
+  const running = new Map<string, Promise<void>>();
+  let nextMs = -Infinity;
+
+  const check = (candidate: DuplicateCandidate, runQuery: RunQuery): Promise<void> => {
+    const { key } = candidate;
+    const nowMs = clock.monotonicMs();
+    const entry: Check = checks.get(key) ?? { atMs: nowMs, seenMs: nowMs, found: null, wasFound: false };
+    entry.atMs = nowMs;
+    checks.set(key, entry);
+    const look = async (): Promise<void> => {
+      entry.found = await find(config(), candidate, runQuery);
+      entry.wasFound ||= entry.found !== null;
+    };
+    const done = look()
+      .catch(onFault)
+      .finally(() => {
+        running.delete(key);
+        nextMs = clock.monotonicMs() + APART_MS;
+      });
+    running.set(key, done);
+    return done;
+  };
+
+  return {
+    checkOne: (candidates, runQuery) => {
+      const nowMs = clock.monotonicMs();
+      for (const candidate of candidates) {
+        const known = checks.get(candidate.key);
+        if (known !== undefined) known.seenMs = nowMs;
+      }
+      for (const [key, { seenMs }] of checks) if (nowMs - seenMs > FORGET_MS) checks.delete(key);
+      if (running.size > 0 || nowMs < nextMs) return;
+      let oldest: DuplicateCandidate | null = null;
+      let oldestMs = Infinity;
+      for (const candidate of candidates) {
+        const atMs = checks.get(candidate.key)?.atMs ?? -Infinity;
+        if (atMs >= oldestMs) continue;
+        oldest = candidate;
+        oldestMs = atMs;
+      }
+      if (oldest !== null && nowMs - oldestMs >= AGAIN_MS) void check(oldest, runQuery);
+    },
+    firstCheck: (candidate, runQuery) => {
+      const { key } = candidate;
+      return checks.has(key) ? (running.get(key) ?? null) : check(candidate, runQuery);
+    },
+    adaptConfig: (given) => {
+      const resources = Object.entries(given.onceQueries).filter(
+        ([resource]) => checks.get(resource)?.found != null,
+      );
+      if (resources.length === 0) return given;
+      return { ...given, resourceQueries: { ...given.resourceQueries, ...Object.fromEntries(resources) } };
+    },
+    describe: (query, namespace) => {
+      const isResource = query.kind === 'byNamespace';
+      const known = checks.get(isResource ? query.resource : query.key);
+      if (known?.wasFound !== true) return null;
+      const { found } = known;
+      if (found === null || (isResource && !found.namespaces.includes(namespace))) return '';
+      const { times, isAdded } = found;
+      if (!isResource)
+        return `each series of the query has ${times} copies, which differ in ${describeLabels(found)}: the value is counted ${times} times`;
+      const isOnce = !isAdded || Object.hasOwn(config().onceQueries, query.resource);
+      const counted = isOnce ? 'only the largest is counted' : `the usage is counted up to ${times} times`;
+      return `${describeContainerDuplicates(found, query.resource)}: ${counted}`;
+    },
+    highestCount: () =>
+      [...checks.values()].reduce((most, { found }) => Math.max(most, found?.times ?? 1), 1),
+  };
+}
+
+async function find(
+  config: SourceConfig,
+  candidate: DuplicateCandidate,
+  runQuery: RunQuery,
+): Promise<Duplicates | null> {
+  if (candidate.kind === 'query') {
+    const { query, type } = candidate;
+    const text = query.kind === 'alone' ? query.text : substitute(query.text, { pods: query.pods });
+    return findQueryDuplicates(runQuery, text, { asWhole: type === 'External' });
+  }
+  const query = resourceQuery(config, candidate.key, candidate.namespaces.slice(0, MAX_NAMESPACES));
+  return query === null ? null : findContainerDuplicates(runQuery, query);
+}
 
 export interface Duplicates {
   /** The highest number of series for one container (resource query), or for one series (query of a document). */
