@@ -1,13 +1,13 @@
 import { addSeconds, type Instant, secondsBetween } from '../../units/time.js';
 import { createLoad, type Load } from '../simulation/load.js';
 import { type Figures, figuresOf, type Scoring } from './figures.js';
+import type { Assumptions } from '../simulation/settings.js';
 import {
   type Backtest,
   runAll,
   scoringOf,
   type Variant,
   type WorkloadModel,
-  type Assumptions,
   DEMAND_STEP_SECONDS,
 } from './variant.js';
 import { countsSince } from '../simulation/count-steps.js';

@@ -11,7 +11,7 @@ import {
 import { constantLoad, type Load } from '../simulation/load.js';
 import { podOrderOf, FleetError } from '../simulation/fleet.js';
 import { type Run, type RunInput, type OnRound, runVariant } from '../simulation/run-variant.js';
-import type { PodStart, QueueSettings } from '../simulation/settings.js';
+import type { Assumptions } from '../simulation/settings.js';
 import { traceCpuLimit, traceModels, traceRequests } from '../simulation/trace-models.js';
 import type { Scaler } from '../../scaler/spec.js';
 import { type Instant, secondsBetween } from '../../units/time.js';
@@ -22,24 +22,6 @@ import { countOf, formatSeconds } from '../../units/format.js';
 export interface Variant {
   readonly name: string;
   readonly scaler: Scaler;
-}
-
-export interface Assumptions {
-  /** The load per second that one pod can serve. */
-  readonly capacity: number;
-  readonly podStart: PodStart;
-  readonly scrapeIntervalSeconds: number;
-  readonly resourceWindowSeconds: number;
-  readonly usageAtCapacityPercent: number;
-  /** Null: as many replicas as the load needs at the start, within the bounds of the document. */
-  readonly initialReplicas: number | null;
-  readonly pricePerPodHour: number | null;
-  /** Null: there is no queue, and load above the capacity is lost. */
-  readonly queue: QueueSettings | null;
-  /** The value of `maxReplicasFrom` in each round. Null: the recorded values apply. A trace has no recorded values. */
-  readonly maxReplicasFrom: number | null;
-  /** Maps the identity of a metric to what its query measures, for `parseMeasure`. Other metrics measure the load. */
-  readonly measures: ReadonlyMap<string, string>;
 }
 
 /** The run of a variant, or an error that says why the variant could not run. */
@@ -115,7 +97,7 @@ function jobOf(
     podStart,
     scrapeIntervalSeconds,
     order: podOrderOf(scaler),
-    ...(queue === null ? {} : { queue: { ...queue, load, capacity } }),
+    queue: queue === null ? undefined : { ...queue, load, capacity },
     ...built,
     ...(hasCeiling ? { ceiling: constantLoad(maxReplicasFrom) } : {}),
   };

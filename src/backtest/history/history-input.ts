@@ -1,27 +1,14 @@
 import { addSeconds, type Instant, instantFromMs, latest } from '../../units/time.js';
-import {
-  BacktestError,
-  type Assumptions,
-  type Backtest,
-  type Result,
-  resultOf,
-  scoringOf,
-} from '../compare/variant.js';
+import { BacktestError, type Backtest, type Result, resultOf, scoringOf } from '../compare/variant.js';
 import { DEFAULT_POD_START_SECONDS } from '../simulation/load.js';
 import { countAt, countsSince, type CountStep, visitCounts } from '../simulation/count-steps.js';
 import type { Run } from '../simulation/run-variant.js';
-import { type PodStart, podStartOf } from '../simulation/settings.js';
+import { type Assumptions, type GivenAssumptions, podStartOf } from '../simulation/settings.js';
 import type { Range } from './fetch-series.js';
 import { historyWorkload, type MetricHistory } from './history-models.js';
 import type { RecordedHistory } from './read-history.js';
 import { RAN } from './columns.js';
 import { knownSince, knownWarmUpSeconds } from './warm-up.js';
-
-/** The assumptions that the user has given. `capacity` and `podStart` are null if they are not given. */
-export interface GivenAssumptions extends Omit<Assumptions, 'capacity' | 'podStart'> {
-  readonly capacity: number | null;
-  readonly podStart: PodStart | null;
-}
 
 export interface HistoryInput extends Omit<Backtest, 'runJobs'> {
   /** The scored range. It starts with the first recorded value, because the load before it is unknown. */

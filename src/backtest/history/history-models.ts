@@ -1,4 +1,5 @@
-import type { Assumptions, WorkloadModel } from '../compare/variant.js';
+import type { Assumptions } from '../simulation/settings.js';
+import type { WorkloadModel } from '../compare/variant.js';
 import type { Load } from '../simulation/load.js';
 import { countAt, type CountStep } from '../simulation/count-steps.js';
 import { type MetricModel, CONTAINER, spanOfRate } from '../simulation/samples.js';
@@ -121,14 +122,13 @@ export function historyWorkload(
       if (missing !== null) return { error: `metric ${metric.identity}: ${missing}` };
       models.push(modelOf(metric, history, { queued, expression: measures.get(metric.identity) }));
     }
-    const ceiling = ceilingOf(scaler);
     const warmUpFrom = initialReplicas === null ? addSeconds(start, -warmUpSeconds) : start;
     const changes = spec.syncPeriodSeconds === syncPeriodSeconds ? replicas.slice(1) : [];
     const isCountKnown = initialReplicas === null && replicas.length > 0;
     return {
       models,
       requests: requestsOf(scaler, requests),
-      ...(ceiling === null ? {} : { ceiling }),
+      ceiling: ceilingOf(scaler) ?? undefined,
       warmUpFrom,
       firstRoundAt: firstRoundAt(changes, warmUpFrom, spec.syncPeriodSeconds),
       ...(isCountKnown ? { initialReplicas: countAt(replicas, warmUpFrom) } : {}),

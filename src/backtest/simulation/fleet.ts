@@ -61,7 +61,7 @@ export function createFleet(settings: {
   /** The requests of each pod in milli-units, by container and resource. */
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
   /** The CPU limit of each pod. Default: none. */
-  readonly cpuLimit?: Milli;
+  readonly cpuLimit?: Milli | undefined;
   /** Default: `parallel`. */
   readonly order?: PodOrder;
 }): Fleet {

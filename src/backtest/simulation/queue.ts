@@ -39,9 +39,9 @@ export interface QueueLog {
   readonly depth: Float32Array;
 }
 
-export interface QueueInput extends QueueSettings {
+export interface QueueInput<L = Load> extends QueueSettings {
   /** The load that arrives per second. */
-  readonly load: Load;
+  readonly load: L;
   /** The load that a ready pod serves in a second. */
   readonly capacity: number;
 }

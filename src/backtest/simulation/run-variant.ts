@@ -13,12 +13,13 @@ import { addSeconds, type Instant, instantFromMs } from '../../units/time.js';
 import { type CountStep, countsSince } from './count-steps.js';
 import type { QueueLog } from './queue.js';
 import { createWorkload, type Workload, type WorkloadInput } from './workload.js';
+import type { Load } from './load.js';
 import type { MetricModel } from './samples.js';
-import { type Load, loadOf } from '../../decision/forecast/load.js';
+import { loadOf } from '../../decision/forecast/load.js';
 import { pointsAround, seasonOf, seasonSeconds, seasonTimes } from '../../decision/forecast/seasons.js';
 import type { PodStart } from './settings.js';
 
-export interface RunInput extends WorkloadInput {
+export interface RunInput<L = Load> extends WorkloadInput<L> {
   /** Time of the first round. Default: one sync period after the simulation begins. */
   readonly firstRoundAt?: Instant;
 }
@@ -216,11 +217,9 @@ export function createServedLoad(
       if (known !== null && minute === last) return known;
       last = minute;
       const sample = samples[forecast.metric];
-      const load: Load | { readonly unknown: string } =
-        sample === undefined
-          ? { unknown: '' }
-          : loadOf(metric, sample, { pods, fillPercent: forecast.fillPercent });
-      if ('total' in load) add(minute - first, load.total);
+      const load =
+        sample === undefined ? null : loadOf(metric, sample, { pods, fillPercent: forecast.fillPercent });
+      if (load !== null && 'total' in load) add(minute - first, load.total);
       const seasons = timesOf(now)
         .map((at) => seasonOf(at, pointsAround(minutes, at, leadSeconds), { leadSeconds, maxGapSeconds }))
         .filter((season): season is Season => season !== null);

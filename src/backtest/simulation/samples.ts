@@ -15,8 +15,8 @@ import { milliToNumber } from '../../units/quantity.js';
 import { addSeconds, type Instant, latest } from '../../units/time.js';
 
 /** The load that a metric depends on, and the window of its query. */
-interface Measured {
-  readonly load: Load;
+interface Measured<L> {
+  readonly load: L;
   /**
    * `present`: the load at each time, as in a trace, to which the window is not applied yet. `mean`: the recorded
    * result of the query, which is already a mean over the window before each time.
@@ -45,20 +45,20 @@ export function spanOfRate(windowSeconds: number, scrapeIntervalSeconds: number)
  * the ready pods.
  * `constant`: each pod has a value that does not depend on the number of pods.
  */
-export type MetricModel =
-  ShareModel | TotalModel | MeasuredModel | { readonly kind: 'constant'; readonly load: Load };
+export type MetricModel<L = Load> =
+  ShareModel<L> | TotalModel<L> | MeasuredModel<L> | { readonly kind: 'constant'; readonly load: L };
 
-export interface TotalModel extends Measured {
+interface TotalModel<L> extends Measured<L> {
   readonly kind: 'total';
 }
 
-export interface MeasuredModel extends Measured {
+interface MeasuredModel<L = Load> extends Measured<L> {
   readonly kind: 'measured';
   /** What the metric measures; must be valid for `parseMeasure`. */
   readonly expression: string;
 }
 
-export interface ShareModel extends Measured {
+export interface ShareModel<L = Load> extends Measured<L> {
   readonly kind: 'share';
   /** The largest load of one pod, above which its usage does not rise; null: there is no limit. */
   readonly saturation: number | null;

@@ -28,6 +28,31 @@ export interface QueueSettings {
   readonly timeoutSeconds: number;
 }
 
+export interface Assumptions {
+  /** The load per second that one pod can serve. */
+  readonly capacity: number;
+  readonly podStart: PodStart;
+  readonly scrapeIntervalSeconds: number;
+  readonly resourceWindowSeconds: number;
+  /** The CPU usage of a pod at its capacity, in percent of its request. */
+  readonly usageAtCapacityPercent: number;
+  /** Null: as many replicas as the load needs at the start, within the bounds of the document. */
+  readonly initialReplicas: number | null;
+  readonly pricePerPodHour: number | null;
+  /** Null: there is no queue, and load above the capacity is lost. */
+  readonly queue: QueueSettings | null;
+  /** The value of `maxReplicasFrom` in each round. Null: the recorded values apply. A trace has no recorded values. */
+  readonly maxReplicasFrom: number | null;
+  /** Maps the identity of a metric to what its query measures, for `parseMeasure`. Other metrics measure the load. */
+  readonly measures: ReadonlyMap<string, string>;
+}
+
+/** The assumptions that the user has given. `capacity` and `podStart` are null if they are not given. */
+export interface GivenAssumptions extends Omit<Assumptions, 'capacity' | 'podStart'> {
+  readonly capacity: number | null;
+  readonly podStart: PodStart | null;
+}
+
 /** Returns a start time that is the same for all pods. */
 export function podStartOf(seconds: number): PodStart {
   return { medianSeconds: seconds, p95Seconds: seconds, node: null };

@@ -2,18 +2,15 @@ import { isDifference, isRate, largestWrittenRangeSeconds } from '../../promql/r
 import { isMemory, type MetricSpec, type Scaler } from '../../scaler/spec.js';
 import { parseQuantity, type Milli } from '../../units/quantity.js';
 import type { Load } from './load.js';
+import type { Assumptions } from './settings.js';
 import { type MetricModel, spanOfRate, CONTAINER } from './samples.js';
 
-export interface TraceAssumptions {
-  /** The load per second that one pod can serve. */
-  readonly capacity: number;
-  /** The CPU usage of a pod at its capacity, in percent of its request. */
-  readonly usageAtCapacityPercent: number;
-  readonly resourceWindowSeconds: number;
-  readonly scrapeIntervalSeconds: number;
-  /** Maps the identity of a metric to what its query measures of the queue. Unset: metrics measure the load. */
-  readonly measures?: ReadonlyMap<string, string>;
-}
+/** If `measures` is unset, all metrics measure the load. */
+type TraceAssumptions = Partial<Pick<Assumptions, 'measures'>> &
+  Pick<
+    Assumptions,
+    'capacity' | 'usageAtCapacityPercent' | 'resourceWindowSeconds' | 'scrapeIntervalSeconds'
+  >;
 
 /** The CPU request of each container of a simulated pod. Only the ratio of usage and request matters. */
 const REQUEST_MILLI: Milli = parseQuantity('1') ?? 1000n;

@@ -10,24 +10,27 @@ import { createQueue, type Queue, type QueueInput } from './queue.js';
 import { createShareCurve, type MetricModel, NO_DATA, type ShareCurve, takeSample } from './samples.js';
 import type { PodStart } from './settings.js';
 
-/** A load, the pods that serve it, and how they are measured. */
-export interface WorkloadInput {
+/**
+ * A load, the pods that serve it, and how they are measured. `L`: the form of a load, which is a number on the way to a
+ * worker thread.
+ */
+export interface WorkloadInput<L = Load> {
   readonly start: Instant;
   readonly end: Instant;
   /** A model for each metric of the document, in the same order; null: the metric is omitted. */
-  readonly models: readonly (MetricModel | null)[];
+  readonly models: readonly (MetricModel<L> | null)[];
   readonly initialReplicas: number;
   readonly podStart: PodStart;
   readonly scrapeIntervalSeconds: number;
   readonly requests: ReadonlyMap<string, ReadonlyMap<string, Milli>>;
   /** The CPU limit of each pod, which only `saturation` and `forecast` use. Default: none. */
-  readonly cpuLimit?: Milli;
+  readonly cpuLimit?: Milli | undefined;
   /** The values of the query of `maxReplicasFrom`. In a gap, the query has no answer. Default: no query. */
-  readonly ceiling?: Load;
+  readonly ceiling?: L | undefined;
   /** The order in which pods are created. Default: `parallel`. */
   readonly order?: PodOrder;
   /** The queue for load that the ready pods cannot serve at once. Default: none, and that load is lost. */
-  readonly queue?: QueueInput;
+  readonly queue?: QueueInput<L> | undefined;
   /**
    * When the simulation begins, at or before `start`, so that windows have data at `start`. It begins later if a load
    * begins later. Rounds before `start` are not in the result. Default: `start`.
@@ -63,7 +66,7 @@ export function createWorkload(scaler: Scaler, input: WorkloadInput): Workload {
     podStart: input.podStart,
     requests: input.requests,
     order: input.order ?? 'parallel',
-    ...(input.cpuLimit === undefined ? {} : { cpuLimit: input.cpuLimit }),
+    cpuLimit: input.cpuLimit,
   });
   const queue = queueOf(input, models);
   const curves = models.map((model) => (hasCurve(model) ? createShareCurve(begin) : null));

@@ -1,9 +1,15 @@
-import type { GivenAssumptions, HistoryInput } from '../../backtest/history/history-input.js';
+import type { HistoryInput } from '../../backtest/history/history-input.js';
 import { longestWindowSeconds, lookbackSeconds } from '../../backtest/history/warm-up.js';
 import type { RecordedHistory } from '../../backtest/history/read-history.js';
 import type { Demand } from '../../backtest/compare/figures.js';
-import type { Assumptions, Variant } from '../../backtest/compare/variant.js';
-import { describePodStart, describeQueue, statedPodStart } from '../../backtest/simulation/settings.js';
+import type { Variant } from '../../backtest/compare/variant.js';
+import {
+  describePodStart,
+  describeQueue,
+  statedPodStart,
+  type Assumptions,
+  type GivenAssumptions,
+} from '../../backtest/simulation/settings.js';
 import { learnsPodStart, POD_START_OF } from '../../control/memory/pod-starts.js';
 import { isDifference, largestWrittenRangeSeconds } from '../../promql/ranges.js';
 import { autoCapacityOf, isCpu, isMemory, isOfResource, type MetricSpec } from '../../scaler/spec.js';

@@ -1,25 +1,26 @@
 import { parentPort } from 'node:worker_threads';
-import type { Load, LoadData } from '../../backtest/simulation/load.js';
-import { openLoad, type PortableInput, unpackInput } from './run-job.js';
+import { createLoad, type Load, type LoadData } from '../../backtest/simulation/load.js';
+import type { RunInput } from '../../backtest/simulation/run-variant.js';
 import type { Scaler } from '../../scaler/spec.js';
-import { runTracedJob } from './run-job.js';
+import { mapLoads, runTracedJob } from './run-job.js';
 
 export interface JobRequest {
   readonly scaler: Scaler;
-  readonly setting: PortableInput;
-  /** The loads that the worker does not have yet, by the numbers with which `setting` refers to them. */
+  readonly input: RunInput<number>;
+  /** The loads that the worker does not have yet, by the numbers with which `input` refers to them. */
   readonly loads: ReadonlyMap<number, LoadData>;
   readonly traceCharacters: number | null;
 }
 
-const loads = new Map<number, Load>();
+const known = new Map<number, Load>();
 
-parentPort?.on('message', ({ scaler, setting, loads: more, traceCharacters }: JobRequest) => {
-  for (const [number, data] of more) loads.set(number, openLoad(data));
+parentPort?.on('message', ({ scaler, input, loads, traceCharacters }: JobRequest) => {
+  for (const [number, { times, values, end, isInterpolated }] of loads)
+    known.set(number, createLoad(times, values, end, isInterpolated));
   const loadOf = (number: number): Load => {
-    const load = loads.get(number);
+    const load = known.get(number);
     if (load === undefined) throw new Error(`load ${number} is missing`);
     return load;
   };
-  parentPort?.postMessage(runTracedJob({ scaler, input: unpackInput(setting, loadOf) }, traceCharacters));
+  parentPort?.postMessage(runTracedJob({ scaler, input: mapLoads(input, loadOf) }, traceCharacters));
 });

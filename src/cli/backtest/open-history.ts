@@ -1,5 +1,6 @@
 import { type Range, MAX_POINTS, type Fetching, identityOf } from '../../backtest/history/fetch-series.js';
-import { type GivenAssumptions, historyInput } from '../../backtest/history/history-input.js';
+import type { GivenAssumptions } from '../../backtest/simulation/settings.js';
+import { historyInput } from '../../backtest/history/history-input.js';
 import { warmUpOf } from '../../backtest/history/warm-up.js';
 import { readHistory, type RecordedHistory } from '../../backtest/history/read-history.js';
 import type { Backtest, Result, Variant } from '../../backtest/compare/variant.js';

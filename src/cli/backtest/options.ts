@@ -1,15 +1,7 @@
 import { resolve } from 'node:path';
 import { parseSweep, type Sweep } from '../../backtest/compare/sweep.js';
 import { parseThreshold, type Threshold } from '../../backtest/compare/threshold.js';
-import {
-  parseMeasure,
-  parsePodStart,
-  parseQueue,
-  type PodStart,
-  positiveNumber,
-  type QueueSettings,
-  quote,
-} from '../../backtest/simulation/settings.js';
+import { parseMeasure, positiveNumber, quote } from '../../backtest/simulation/settings.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import { type CommandError, usageError } from '../output/io.js';
 import { DURATION_FORM, type Instant, parseDuration, parseInstant } from '../../units/time.js';
@@ -131,16 +123,10 @@ export function parseSeconds(option: string, text: string): number {
   return seconds;
 }
 
-export function parsePodStartOption(text: string): PodStart {
-  const start = parsePodStart(text);
-  if (typeof start === 'string') throw usageError(`--pod-start ${start}`);
-  return start;
-}
-
-export function parseQueueOption(text: string): QueueSettings {
-  const queue = parseQueue(text);
-  if (typeof queue === 'string') throw usageError(`--queue ${queue}`);
-  return queue;
+/** Returns the parsed value of an option. Throws `CommandError` if it is a string, which says why it is invalid. */
+export function accept<T extends object>(what: string, parsed: T | string): T {
+  if (typeof parsed === 'string') throw usageError(`${what} ${parsed}`);
+  return parsed;
 }
 
 /** Parses each `NAME=EXPRESSION`. NAME must be a metric that has a query, in one of the documents. */
@@ -163,8 +149,7 @@ export function parseMetrics(
       throw usageError(`--metric ${quote(text)}: ${rule}`);
     }
     const expression = text.slice(name.length + 1);
-    const measure = parseMeasure(expression);
-    if (typeof measure === 'string') throw usageError(`--metric ${quote(text)}: ${name} ${measure}`);
+    accept(`--metric ${quote(text)}: ${name}`, parseMeasure(expression));
     if (parsed.has(name))
       throw usageError(`--metric ${quote(text)}: ${name} already has a value from another --metric`);
     parsed.set(name, expression);
@@ -190,22 +175,15 @@ export function parseTime(option: string, text: string): Instant {
 }
 
 export function parseSweeps(texts: readonly string[]): readonly Sweep[] {
-  return texts.map((text) => {
-    const sweep = parseSweep(text);
-    if (typeof sweep === 'string') throw usageError(`--sweep ${quote(text)}: ${sweep}`);
-    return sweep;
-  });
+  return texts.map((text) => accept(`--sweep ${quote(text)}:`, parseSweep(text)));
 }
 
 export function parseThresholds(
   option: '--fail-if' | '--recommend',
   texts: readonly string[],
 ): readonly Threshold[] {
-  return texts.map((text) => {
-    const threshold = parseThreshold(text, { allowsDocument: option === '--recommend' });
-    if (typeof threshold === 'string') throw usageError(`${option} ${quote(text)}: ${threshold}`);
-    return threshold;
-  });
+  const form = { allowsDocument: option === '--recommend' };
+  return texts.map((text) => accept(`${option} ${quote(text)}:`, parseThreshold(text, form)));
 }
 
 function invalid(option: string, text: string, rule: string): CommandError {

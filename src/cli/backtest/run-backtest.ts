@@ -1,4 +1,5 @@
 import {
+  type Backtest,
   BacktestError,
   checkDemand,
   checkRounds,
@@ -12,11 +13,16 @@ import {
 } from '../../backtest/compare/variant.js';
 import { compareForecast } from '../../backtest/compare/compare-forecast.js';
 import { recommend } from '../../backtest/compare/recommend.js';
-import type { GivenAssumptions } from '../../backtest/history/history-input.js';
 import { QUEUE_FIGURE_NAMES, type Threshold } from '../../backtest/compare/threshold.js';
-import { type PodStart, podStartOf, statedPodStart } from '../../backtest/simulation/settings.js';
+import {
+  type GivenAssumptions,
+  parsePodStart,
+  parseQueue,
+  podStartOf,
+  statedPodStart,
+} from '../../backtest/simulation/settings.js';
 import { sweepVariants } from '../../backtest/compare/sweep.js';
-import { type Report, type Format, FORMATS, writeReport } from './write-report.js';
+import { type Report, FORMATS, writeReport } from './write-report.js';
 import { DEFAULT_POD_START_SECONDS, evenLoad } from '../../backtest/simulation/load.js';
 import type { ServiceConfig } from '../../config/resolve-service-config.js';
 import { DEFAULT_WINDOW_SECONDS } from '../../config/source-schema.js';
@@ -27,15 +33,14 @@ import { readOptionsOf, requireServiceConfig } from '../input/service-config.js'
 import { CommandError, type CommandIo, type ExitCode, usageError } from '../output/io.js';
 import { readOutputFormat } from '../output/output-format.js';
 import { createProgress } from '../output/progress.js';
-import { type OutputFile, openOutputFile } from '../output/output-file.js';
+import { openOutputFile } from '../output/output-file.js';
 import {
+  accept,
   type BacktestOptions,
   checkFiles,
   checkOptions,
   parseCount,
   parsePositive,
-  parsePodStartOption,
-  parseQueueOption,
   parseMetrics,
   parseSweeps,
   parseTime,
@@ -69,11 +74,13 @@ async function run(options: BacktestOptions, io: CommandIo): Promise<ExitCode> {
   if (options.replay !== undefined) return runReplay(options.replay, format, io);
   const failIf = parseThresholds('--fail-if', options.failIf ?? []);
   const conditions = parseThresholds('--recommend', options.recommend ?? []);
-  if (options.price === undefined && [...failIf, ...conditions].some(({ figure }) => figure === 'cost'))
-    throw usageError(`${failIf.length > 0 ? '--fail-if' : '--recommend'} cost needs --price`);
-  const ofQueue = [...failIf, ...conditions].find(({ figure }) => QUEUE_FIGURE_NAMES.includes(figure));
+  const thresholdOption = failIf.length > 0 ? '--fail-if' : '--recommend';
+  const figures = [...failIf, ...conditions].map(({ figure }) => figure);
+  if (options.price === undefined && figures.includes('cost'))
+    throw usageError(`${thresholdOption} cost needs --price`);
+  const ofQueue = figures.find((figure) => QUEUE_FIGURE_NAMES.includes(figure));
   if (options.queue === undefined && ofQueue !== undefined)
-    throw usageError(`${failIf.length > 0 ? '--fail-if' : '--recommend'} ${ofQueue.figure} needs --queue`);
+    throw usageError(`${thresholdOption} ${ofQueue} needs --queue`);
   if (options.queue === undefined && options.metric !== undefined)
     throw usageError('--metric needs --queue: without a queue, each metric measures the load');
   checkFiles(options, io.cwd);
@@ -83,21 +90,33 @@ async function run(options: BacktestOptions, io: CommandIo): Promise<ExitCode> {
   const input = await openInput(options, { config, variants }, io);
   checkRounds(variants, input.scoring.demand);
   checkDemand(input.scoring);
-  const progress = createProgress(io, conditions.length === 0 ? describeRuns : describeSearch);
+  const isSearch = conditions.length > 0;
+  const progress = createProgress(io, isSearch ? describeSearch : describeRuns);
   // `--recommend` is not traced, because its search has too many runs.
-  const isTraced = html !== null && conditions.length === 0;
-  const traces = isTraced ? createTraces(MOST_CHARACTERS) : null;
+  const traces = html === null || isSearch ? null : createTraces(MOST_CHARACTERS);
   const pool = createWorkerPool({ signal: io.signal, clock: io.clock, progress, traces });
   const runJobs: RunJobs = async (jobs) => {
     const results = await pool.runJobs(jobs);
     progress.clear();
     return results;
   };
+  const backtest = { ...input, runJobs };
   try {
-    const prepared = { variants, input, format, html, runJobs, traces, endWorkers: pool.close };
-    return conditions.length === 0
-      ? await printComparison(failIf, prepared, io)
-      : await printRecommendation(conditions, prepared, io);
+    const { report, variants: all } = isSearch
+      ? await search(variants, conditions, backtest)
+      : await compare(variants, backtest);
+    // Frees the memory of the worker threads.
+    pool.close();
+    const [first] = report.variants;
+    if (first?.error !== null) throw new CommandError(`${first?.name ?? ''}: ${first?.error ?? ''}`);
+    // The page is written before the report, because writing the report ends the command if standard output is closed.
+    if (html !== null) await writeHtml(html, buildPage(report, tracesOf(all, traces)));
+    writeReport(report, format, io);
+    if (isSearch) return 0;
+    const failed = failIf.filter(({ isMetBy }) => isMetBy(first.figures));
+    for (const { text } of failed) io.stderr.write(`promscaler: ${first.name}: ${text}\n`);
+    const hasError = report.variants.slice(0, variants.length).some(({ error }) => error !== null);
+    return failed.length > 0 || hasError ? 1 : 0;
   } finally {
     pool.close();
   }
@@ -112,46 +131,41 @@ function describeSearch(finished: number): string {
   return `searching settings: ${finished} runs`;
 }
 
-interface PreparedRun {
+interface Reported {
+  readonly report: Report;
   readonly variants: readonly Variant[];
-  readonly input: BacktestInput;
-  readonly format: Format;
-  readonly html: OutputFile | null;
-  readonly runJobs: RunJobs;
-  readonly traces: Traces | null;
-  /** Ends the worker threads, which frees their memory. */
-  readonly endWorkers: () => void;
 }
 
-async function printComparison(
-  failIf: readonly Threshold[],
-  { variants, input, format, html, runJobs, traces, endWorkers }: PreparedRun,
-  io: CommandIo,
-): Promise<ExitCode> {
-  const { scoring } = input;
-  const results = await runAll(variants, { ...input, runJobs });
+async function compare(variants: readonly Variant[], backtest: Backtest & BacktestInput): Promise<Reported> {
+  const { scoring, otherResults, assumptionLines } = backtest;
+  const results = await runAll(variants, backtest);
   const [first] = results;
-  if (first?.error !== null) throw new CommandError(`${first?.name ?? ''}: ${first?.error ?? ''}`);
   // If the user has given other documents, no further rows are added for a comparison.
   const [document, ...others] = variants;
-  const added =
-    document === undefined || others.length > 0
-      ? []
-      : await compareForecast(document, first, { ...input, runJobs });
-  endWorkers();
-  const all = [...variants, ...added.map(({ variant }) => variant)];
-  const report: Report = {
-    scoring,
-    variants: [...results, ...added.map(({ result }) => result)],
-    baselines: [...input.otherResults, ...baselines(scoring, first)],
-    assumptions: input.assumptionLines,
+  const isAlone = document !== undefined && first !== undefined && others.length === 0;
+  const added = isAlone ? await compareForecast(document, first, backtest) : [];
+  return {
+    report: {
+      scoring,
+      variants: [...results, ...added.map(({ result }) => result)],
+      baselines: [...otherResults, ...baselines(scoring, first)],
+      assumptions: assumptionLines,
+    },
+    variants: [...variants, ...added.map(({ variant }) => variant)],
   };
-  // The page is written before the report, because writing the report ends the command if standard output is closed.
-  if (html !== null) await writeHtml(html, buildPage(report, tracesOf(all, traces)));
-  writeReport(report, format, io);
-  const failed = failIf.filter(({ isMetBy }) => isMetBy(first.figures));
-  for (const { text } of failed) io.stderr.write(`promscaler: ${first.name}: ${text}\n`);
-  return failed.length > 0 || results.some(({ error }) => error !== null) ? 1 : 0;
+}
+
+async function search(
+  [variant]: readonly Variant[],
+  conditions: readonly Threshold[],
+  backtest: Backtest & BacktestInput,
+): Promise<Reported> {
+  if (variant === undefined) throw usageError('backtest needs --scaler or --replay');
+  const found = await recommend(variant, conditions, backtest);
+  const { change, reason, saving, scoring, results, baselines } = found;
+  const recommendation = { change, reason, saving };
+  const assumptions = backtest.assumptionLines;
+  return { report: { scoring, variants: results, baselines, assumptions, recommendation }, variants: [] };
 }
 
 function tracesOf(variants: readonly Variant[], traces: Traces | null): ReadonlyMap<string, RunTrace> {
@@ -160,31 +174,6 @@ function tracesOf(variants: readonly Variant[], traces: Traces | null): Readonly
     return trace === undefined ? [] : [[name, trace]];
   });
   return new Map(known);
-}
-
-async function printRecommendation(
-  conditions: readonly Threshold[],
-  { variants, input, format, html, runJobs }: PreparedRun,
-  io: CommandIo,
-): Promise<ExitCode> {
-  const [variant] = variants;
-  if (variant === undefined) throw usageError('backtest needs --scaler or --replay');
-  const { change, reason, saving, scoring, results, baselines } = await recommend(variant, conditions, {
-    ...input,
-    runJobs,
-  });
-  if (results[0]?.error !== null) throw new CommandError(`${variant.name}: ${results[0]?.error ?? ''}`);
-  const recommendation = { change, reason, saving };
-  const base = {
-    scoring,
-    variants: results,
-    baselines,
-    assumptions: input.assumptionLines,
-  };
-  const report = { ...base, recommendation };
-  if (html !== null) await writeHtml(html, buildPage(report, new Map()));
-  writeReport(report, format, io);
-  return 0;
 }
 
 async function openInput(
@@ -212,32 +201,22 @@ function readAssumptions(
   options: BacktestOptions,
   { config, variants }: { readonly config: ServiceConfig | null; readonly variants: readonly Variant[] },
 ): GivenAssumptions {
-  const [metric] = variants.flatMap(({ scaler }) => scaler.spec.metrics);
-  const source = config?.prometheus[metric?.source ?? 'default'];
+  const metrics = variants.flatMap(({ scaler }) => scaler.spec.metrics);
+  const source = config?.prometheus[metrics[0]?.source ?? 'default'];
+  const { capacity, podStart, queue, metric: measures = [], initialReplicas, price } = options;
   return {
-    capacity: options.capacity === undefined ? null : parsePositive('--capacity', options.capacity),
-    podStart: readPodStart(options, variants),
-    queue: options.queue === undefined ? null : parseQueueOption(options.queue),
-    measures: parseMetrics(
-      options.metric ?? [],
-      variants.flatMap(({ scaler }) => scaler.spec.metrics),
-    ),
+    capacity: capacity === undefined ? null : parsePositive('--capacity', capacity),
+    podStart:
+      podStart === undefined ? statedPodStart(variants) : accept('--pod-start', parsePodStart(podStart)),
+    queue: queue === undefined ? null : accept('--queue', parseQueue(queue)),
+    measures: parseMetrics(measures, metrics),
     usageAtCapacityPercent: parsePositive('--usage-at-capacity', options.usageAtCapacity),
     maxReplicasFrom: readCeiling(options, variants),
-    initialReplicas:
-      options.initialReplicas === undefined
-        ? null
-        : parseCount('--initial-replicas', options.initialReplicas),
-    pricePerPodHour: options.price === undefined ? null : parsePositive('--price', options.price),
+    initialReplicas: initialReplicas === undefined ? null : parseCount('--initial-replicas', initialReplicas),
+    pricePerPodHour: price === undefined ? null : parsePositive('--price', price),
     scrapeIntervalSeconds: source?.scrapeIntervalSeconds ?? DEFAULT_SCRAPE_INTERVAL_SECONDS,
     resourceWindowSeconds: source?.resourceWindowSeconds ?? DEFAULT_WINDOW_SECONDS,
   };
-}
-
-/** Returns the start time of a pod from the option or the document; null: neither sets it. */
-function readPodStart({ podStart }: BacktestOptions, variants: readonly Variant[]): PodStart | null {
-  if (podStart !== undefined) return parsePodStartOption(podStart);
-  return statedPodStart(variants);
 }
 
 function readCeiling(

@@ -1,9 +1,6 @@
 import { type Job, type JobResult, runJob } from '../../backtest/compare/variant.js';
 import { type BandBuilder, createBand, type PageMetric } from '../../backtest/page-data.js';
 import { modelledMetrics, type OnRound, type RunInput } from '../../backtest/simulation/run-variant.js';
-import { createLoad, type Load, type LoadData } from '../../backtest/simulation/load.js';
-import type { QueueInput } from '../../backtest/simulation/queue.js';
-import type { MetricModel } from '../../backtest/simulation/samples.js';
 import { explainLines } from '../explanation/explain-lines.js';
 import type { Decision } from '../../decision/result/decision.js';
 import type { MetricSpec, Scaler } from '../../scaler/spec.js';
@@ -134,52 +131,13 @@ export function runTracedJob(job: Job, traceCharacters: number | null): TracedRe
   return { result, trace: 'error' in result ? null : tracer.finish() };
 }
 
-/** The input of a run for a worker thread: without functions, and with an index instead of each load. */
-export interface PortableInput extends Omit<RunInput, 'models' | 'queue' | 'ceiling'> {
-  readonly models: readonly (PortableModel | null)[];
-  readonly queue: (Omit<QueueInput, 'load'> & { readonly load: number }) | null;
-  readonly ceiling: number | null;
-}
-
-type PortableModel = WithNumber<MetricModel>;
-type WithNumber<Model> = Model extends unknown ? Omit<Model, 'load'> & { readonly load: number } : never;
-
-export function packInput(input: RunInput, numberOf: (load: Load) => number): PortableInput {
-  const { queue, ceiling } = input;
+/** Returns the input of a run with another form of each load: a worker thread gets the number of a load. */
+export function mapLoads<From, To>(input: RunInput<From>, map: (load: From) => To): RunInput<To> {
+  const { models, queue, ceiling } = input;
   return {
     ...input,
-    models: input.models.map((model): PortableModel | null =>
-      model === null ? null : { ...model, load: numberOf(model.load) },
-    ),
-    queue: queue === undefined ? null : { ...queue, load: numberOf(queue.load) },
-    ceiling: ceiling === undefined ? null : numberOf(ceiling),
+    models: models.map((model) => (model === null ? null : { ...model, load: map(model.load) })),
+    queue: queue === undefined ? undefined : { ...queue, load: map(queue.load) },
+    ceiling: ceiling === undefined ? undefined : map(ceiling),
   };
-}
-
-/** Restores the input of a run. Throws `Error` if a load is missing. */
-export function unpackInput(input: PortableInput, loadOf: (number: number) => Load): RunInput {
-  const { queue, ceiling, ...others } = input;
-  return {
-    ...others,
-    ...(queue === null ? {} : { queue: { ...queue, load: loadOf(queue.load) } }),
-    ...(ceiling === null ? {} : { ceiling: loadOf(ceiling) }),
-    models: input.models.map((model): MetricModel | null =>
-      model === null ? null : { ...model, load: loadOf(model.load) },
-    ),
-  };
-}
-
-/** Returns the data of a load in shared memory, so that it is not copied for each thread. */
-export function shareLoad({ data }: Load): LoadData {
-  return { ...data, times: shared(data.times), values: shared(data.values) };
-}
-
-export function openLoad({ times, values, end, isInterpolated }: LoadData): Load {
-  return createLoad(times, values, end, isInterpolated);
-}
-
-function shared(column: Float64Array): Float64Array {
-  const copy = new Float64Array(new SharedArrayBuffer(column.byteLength));
-  copy.set(column);
-  return copy;
 }

@@ -3,12 +3,11 @@ import { availableParallelism, freemem } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { type Job, type JobResult, roundsOf, type RunJobs } from '../../backtest/compare/variant.js';
 import type { Load, LoadData } from '../../backtest/simulation/load.js';
-import { packInput, shareLoad } from './run-job.js';
+import { mapLoads, runTracedJob, type TracedResult, type Traces } from './run-job.js';
 import { onAbort } from '../../units/abort.js';
 import { type Clock, periodicYield } from '../../units/clock.js';
 import type { Progress } from '../output/progress.js';
 import type { JobRequest } from './job-worker.js';
-import { runTracedJob, type TracedResult, type Traces } from './run-job.js';
 import { errorMessage } from '../../units/failure.js';
 
 export interface WorkerPool {
@@ -42,26 +41,22 @@ export function createWorkerPool({
   readonly fewestRounds?: number;
   readonly entry?: URL;
 }): WorkerPool {
-  const numbers = new Map<Load, number>();
-  const shared: LoadData[] = [];
+  const shared = new Map<Load, SharedLoad>();
   const idle: JobThread[] = [];
   const all = new Set<JobThread>();
   const yieldIfDue = periodicYield(clock);
 
-  const numberOf = (load: Load): number => {
-    const known = numbers.get(load);
-    if (known !== undefined) return known;
-    shared.push(shareLoad(load));
-    numbers.set(load, shared.length - 1);
-    return shared.length - 1;
+  const share = (load: Load): SharedLoad => {
+    const known = shared.get(load) ?? shareLoad(load, shared.size);
+    shared.set(load, known);
+    return known;
   };
 
   const runOne = async (job: Job, traceCharacters: number | null): Promise<TracedResult> => {
     if (signal.aborted) return withoutTrace('interrupted');
     const thread = idle.pop() ?? startThread(entry);
     all.add(thread);
-    const dataOf = (number: number): LoadData | undefined => shared[number];
-    const result = await thread.run(job, { numberOf, dataOf, signal, traceCharacters });
+    const result = await thread.run(job, { share, signal, traceCharacters });
     if (thread.hasEnded()) all.delete(thread);
     else idle.push(thread);
     return result;
@@ -114,9 +109,7 @@ function weightOf({ scaler: { spec }, input: { initialReplicas } }: Job): number
 }
 
 function pointsOf(jobs: readonly Job[]): number {
-  const loads = new Set(
-    jobs.flatMap(({ input: setting }) => setting.models.flatMap((model) => model?.load ?? [])),
-  );
+  const loads = new Set(jobs.flatMap(({ input }) => input.models.flatMap((model) => model?.load ?? [])));
   return [...loads].reduce((sum, { points }) => sum + points, 0);
 }
 
@@ -124,12 +117,26 @@ function withoutTrace(error: string): TracedResult {
   return { result: { error }, trace: null };
 }
 
+interface SharedLoad {
+  readonly number: number;
+  readonly data: LoadData;
+}
+
+/** Copies the data of a load into shared memory, so that it is not copied for each thread. */
+function shareLoad({ data }: Load, number: number): SharedLoad {
+  const copy = (column: Float64Array): Float64Array => {
+    const shared = new Float64Array(new SharedArrayBuffer(column.byteLength));
+    shared.set(column);
+    return shared;
+  };
+  return { number, data: { ...data, times: copy(data.times), values: copy(data.values) } };
+}
+
 interface JobThread {
   readonly run: (
     job: Job,
     given: {
-      readonly numberOf: (load: Load) => number;
-      readonly dataOf: (number: number) => LoadData | undefined;
+      readonly share: (load: Load) => SharedLoad;
       readonly signal: AbortSignal;
       readonly traceCharacters: number | null;
     },
@@ -153,7 +160,7 @@ function startThread(entry: URL): JobThread {
   return {
     hasEnded: () => hasEnded,
     end,
-    run: ({ scaler, input: setting }, { numberOf, dataOf, signal, traceCharacters }) =>
+    run: ({ scaler, input }, { share, signal, traceCharacters }) =>
       new Promise((resolve) => {
         const loads = new Map<number, LoadData>();
         const settle = (result: TracedResult): void => {
@@ -170,14 +177,13 @@ function startThread(entry: URL): JobThread {
         };
         const forget = onAbort(signal, onStop);
         worker.on('message', settle).on('error', onError).on('exit', onExit);
-        const packed = packInput(setting, (load) => {
-          const number = numberOf(load);
-          const data = dataOf(number);
-          if (data !== undefined && !sent.has(number)) loads.set(number, data);
+        const numbered = mapLoads(input, (load) => {
+          const { number, data } = share(load);
+          if (!sent.has(number)) loads.set(number, data);
           sent.add(number);
           return number;
         });
-        const request: JobRequest = { scaler, setting: packed, loads, traceCharacters };
+        const request: JobRequest = { scaler, input: numbered, loads, traceCharacters };
         if (hasEnded) onExit();
         else worker.postMessage(request);
       }),

@@ -1,5 +1,4 @@
-import type { Assumptions } from '../../../src/backtest/compare/variant.js';
-import { podStartOf } from '../../../src/backtest/simulation/settings.js';
+import { type Assumptions, podStartOf } from '../../../src/backtest/simulation/settings.js';
 
 export const ASSUMPTIONS: Assumptions = {
   capacity: 10,

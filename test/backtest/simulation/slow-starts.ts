@@ -1,4 +1,5 @@
-import { type Assumptions, runAll, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
+import { runAll, scoringOf, traceWorkload } from '../../../src/backtest/compare/variant.js';
+import type { Assumptions } from '../../../src/backtest/simulation/settings.js';
 import { runJobsHere } from '../../support/backtests.js';
 import type { Figures } from '../../../src/backtest/compare/figures.js';
 import { createLoad, type Load } from '../../../src/backtest/simulation/load.js';
