@@ -64,11 +64,9 @@ function fixFor({ kind, message }: KubernetesError): string {
 
 /**
  * Finds the connection to the cluster, in the service config, the kubeconfig or the service account of the pod. Sends
- * no request. If there is no connection, returns the failed result of the check `cluster`.
+ * no request. The caller closes `transport`. If there is no connection, returns the failed result of the check `cluster`.
  */
-export async function openCluster(
-  context: DoctorContext,
-): Promise<{ readonly context: ClusterContext; readonly close: () => void } | CheckResult> {
+export async function openCluster(context: DoctorContext): Promise<ClusterContext | CheckResult> {
   const { clock, config, env } = context;
   try {
     const connection = await findConnection({
@@ -102,7 +100,7 @@ export async function openCluster(
       namespaces.set(name, known);
       return textsIn(objectIn(await known, 'metadata'), 'annotations');
     };
-    const opened = {
+    return {
       ...context,
       annotationsOf,
       transport,
@@ -111,7 +109,6 @@ export async function openCluster(
       discovery: createDiscovery(transport, clock),
       serverDate: () => seen,
     };
-    return { context: opened, close: transport.close };
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
     return resultsOf('cluster', CLUSTER_SUBJECT).failed(

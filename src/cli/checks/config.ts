@@ -41,19 +41,16 @@ export function resultOfProblem({ severity, message, file, place, code, path }: 
   return build(`${where}${text}`, isMissing ? DOCUMENTS_FIX : fixOf({ file, code, path }));
 }
 
-/** Returns the key at the end of a path such as `metadata.annotations["promscaler.dev/paused"]`. */
-function annotationIn(path: string): string {
-  return /\["(.+)"\]$/.exec(path)?.[1] ?? '';
-}
-
 function fixOf({ file, code, path }: Pick<Problem, 'file' | 'code' | 'path'>): string {
   const [namespace, name] = file?.startsWith(`${OBJECTS_PATH}/`) === true ? file.split('/').slice(1) : [];
   const object =
     namespace === undefined || name === undefined ? null : `${OBJECTS_PATH} ${name} -n ${namespace}`;
   if (code === 'duplicate-document')
     return `delete one of the documents${object === null ? '' : `; to delete the object: kubectl delete ${object}`}`;
+  // The path is for example `metadata.annotations["promscaler.dev/paused"]`.
+  const [, key = ''] = /\["(.+)"\]$/.exec(path) ?? [];
   if (code === 'annotation-ignored' && namespace !== undefined && name !== undefined)
-    return kubectl(namespace, 'annotate', OBJECTS_PATH, name, `${annotationIn(path)}-`).text;
+    return kubectl(namespace, 'annotate', OBJECTS_PATH, name, `${key}-`).text;
   return object === null
     ? `correct the document; promscaler validate ${file ?? 'PATH'} shows the line`
     : `correct the object with kubectl edit ${object}`;

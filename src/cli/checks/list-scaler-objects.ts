@@ -40,7 +40,7 @@ export async function listScalerObjects(
   const store = createScalerStore(context.config.kubernetes.namespaces);
   const opened = await openCluster({ ...context, scalers: [] });
   if ('status' in opened) return store;
-  const { transport } = opened.context;
+  const { transport } = opened;
   await withDeadline(context.clock, { ms: DEADLINE_MS, parent: context.signal }, async (signal) => {
     for (const scope of store.scopes) {
       const resource = resourceScope(SCALER_ROOT, SCALER_PLURAL, scope.namespace);
@@ -51,7 +51,7 @@ export async function listScalerObjects(
       else scope.store.replace(listed.items);
     }
   });
-  opened.close();
+  transport.close();
   return store;
 }
 
@@ -119,7 +119,8 @@ export async function readOtherScalers(
   const duplicates = loaded.problems.flatMap((problem): readonly CheckResult[] => {
     const document = byKey.get(problem.scaler ?? '');
     if (problem.code !== 'duplicate-document' || document === undefined) return [];
-    return [resultOfProblem(isOfObject(problem) ? { ...problem, ...placeOf(document) } : problem)];
+    const { file, place } = document;
+    return [resultOfProblem(isOfObject(problem) ? { ...problem, file, place } : problem)];
   });
   const liveObjects = new Set([...objects.list()].filter((object) => !isDryRun(object)).map(scalerKey));
   // A file of the service takes precedence over the object, so the dry run of the file is in effect.
@@ -133,10 +134,6 @@ export async function readOtherScalers(
 
 function isDryRun({ specText }: ScalerObject): boolean {
   return asObject(parseJson(specText))?.['dryRun'] === true;
-}
-
-function placeOf({ file, place }: ReadDocument): Pick<ReadDocument, 'file' | 'place'> {
-  return { file, place };
 }
 
 /**

@@ -11,7 +11,7 @@ import { adoptedFrom, type Origin, scalerKey, type TargetRef } from '../../scale
 import { SCALED_OBJECT } from '../reach/source-kinds.js';
 import type { CheckResult, CheckResults, Checked } from './check-result.js';
 import { REQUEST_MS } from './context.js';
-import type { ScalerFacts } from './scaler-facts.js';
+import { replicasOf, type ScalerFacts } from './scaler-facts.js';
 
 /** Checks for another autoscaler with the same target. It blocks all patches, unless the scaler is in dry run. */
 export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<CheckResults> {
@@ -43,7 +43,7 @@ export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<Che
     return [...shared, unlisted];
   }
   const { target } = cluster;
-  const specReplicas = target instanceof KubernetesError ? null : target.specReplicas;
+  const specReplicas = replicasOf(facts);
   const first = findOtherScaler(namespace, ref, others);
   if (isDryRun && first !== null) {
     const other = atReplicas(first, specReplicas);

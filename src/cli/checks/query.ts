@@ -1,7 +1,6 @@
 import { ceilingOf } from '../../decision/limits/ceiling.js';
 import { isReadAsZero, seriesCountError } from '../../decision/snapshot/judge-sample.js';
 import { EMPTY_STATE, type ErrorSample, type Pod, type Sample } from '../../decision/snapshot/snapshot.js';
-import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Answer, AnswerWithSeries } from '../../prometheus/answers/answer.js';
 import { labelOf, selectSeries } from '../../prometheus/answers/columns.js';
 import { describeLabels, findQueryDuplicates } from '../../prometheus/queries/duplicates.js';
@@ -29,7 +28,7 @@ import {
   fixForSeveral,
 } from './query-fixes.js';
 import { checkGuards } from './query-guards.js';
-import { readPods, type ScalerFacts } from './scaler-facts.js';
+import { readPods, replicasOf, type ScalerFacts } from './scaler-facts.js';
 import { hasNoReplicas, isExposedByOwnPods, isTargetMissing, whyNoPods } from './wake-up.js';
 import { type NoSeriesReason, whyNoSeries } from './why-no-series.js';
 import { describeFailure } from '../../units/failure.js';
@@ -81,12 +80,8 @@ export async function checkQuery(facts: Checked<ScalerFacts>): Promise<readonly 
  * Checks that `maxReplicasFrom` has a value that is not below the running replicas. A lower value is usually a mistake:
  * the query must include the running replicas.
  */
-async function checkCeiling({
-  scaler,
-  cluster,
-  sources,
-  make,
-}: Checked<ScalerFacts>): Promise<readonly CheckResult[]> {
+async function checkCeiling(facts: Checked<ScalerFacts>): Promise<readonly CheckResult[]> {
+  const { scaler, sources, make } = facts;
   const { maxReplicasFrom } = scaler.spec;
   const context = maxReplicasFrom === null ? undefined : sources.get(maxReplicasFrom.source);
   if (maxReplicasFrom === null || context === undefined) return [];
@@ -104,8 +99,7 @@ async function checkCeiling({
       ),
     ];
   }
-  const target = cluster?.target;
-  const current = target === undefined || target instanceof KubernetesError ? 0 : target.specReplicas;
+  const current = replicasOf(facts) ?? 0;
   if (ceiling.replicas >= current) return [];
   const message = `maxReplicasFrom is ${ceiling.replicas}, below the current ${countOf(current, 'replica')}, so the scaler does not scale up`;
   return [

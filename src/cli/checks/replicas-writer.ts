@@ -3,9 +3,8 @@ import { type JsonObject, objectIn, objectsIn, textsIn } from '../../kubernetes/
 import { nameTarget } from '../../kubernetes/targets.js';
 import { KubernetesError } from '../../kubernetes/api/types.js';
 import { parseObject } from '../../prometheus/answers/classify.js';
-import { scalerKey } from '../../scaler/spec.js';
 import { listSome } from '../../units/format.js';
-import { type CheckResult, resultsOf } from './check-result.js';
+import { type Checked, type CheckResult, resultsOf } from './check-result.js';
 import { CLUSTER_SUBJECT } from './context.js';
 import type { ScalerFacts } from './scaler-facts.js';
 import { groupBy } from '../../units/maps.js';
@@ -25,26 +24,25 @@ interface ToolWarning extends CheckResult {
  * of the tool after the dry run would reset the replicas.
  */
 export function checkReplicasWriter({
-  scaler,
   cluster,
   isDryRun,
   reported,
-}: ScalerFacts): readonly (CheckResult | ToolWarning)[] {
-  const make = resultsOf('replicas-writer', scalerKey(scaler));
-  if (reported?.state === 'Conflict') return [make.failed(reported.message, reported.fix)];
-  if (cluster === null) return [make.skipped('the API server does not answer')];
+  make,
+}: Checked<ScalerFacts>): CheckResult | ToolWarning {
+  if (reported?.state === 'Conflict') return make.failed(reported.message, reported.fix);
+  if (cluster === null) return make.skipped('the API server does not answer');
   const { target } = cluster;
-  if (target instanceof KubernetesError) return [make.skipped('the target cannot be read')];
+  if (target instanceof KubernetesError) return make.skipped('the target cannot be read');
   const managers = target.replicasManagers ?? [];
   const reset = findReset(cluster.object, managers, { namespace: target.namespace, target: target.ref });
   if (reset !== null) {
     const { tool, fix } = reset;
     const workload = nameTarget(target.namespace, target.ref);
-    return [{ ...make.warning(describeReset(tool, [workload], isDryRun), fix), tool, workload, isDryRun }];
+    return { ...make.warning(describeReset(tool, [workload], isDryRun), fix), tool, workload, isDryRun };
   }
   const [subject, verb] = managers.length === 1 ? ['manager', 'is'] : ['managers', 'are'];
   const who = `the field ${subject} of spec.replicas ${verb} ${listSome(managers)}`;
-  return [make.ok(managers.length === 0 ? '' : who)];
+  return make.ok(managers.length === 0 ? '' : who);
 }
 
 /** A deployment tool whose next run may reset `spec.replicas`. */

@@ -16,14 +16,11 @@ export interface DoctorReport {
 
 /** Returns the results and their counts. Commands in the results start the program as the user did. */
 export function makeReport(found: readonly CheckResult[], io: Pick<CommandIo, 'command'>): DoctorReport {
-  const results = found.map((result): CheckResult => {
-    const { message, fix } = result;
-    return {
-      ...result,
-      message: nameProgram(message, io),
-      fix: fix === null ? null : nameProgram(fix, io),
-    };
-  });
+  const results = found.map((result): CheckResult => ({
+    ...result,
+    message: nameProgram(result.message, io),
+    fix: result.fix === null ? null : nameProgram(result.fix, io),
+  }));
   const count = (status: CheckStatus): number => results.filter((one) => one.status === status).length;
   const failed = count('failed');
   return {
@@ -86,9 +83,8 @@ function writeProblem(
   paint: Paint,
 ): readonly string[] {
   if (status !== 'failed' && status !== 'warning') return [];
-  const mark = status === 'failed' ? paint.red(check) : paint.yellow(check);
   // The name is omitted for the check `config`, because its subject is called `config` as well.
-  const name = check === 'config' ? title : `${title}: ${mark}`;
+  const name = check === 'config' ? title : `${title}: ${paint[COLORS[status]](check)}`;
   return [
     `${label(status, paint)} ${name}: ${message}`,
     ...(fix === null ? [] : [`${INDENT}${paint.cyan('fix:')} ${fix}`]),
@@ -106,20 +102,10 @@ function writeSkipped(results: readonly CheckResult[], title: string, paint: Pai
 }
 
 function label(status: CheckStatus, paint: Paint): string {
-  const text = status.padEnd(9);
-  switch (status) {
-    case 'ok':
-      return paint.green(text);
-    case 'warning':
-      return paint.yellow(text);
-    case 'failed':
-      return paint.red(text);
-    case 'skipped':
-      return paint.dim(text);
-    default:
-      return status satisfies never;
-  }
+  return paint[COLORS[status]](status.padEnd(9));
 }
+
+const COLORS = { ok: 'green', warning: 'yellow', failed: 'red', skipped: 'dim' } as const;
 
 /** Returns for example `5 ok, 0 warnings, 1 failed`. */
 export function writeCounts({ ok, warnings, failed, skipped }: DoctorReport): string {

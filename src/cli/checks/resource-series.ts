@@ -8,6 +8,7 @@ import { describeContainerDuplicates, findContainerDuplicates } from '../../prom
 import { vectorSelectors, type VectorSelector } from '../../promql/vector-selectors.js';
 import {
   type CheckResult,
+  labelNames,
   labelValues,
   onlyValue,
   type CheckResults,
@@ -94,13 +95,12 @@ async function explainNoSeries(queried: QueriedResource): Promise<CheckResult> {
         'kubelet.serviceMonitor.cAdvisor); check Status > Targets of Prometheus for targets that are down',
     );
   }
-  const options = { isCounter: metric.endsWith('_total') };
   const schemes = await readLabelSchemes(runQuery, metric, namespaces);
   const [scheme = null, second] = schemes;
   if (second !== undefined)
     return make.failed(
       `the labels of ${metric} differ between namespaces (${schemes.map(describeScheme).join('; ')})`,
-      `${key}: '${queryForSchemes(metric, schemes, options)}'`,
+      `${key}: '${queryForSchemes(metric, schemes)}'`,
     );
   const labels = scheme ?? findLabelScheme(new Set(answeredLabels(some)));
   if (labels === null)
@@ -112,11 +112,10 @@ async function explainNoSeries(queried: QueriedResource): Promise<CheckResult> {
     !isDefaultScheme(labels) ||
     onlyValue(await runQuery(`count(${metric}{container!="", container!="POD"})`)) === null
   ) {
-    const container = isDefaultScheme(labels) ? null : labels.container;
-    const query = resourceQueryFor(metric, { ...labels, container }, options);
+    const found = { ...labels, container: isDefaultScheme(labels) ? null : labels.container };
     return make.failed(
-      `the labels of ${metric} are ${describeScheme({ ...labels, container })}, but ${key} expects namespace, pod, container`,
-      `${key}: '${query}'`,
+      `the labels of ${metric} are ${describeScheme(found)}, but ${key} expects namespace, pod, container`,
+      `${key}: '${queryForSchemes(metric, [found])}'`,
     );
   }
   return explainNoSeriesInNamespaces(metric, queried);
@@ -162,7 +161,7 @@ async function explainMissingNamespaces(
   const own = source.resourceQueries[resource] ?? '';
   return make.failed(
     `the labels of ${metric} in namespace ${listSome(missing)} are ${others.map(describeScheme).join('; ')}, but ${key} expects namespace, pod, container`,
-    `${key}: '${own} or ${queryForSchemes(metric, others, { isCounter: metric.endsWith('_total') })}'`,
+    `${key}: '${own} or ${queryForSchemes(metric, others)}'`,
   );
 }
 
@@ -211,17 +210,14 @@ async function readLabelSchemes(
 
 /** Returns the label scheme of the series. A label counts as the namespace only if it has this namespace as a value. */
 function schemeOf(series: readonly Series[], namespace: string): LabelScheme | null {
-  const names = new Set(series.flatMap(({ labels }) => Object.keys(labels)));
   const isOf = (label: string): boolean => series.some((one) => labelOf(one, label) === namespace);
-  return findLabelScheme(new Set([...names].filter((name) => !/namespace/.test(name) || isOf(name))));
+  const names = labelNames(series).filter((name) => !/namespace/.test(name) || isOf(name));
+  return findLabelScheme(new Set(names));
 }
 
-function queryForSchemes(
-  metric: string,
-  schemes: readonly LabelScheme[],
-  options: { readonly isCounter: boolean },
-): string {
-  return schemes.map((scheme) => resourceQueryFor(metric, scheme, options)).join(' or ');
+function queryForSchemes(metric: string, schemes: readonly LabelScheme[]): string {
+  const isCounter = metric.endsWith('_total');
+  return schemes.map((scheme) => resourceQueryFor(metric, scheme, { isCounter })).join(' or ');
 }
 
 /** Checks that no container has several series, because its usage would be counted several times. */

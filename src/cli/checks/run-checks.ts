@@ -117,7 +117,7 @@ export async function runChecks(input: ChecksInput): Promise<readonly CheckResul
           : await suggestPrometheus(sources.results, cluster.context);
       return [...ofSources, ...receivers, ...cluster.results, ...ofScalers];
     } finally {
-      cluster.close();
+      cluster.context?.transport.close();
     }
   });
 }
@@ -148,18 +148,18 @@ interface CheckedCluster {
   readonly results: readonly CheckResult[];
   /** Null: the API server does not answer. */
   readonly context: ClusterContext | null;
-  readonly close: () => void;
 }
 
 async function checkClusterServices(input: ChecksInput): Promise<CheckedCluster> {
   const checks = CLUSTER_CHECKS.filter(([name]) => input.includesServiceChecks || !SERVICE_CHECKS.has(name));
   const skipped = skipAll(checks, { subject: CLUSTER_SUBJECT, why: 'the API server does not answer' });
-  const opened = await openCluster(input);
-  if ('status' in opened) return { results: [opened, ...skipped], context: null, close: () => undefined };
-  const { context, close } = opened;
+  const context = await openCluster(input);
+  if ('status' in context) return { results: [context, ...skipped], context: null };
   const reached = await checkCluster(context);
-  if (reached.status === 'failed') return { results: [reached, ...skipped], context: null, close };
-  return { results: [reached, ...(await runAll(checks, CLUSTER_SUBJECT, context))], context, close };
+  if (reached.status !== 'failed')
+    return { results: [reached, ...(await runAll(checks, CLUSTER_SUBJECT, context))], context };
+  context.transport.close();
+  return { results: [reached, ...skipped], context: null };
 }
 
 interface ReachedSystems {

@@ -50,6 +50,12 @@ export function readPods(cluster: ClusterFacts | null): readonly OwnedPod[] | nu
   return pods instanceof KubernetesError ? null : pods;
 }
 
+/** Returns `spec.replicas` of the target; null: the target was not read. */
+export function replicasOf({ cluster }: Pick<ScalerFacts, 'cluster'>): number | null {
+  const target = cluster?.target;
+  return target === undefined || target instanceof KubernetesError ? null : target.specReplicas;
+}
+
 export interface ScalerFacts {
   readonly scaler: Scaler;
   /** Null: the API server does not answer. */

@@ -68,11 +68,8 @@ export async function settledTargets(
   );
   const instances = [...new Set(suspects.flatMap(({ labels }) => labels['instance'] ?? []))];
   if (instances.length === 0 || instances.length > MAX_SUSPECTS) return known;
-  const endOf = await readEnds(suspects, {
-    selector,
-    runQuery,
-    matcher: matcherFor('instance', instances),
-  });
+  const matcher = `instance=~${stringLiteral(instances.map(quoteRegex).join('|'))}`;
+  const endOf = await readEnds(suspects, { selector, runQuery, matcher });
   const settled = old.filter((one) => !suspects.includes(one) || endOf(one) === null);
   return settled.length === 0 ? suspects.filter((one) => endOf(one) !== 'removed') : settled;
 }
@@ -113,7 +110,7 @@ async function readEnds(
   { selector, runQuery, matcher }: Reading,
 ): Promise<(target: ReadTarget) => End | null> {
   const { isVictoriaMetrics } = selector;
-  const [metric = null] = vectorSelectors(selector.text).map(({ metric }) => metric);
+  const metric = vectorSelectors(selector.text)[0]?.metric ?? null;
   const longest = Math.max(...suspects.map(({ intervalSeconds }) => intervalSeconds));
   const up = `up{${matcher}}`;
   const scrapes = `${up}[${duration(SCRAPED_WITHIN_SECONDS)}]`;
@@ -181,8 +178,4 @@ function valuesOf(answer: Answer): ReadonlyMap<string, Value> | null {
   if (answer.class !== 'value' && answer.class !== 'partial') return null;
   const at = answer.evaluatedAt / 1000;
   return new Map(answer.series.map(({ labels, value }) => [scrapedKey(labels), { value, at }]));
-}
-
-function matcherFor(label: string, values: readonly string[]): string {
-  return `${label}=~${stringLiteral(values.map(quoteRegex).join('|'))}`;
 }

@@ -42,7 +42,7 @@ export async function checkTarget(facts: Checked<ScalerFacts>): Promise<CheckRes
       case 'not_found':
         return make.failed(...(await explainMissingTarget(facts, context, target)));
       case 'forbidden':
-        return make.failed(...(await explainForbidden(scaler, context, target)));
+        return make.failed(target.message, await fixForForbidden(scaler, context));
       case 'invalid_selector':
         return make.failed(
           target.message,
@@ -66,14 +66,18 @@ export async function checkTarget(facts: Checked<ScalerFacts>): Promise<CheckRes
     );
   const ignored = ignoredAnnotations(scaler, cluster.object);
   const text = ignoredSentence(ignored, nameTarget(namespace, ref));
-  const removed = ignored.map(({ key }) => `${key}-`);
   const key = scalerKey(scaler);
   const ended = endedPause(target.annotations, context.clock.now());
   const fix = `promscaler resume ${key} removes the annotations; to pause again: promscaler pause ${key}`;
   const warnings = [
     ...(text === null
       ? []
-      : [make.warning(text, kubectl(namespace, 'annotate', resourceOf(ref), ref.name, ...removed).text)]),
+      : [
+          make.warning(
+            text,
+            kubectl(namespace, 'annotate', resourceOf(ref), ref.name, ...removalOf(ignored)).text,
+          ),
+        ]),
     ...(ended === null ? [] : [make.warning(ended, fix)]),
     ...(await ignoredAround(scaler, context, target)).map((args) => make.warning(...args)),
   ];
@@ -93,6 +97,11 @@ function fixOfKind(unusableKind: KubernetesError['unusableKind']): string | null
   if (unusableKind === null) return null;
   const text = remedyText(fixForKind(unusableKind));
   return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+}
+
+/** Returns the arguments of `kubectl annotate` that remove annotations. */
+function removalOf(ignored: readonly IgnoredAnnotation[]): readonly string[] {
+  return ignored.map(({ key }) => `${key}-`);
 }
 
 /** Returns the annotations without effect. promscaler reads annotations only from workloads that it watches. */
@@ -139,8 +148,7 @@ async function ignoredAround(
   ];
   return found.flatMap(({ ignored, name, command }) => {
     const text = ignoredSentence(ignored, name);
-    const removed = ignored.map(({ key }) => `${key}-`);
-    return text === null ? [] : [[text, [command, ...removed].join(' ')] as const];
+    return text === null ? [] : [[text, [command, ...removalOf(ignored)].join(' ')] as const];
   });
 }
 
@@ -168,18 +176,13 @@ function resourceOf(ref: TargetRef): string {
   return watchedPlural(ref) === null ? `${word}.${groupOf(ref)}` : word;
 }
 
-async function explainForbidden(
-  { namespace, spec }: Scaler,
+async function fixForForbidden(
+  { namespace, spec: { scaleTargetRef: ref } }: Scaler,
   { discovery, signal }: ClusterContext,
-  { message }: KubernetesError,
-): Promise<readonly [string, string]> {
-  const { scaleTargetRef: ref } = spec;
+): Promise<string> {
   const kind = await orNull(() => discovery.find(ref, signal));
   const plural = kind?.plural ?? `${ref.kind.toLowerCase()}s`;
-  return [
-    message,
-    `${targetsFix(groupOf(ref), plural)}; if the chart value namespaces is set, add ${namespace}`,
-  ];
+  return `${targetsFix(groupOf(ref), plural)}; if the chart value namespaces is set, add ${namespace}`;
 }
 
 interface Target {

@@ -9,7 +9,7 @@ import { isOfTotal, type MetricSpec, OTHER_WORK, type Scaler, type ScalerSpec } 
 import { nameMetric } from '../../decision/conditions.js';
 import { onlyValue, type Checked, type CheckResult } from './check-result.js';
 import type { SourceContext } from './context.js';
-import { type ScalerFacts, readPods } from './scaler-facts.js';
+import { type ScalerFacts, readPods, replicasOf } from './scaler-facts.js';
 
 /** If the workload has 0 replicas, the series of this last period show whether its pods exposed them. */
 const LOOK_BACK = '1d';
@@ -61,9 +61,8 @@ function addressesOf({ cluster }: Pick<ScalerFacts, 'cluster'>): readonly string
 }
 
 /** Returns whether the target was read and has 0 replicas. */
-export function hasNoReplicas({ cluster }: Pick<ScalerFacts, 'cluster'>): boolean {
-  const target = cluster?.target;
-  return target !== undefined && !(target instanceof KubernetesError) && target.specReplicas === 0;
+export function hasNoReplicas(facts: Pick<ScalerFacts, 'cluster'>): boolean {
+  return replicasOf(facts) === 0;
 }
 
 /** Returns whether the target does not exist, or cannot exist because the cluster does not serve its kind. */

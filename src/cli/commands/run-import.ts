@@ -184,10 +184,10 @@ async function compareLive(
     return await mapAtOnce(documents, CONCURRENT, async ({ object, read }) =>
       typeof read === 'string'
         ? notCompared(object, read)
-        : compareOne(object, read, { context: opened.context, sources, answers }),
+        : compareOne(object, read, { context: opened, sources, answers }),
     );
   } finally {
-    opened.close();
+    opened.transport.close();
   }
 }
 
