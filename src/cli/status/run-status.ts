@@ -56,12 +56,12 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
   if (recommendations && (watch || format === 'wide' || format === 'name'))
     throw usageError(`--recommendations excludes ${watch ? '--watch' : `-o ${format}`}: remove one of them`);
   const selection = await readSelection(options, io);
-  const { namespace } = selection;
   return withService(options, io, async (client): Promise<ExitCode> => {
     const list = await listSorted(client, selection);
     const { command } = io;
     const isTable = format === 'text' || format === 'wide';
-    const missing = findMissing(list, selection);
+    const shown = tableRows(list, selection);
+    const missing = findMissing(shown, selection);
     if (!watch && missing === undefined && (format === 'json' || format === 'yaml')) {
       const { leader, version, problems, dataSources, rows } = list;
       if (recommendations) {
@@ -69,11 +69,10 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
         io.stdout.write(writeStructured(format, { version, leader, items }));
         return 0;
       }
-      const items = tableRows(list, selection);
-      io.stdout.write(writeStructured(format, { version, leader, problems, dataSources, items }));
+      io.stdout.write(writeStructured(format, { version, leader, problems, dataSources, items: shown }));
       return 0;
     }
-    const style = tableStyle({ isWide: format === 'wide', namespace }, io);
+    const watched = { client, selection, isWide: format === 'wide' };
     // A terminal with TERM=dumb cannot move its cursor, so changed rows are printed one below the other.
     const isScreen = watch && isTable && io.stdout.isTerminal && io.env['TERM'] !== 'dumb';
     // The error about a missing scaler already says why its document is rejected, so no note repeats it.
@@ -84,7 +83,8 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
     };
     if (!isScreen) for (const note of listNotes(client.where, noted, selection)) printNote(io, note);
     if (missing !== undefined) throw await explainMissing(missing, client);
-    if (!watch && tableRows(list, selection).length === 0) {
+    if (!watch && shown.length === 0) {
+      const { namespace } = selection;
       const place = namespace === null ? '' : ` in namespace ${namespace}`;
       printNote(io, `${client.where} has no scalers${place}, or their first cycle has not finished`);
       return 0;
@@ -95,12 +95,11 @@ export async function runStatus(options: StatusOptions, io: CommandIo): Promise<
           .map((line) => `${localTimes(line)}\n`)
           .join(''),
       );
-    else if (isScreen) await followOnScreen(list, { client, selection, isWide: format === 'wide' }, io);
+    else if (isScreen) await followOnScreen(list, watched, io);
     else {
-      const printRows = isTable ? tablePrinter(style, io) : recordPrinter(format, io);
-      const print: Printer = (one) => printRows(tableRows(one, selection));
-      print(list);
-      if (watch) await follow({ client, selection, print, notes: failingSources(list.dataSources) }, io);
+      const print = isTable ? tablePrinter(tableStyle(watched, io), io) : recordPrinter(format, io);
+      print(shown);
+      if (watch) await follow(list, { ...watched, print }, io);
     }
     return 0;
   });
@@ -113,44 +112,38 @@ function printNote(io: CommandIo, note: string): void {
 interface Watched {
   readonly client: ServiceClient;
   readonly selection: Selection;
-}
-
-type Printer = (list: StatusList) => void;
-
-type RowPrinter = (rows: readonly ListedScaler[]) => void;
-
-interface OnScreen extends Watched {
   readonly isWide: boolean;
 }
 
-interface Following extends Watched {
-  readonly print: Printer;
-  /** The notes about data sources that were printed with the first rows. */
-  readonly notes: readonly string[];
-}
+type Printer = (rows: readonly ListedScaler[]) => void;
 
-async function follow({ client, selection, print, notes }: Following, io: CommandIo): Promise<void> {
+/** Prints changed rows until an interrupt. `first`: the list that was printed before, with its notes. */
+async function follow(
+  first: StatusList,
+  watched: Watched & { readonly print: Printer },
+  io: CommandIo,
+): Promise<void> {
   let lastFailure: string | null = null;
-  let lastNotes = notes;
+  let lastNotes = failingSources(first.dataSources);
   for (;;) {
     await sleep(io.clock, WATCH_PERIOD_MS, io.signal);
     if (io.signal.aborted) return;
-    const next = await listAgain({ client, selection }, io);
+    const next = await listAgain(watched, io);
     if (next === null) return;
     if ('rows' in next) {
-      print(next);
+      watched.print(tableRows(next, watched.selection));
       const current = failingSources(next.dataSources);
       for (const note of current) if (!lastNotes.includes(note)) printNote(io, note);
       lastNotes = current;
     }
-    const failure = 'failure' in next ? next.failure : null;
+    const failure = 'rows' in next ? null : next.message;
     if (failure !== null && failure !== lastFailure) printNote(io, failure);
     lastFailure = failure;
   }
 }
 
 /** Shows the table until an interrupt. If the service does not answer, shows the last table and the error. */
-async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandIo): Promise<void> {
+async function followOnScreen(first: StatusList, watched: Watched, io: CommandIo): Promise<void> {
   let list: StatusList = first;
   let notes = listNotes(watched.client.where, list, watched.selection);
   for (;;) {
@@ -158,7 +151,7 @@ async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandI
     const table = writeTable(
       tableRows(list, watched.selection).map((row) => cellsOf(row, now, io)),
       // The style is computed for each table, because the size of the terminal may change.
-      tableStyle({ isWide: watched.isWide, namespace: watched.selection.namespace }, io),
+      tableStyle(watched, io),
     );
     const head = `${watched.client.where}, ${shortTimes(formatInstant(now), now)}, every ${WATCH_PERIOD_MS / 1000} s (Ctrl-C to exit)`;
     io.stdout.write(
@@ -169,7 +162,7 @@ async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandI
     const next = await listAgain(watched, io);
     if (next === null) return;
     if ('rows' in next) list = next;
-    notes = 'failure' in next ? [next.failure] : listNotes(watched.client.where, next, watched.selection);
+    notes = 'rows' in next ? listNotes(watched.client.where, next, watched.selection) : [next.message];
   }
 }
 
@@ -177,21 +170,18 @@ async function followOnScreen(first: StatusList, watched: OnScreen, io: CommandI
 async function listAgain(
   { client, selection }: Watched,
   io: CommandIo,
-): Promise<StatusList | { readonly failure: string } | null> {
+): Promise<StatusList | CommandError | null> {
   try {
     return await listSorted(client, selection);
   } catch (error) {
     if (io.signal.aborted) return null;
-    if (error instanceof CommandError) return { failure: error.message };
+    if (error instanceof CommandError) return error;
     throw error;
   }
 }
 
 /** Returns columns and width of the table. The width of a wide table is not limited. */
-function tableStyle(
-  { isWide, namespace }: { readonly isWide: boolean; readonly namespace: string | null },
-  io: CommandIo,
-): TableStyle {
+function tableStyle({ isWide, selection: { namespace } }: Watched, io: CommandIo): TableStyle {
   const limit = isWide ? null : lineLimit(io);
   const columns = isWide
     ? { columns: WIDE_COLUMNS, isCauseBelow: false }
@@ -212,7 +202,7 @@ const RECORDS: Readonly<Record<'json' | 'yaml' | 'name', (row: ListedScaler) => 
 };
 
 /** Prints each scaler that has changed since it was last printed. A change of `at` alone is ignored. */
-function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo): RowPrinter {
+function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo): Printer {
   const isNew = changeFilter();
   return (rows) => {
     for (const row of rows) {
@@ -222,7 +212,7 @@ function recordPrinter(format: 'json' | 'yaml' | 'name', { stdout }: CommandIo):
 }
 
 /** Prints each row that has changed since it was last printed. The columns keep the widths of the first table. */
-function tablePrinter(style: TableStyle, io: CommandIo): RowPrinter {
+function tablePrinter(style: TableStyle, io: CommandIo): Printer {
   const isNew = changeFilter();
   let widths: readonly number[] | null = null;
   return (rows) => {

@@ -64,8 +64,7 @@ function isNamed({ namespace, name }: NamedScaler, row: ScalerName): boolean {
 }
 
 /** Returns the first scaler that the user has named and that has no row; undefined: there is none. */
-export function findMissing(list: StatusList, selection: Selection): NamedScaler | undefined {
-  const rows = tableRows(list, selection);
+export function findMissing(rows: readonly ListedScaler[], selection: Selection): NamedScaler | undefined {
   return selection.names.find((named) => !rows.some((row) => isNamed(named, row)));
 }
 

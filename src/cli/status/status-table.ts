@@ -89,10 +89,6 @@ export function writeTable(rows: readonly StatusRow[], style: TableStyle): reado
   return [writeTitles(widths, style), ...rows.map((cells) => writeRow(cells, widths, style))];
 }
 
-export function columnWidths(rows: readonly StatusRow[], { columns, limit }: TableStyle): readonly number[] {
-  return fitColumns(columns, rows, limit);
-}
-
 export function writeTitles(widths: readonly number[], { columns }: TableStyle): string {
   return writeCells(
     columns.map(({ title }) => title),
@@ -151,11 +147,7 @@ const ELLIPSIS = '...';
  * cells are shortened, from the left column to the right one. Then columns are reduced to their least content, from
  * right to left. If a line still does not fit, it is longer than the limit.
  */
-function fitColumns(
-  columns: readonly Column[],
-  rows: readonly StatusRow[],
-  limit: number | null,
-): readonly number[] {
+export function columnWidths(rows: readonly StatusRow[], { columns, limit }: TableStyle): readonly number[] {
   const widthsOf = (lengthOf: (cell: Cell) => number): readonly number[] =>
     columns.map(({ title, cell }) => Math.max(title.length, ...rows.map((row) => lengthOf(cell(row)))));
   const widths = [...widthsOf(({ head, tail }) => head.length + tail.length)];
