@@ -4,10 +4,11 @@ import {
   type PrometheusServer,
 } from '../../prometheus/client/client.js';
 import { readAnswers } from '../../prometheus/metric-source.js';
-import { failed } from '../../units/failure.js';
-import { createProbe } from '../../prometheus/client/request.js';
+import { createSend, type Send } from '../../prometheus/client/request.js';
 import { learnWindow } from '../../prometheus/queries/learned-windows.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
+import type { Clock } from '../../units/clock.js';
+import { failed } from '../../units/failure.js';
 import { type DoctorContext, REQUEST_MS, type SourceContext, usedSources } from './context.js';
 import { withoutTrailingSlashes } from '../../http/http-client.js';
 
@@ -58,3 +59,16 @@ const UNREACHABLE: PrometheusServer = {
   query: () => Promise.resolve(failed('connection', 'the data source does not answer')),
   startTime: () => Promise.resolve(null),
 };
+
+/**
+ * Creates a function that requests any page, to recognize the kind of server. Credentials are never sent to a host that
+ * is not in the config of the data source: such a request fails.
+ */
+export function createProbe(config: SourceConfig, clock: Clock, env: DoctorContext['env'] = {}): Send {
+  const send = createSend(config, clock, env);
+  const hosts = new Set(config.urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).host));
+  return async (request) =>
+    URL.canParse(request.url) && hosts.has(new URL(request.url).host)
+      ? send(request)
+      : failed('connection', 'the URL has a host that is not a host of this data source');
+}

@@ -4,7 +4,7 @@ import type { HttpReply } from '../../prometheus/client/request.js';
 import { QUERY_PATH } from '../../prometheus/client/url-client.js';
 import { type Failure, mayBeDown } from '../../units/failure.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
-import { recognizePage, engineOfBuild } from '../../prometheus/client/engine.js';
+import { engineOfBuild } from '../../prometheus/client/engine.js';
 import { withoutTrailingSlashes } from '../../http/http-client.js';
 import { type CheckResult, resultsOf } from './check-result.js';
 import { type SourceContext, sourceSubject } from './context.js';
@@ -221,7 +221,40 @@ async function recognizeRoot({ probe }: SourceContext, url: string): Promise<str
   return root.class === 'failed' ? null : recognizePage(root);
 }
 
-function isHtml({ contentType, body }: HttpReply): boolean {
+const LOGIN_WORDS =
+  /(?:^|[/.?=&_-])(?:log-?in|sign-?in|oauth2?|auth|authorize|sso|saml|dex|openid)(?:[/.?=&_-]|$)/i;
+
+/** Patterns in the title and text of a page, each with the kind of server. The first pattern that matches decides. */
+const SERVERS: readonly (readonly [RegExp, string])[] = [
+  [/<title>\s*Grafana|grafana-app|"grafanaBootData|\bGrafana\b/i, 'a Grafana'],
+  [/<title>\s*Alertmanager|\balertmanager\b/i, 'an Alertmanager'],
+  [/Pushgateway/i, 'a Pushgateway'],
+  [/kube-state-metrics/i, 'a kube-state-metrics'],
+  [/Node Exporter/i, 'a node exporter'],
+  [/vmagent/i, 'a vmagent, which stores nothing'],
+  [/vminsert/i, 'a vminsert, which only accepts writes'],
+  [/"kind":\s*"Status"/, 'a Kubernetes API server'],
+  [/\bLoki\b/, 'a Loki'],
+  [/default backend/i, 'the default backend of an ingress: no rule has this host and path'],
+  [/exporter<\/(?:title|h1)>/i, 'an exporter'],
+  [/^# (?:HELP|TYPE) /m, 'the metrics page of an exporter'],
+  [/type=["']?password/i, 'a login page'],
+];
+
+/** Returns the kind of a server that is not Prometheus, with its article (`a Grafana`); null: not recognized. */
+export function recognizePage(
+  page: Pick<HttpReply, 'status' | 'contentType' | 'body' | 'location'>,
+): string | null {
+  const { status, body, location } = page;
+  if (status >= 300 && status < 400 && location !== null)
+    return LOGIN_WORDS.test(location) ? 'a login page' : null;
+  const text = body.slice(0, 100_000);
+  const known = SERVERS.find(([pattern]) => pattern.test(text));
+  if (known !== undefined) return known[1];
+  return isHtml(page) ? 'an HTML page' : null;
+}
+
+function isHtml({ contentType, body }: Pick<HttpReply, 'contentType' | 'body'>): boolean {
   return (contentType ?? '').includes('html') || body.trimStart().startsWith('<');
 }
 

@@ -4,8 +4,7 @@ import type { Instant } from '../../units/time.js';
 import type { Answer } from '../answers/answer.js';
 import type { SourceConfig } from '../data-source/source-config.js';
 import type { Environment } from '../sign-in/sign-in.js';
-import { createEngine } from './engine.js';
-import type { ReadStores } from './pages.js';
+import { createEngine, type ReadStores } from './engine.js';
 import { createSend, type QueryOptions } from './request.js';
 import { createUrlClient, type SeriesCounts, type UrlClient } from './url-client.js';
 

@@ -1,7 +1,9 @@
 import { asObject } from '../../scaler/plain-json.js';
-import { type HttpAnswer, parseObject } from '../answers/classify.js';
+import type { Clock } from '../../units/clock.js';
+import { type Instant, instantFromSeconds, parseInstant } from '../../units/time.js';
+import { isWholeAnswer, parseObject, quote } from '../answers/classify.js';
 import type { Flavor, SourceConfig } from '../data-source/source-config.js';
-import type { SendResult } from './request.js';
+import type { QueryOptions, SendResult } from './request.js';
 
 /**
  * Query parameters without which the engine may return wrong data: see reliability.md, P3. The tenant of Mimir is not
@@ -60,37 +62,129 @@ export function engineOfBuild(page: SendResult): 'victoriametrics' | 'other' | n
   return page.hasServerHostname && names.every((name) => name === 'version') ? 'victoriametrics' : null;
 }
 
-interface SeenPage extends HttpAnswer {
-  readonly location: string | null;
+/** Requests a page by its path on the server. Never rejects. */
+type GetPage = (path: string, options: QueryOptions & { readonly accept?: string }) => Promise<SendResult>;
+
+const RUNTIME_INFO_PATH = '/api/v1/status/runtimeinfo';
+const METRICS_PATH = '/metrics';
+
+/** `unavailable`: no complete response arrived, or its status is 5xx or 206; null: the server reports no start time. */
+type ReadStartTime = (options: QueryOptions) => Promise<Instant | null | 'unavailable'>;
+
+/** After a page without a start time, the page is not requested again for this time. */
+const REST_MS = 600_000;
+
+/**
+ * Creates a function that reads the start time of a server. Prometheus reports it in its runtime information,
+ * VictoriaMetrics only in its own metrics. A Thanos querier also has a start time in its runtime information, which is
+ * ignored because its stores have their own (Thanos: pkg/api/api.go).
+ */
+export function createStartTimeReader(parts: {
+  readonly get: GetPage;
+  readonly engine: Engine;
+  readonly clock: Clock;
+}): ReadStartTime {
+  const { get, engine, clock } = parts;
+  let restUntilMs = -Infinity;
+
+  return async (options) => {
+    const { flavor } = engine.config();
+    if (flavor === 'thanos') return null;
+    if (flavor !== 'victoriametrics') {
+      const page = await get(RUNTIME_INFO_PATH, options);
+      if (page.class === 'failed' || isInconclusive(page.status)) return 'unavailable';
+      const info = readRuntimeInfo(page.body);
+      if (info !== null || flavor !== 'prometheus') return info?.storesSince ?? null;
+    }
+    if (clock.monotonicMs() < restUntilMs) return null;
+    const page = await get(METRICS_PATH, { ...options, accept: 'text/plain' });
+    if (page.class === 'failed' || isInconclusive(page.status)) return 'unavailable';
+    const start = page.status === 200 ? readStorageStart(page.body) : null;
+    if (start === null) restUntilMs = clock.monotonicMs() + REST_MS;
+    return start;
+  };
 }
 
-const LOGIN_WORDS =
-  /(?:^|[/.?=&_-])(?:log-?in|sign-?in|oauth2?|auth|authorize|sso|saml|dex|openid)(?:[/.?=&_-]|$)/i;
+/**
+ * Returns whether a response with this status does not show what the server reports: the server failed, or the response
+ * is partial (206).
+ */
+function isInconclusive(status: number): boolean {
+  return status >= 500 || (status < 300 && !isWholeAnswer(status));
+}
 
-/** Patterns in the title and text of a page, each with the kind of server. The first pattern that matches decides. */
-const SERVERS: readonly (readonly [RegExp, string])[] = [
-  [/<title>\s*Grafana|grafana-app|"grafanaBootData|\bGrafana\b/i, 'a Grafana'],
-  [/<title>\s*Alertmanager|\balertmanager\b/i, 'an Alertmanager'],
-  [/Pushgateway/i, 'a Pushgateway'],
-  [/kube-state-metrics/i, 'a kube-state-metrics'],
-  [/Node Exporter/i, 'a node exporter'],
-  [/vmagent/i, 'a vmagent, which stores nothing'],
-  [/vminsert/i, 'a vminsert, which only accepts writes'],
-  [/"kind":\s*"Status"/, 'a Kubernetes API server'],
-  [/\bLoki\b/, 'a Loki'],
-  [/default backend/i, 'the default backend of an ingress: no rule has this host and path'],
-  [/exporter<\/(?:title|h1)>/i, 'an exporter'],
-  [/^# (?:HELP|TYPE) /m, 'the metrics page of an exporter'],
-  [/type=["']?password/i, 'a login page'],
-];
+/** Returns null if the page reports no start time. `storesSince` is null if the server itself stores nothing. */
+function readRuntimeInfo(body: string): { readonly storesSince: Instant | null } | null {
+  const { startTime, storageRetention } = asObject(parseObject(body)?.['data']) ?? {};
+  const start = typeof startTime === 'string' ? parseInstant(startTime) : null;
+  return start === null ? null : { storesSince: typeof storageRetention === 'string' ? start : null };
+}
 
-/** Returns the kind of a server that is not Prometheus, with its article (`a Grafana`); null: not recognized. */
-export function recognizePage({ status, contentType, body, location }: SeenPage): string | null {
-  if (status >= 300 && status < 400 && location !== null)
-    return LOGIN_WORDS.test(location) ? 'a login page' : null;
-  const text = body.slice(0, 100_000);
-  const known = SERVERS.find(([pattern]) => pattern.test(text));
-  if (known !== undefined) return known[1];
-  const isHtml = (contentType ?? '').includes('html') || text.trimStart().startsWith('<');
-  return isHtml ? 'an HTML page' : null;
+/** Returns the start time of a VictoriaMetrics; null: the page is of a component without data (vmselect, vmauth). */
+function readStorageStart(page: string): Instant | null {
+  if (!/^vm_data_size_bytes\{/m.test(page)) return null;
+  const seconds = /^vm_app_start_timestamp (\d{1,12})$/m.exec(page)?.[1];
+  // The metric is rounded down to whole seconds. One second is added so that the server never appears to be older than
+  // it is.
+  return seconds === undefined ? null : instantFromSeconds(Number(seconds) + 1);
+}
+
+/** A store with recent data in the list of a Thanos querier. */
+export interface Store {
+  /** Address of the store. */
+  readonly name: string;
+  /** Identifies the data of the store: its label sets, or its address if it has no labels. */
+  readonly keys: readonly string[];
+  /** False: its last health check failed, so queries succeed without its data (Thanos: pkg/query/endpointset.go). */
+  readonly isQueried: boolean;
+}
+
+/** Returns the stores; null: the server has no list of stores, or did not answer. Never rejects. */
+export type ReadStores = (options: QueryOptions) => Promise<readonly Store[] | null>;
+
+const STORES_PATH = '/api/v1/stores';
+
+/**
+ * Stores are ignored if all of their data is older than this. For example, a store gateway only has data that is older
+ * than an hour, and no recent value depends on it.
+ */
+const RECENT_MS = 1_800_000;
+
+export function createStoresReader({
+  get,
+  clock,
+}: {
+  readonly get: GetPage;
+  readonly clock: Clock;
+}): ReadStores {
+  let restUntilMs = -Infinity;
+  return async (options) => {
+    if (clock.monotonicMs() < restUntilMs) return null;
+    const page = await get(STORES_PATH, options);
+    if (page.class === 'failed' || page.status >= 500) return null;
+    const stores = isWholeAnswer(page.status) ? readStores(page.body, clock.now() - RECENT_MS) : null;
+    if (stores === null) restUntilMs = clock.monotonicMs() + REST_MS;
+    return stores;
+  };
+}
+
+/** Returns the stores that have data after `sinceMs`; null: the page is not a list of stores by component. */
+function readStores(body: string, sinceMs: number): readonly Store[] | null {
+  const { status, data } = parseObject(body) ?? {};
+  const components = asObject(data);
+  if (status !== 'success' || components === null) return null;
+  const stores: Store[] = [];
+  for (const each of Object.values(components).flatMap((list): readonly unknown[] =>
+    Array.isArray(list) ? list : [null],
+  )) {
+    const entry = asObject(each);
+    if (entry === null) return null;
+    const { name, lastError, labelSets, maxTime } = entry;
+    if (typeof name !== 'string') return null;
+    if (typeof maxTime === 'number' && maxTime < sinceMs) continue;
+    const sets = Array.isArray(labelSets) ? labelSets.map((set) => JSON.stringify(set)) : [];
+    const isQueried = lastError === null || lastError === undefined;
+    stores.push({ name: quote(name), keys: sets.length === 0 ? [name] : sets, isQueried });
+  }
+  return stores;
 }

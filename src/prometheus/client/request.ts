@@ -177,19 +177,6 @@ export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : 'the data source';
 }
 
-/**
- * Creates a function that requests any page, to recognize the kind of server. Credentials are never sent to a host that
- * is not in the config of the data source: such a request fails.
- */
-export function createProbe(config: SourceConfig, clock: Clock, env: Environment = {}): Send {
-  const send = createSend(config, clock, env);
-  const hosts = new Set(config.urls.filter((url) => URL.canParse(url)).map((url) => new URL(url).host));
-  return async (request) =>
-    URL.canParse(request.url) && hosts.has(new URL(request.url).host)
-      ? send(request)
-      : failed('connection', 'the URL has a host that is not a host of this data source');
-}
-
 class SignInError extends CredentialError {}
 
 function asSignInError(error: unknown): never {

@@ -7,8 +7,15 @@ import { classifyAnswer, isWholeAnswer, whyAnswerPartial } from '../answers/clas
 import { KeptLayouts } from '../answers/columns.js';
 import { columnAnswer, readVector } from '../answers/vector.js';
 import type { Flavor, SourceConfig } from '../data-source/source-config.js';
-import { type Engine, engineOfBuild, FLAVOR_PARAMETERS, isVictoriaMetricsAnswer } from './engine.js';
-import { createStartTimeReader, createStoresReader, type ReadStores } from './pages.js';
+import {
+  createStartTimeReader,
+  createStoresReader,
+  type Engine,
+  engineOfBuild,
+  FLAVOR_PARAMETERS,
+  isVictoriaMetricsAnswer,
+  type ReadStores,
+} from './engine.js';
 import { hostOf, type HttpReply, type QueryOptions, type Send, type SendResult } from './request.js';
 
 /** Queries one URL of a data source and remembers whether it recently failed. No method throws. */

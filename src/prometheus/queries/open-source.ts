@@ -34,22 +34,14 @@ export interface SourceOptions {
   readonly onHistoryQuery?: (source: string, reason: string | null) => void;
 }
 
-interface Recognition {
-  /**
-   * Probes the server in every round until it answers. Resolves when the queries of the round may be sent. Null: they
-   * may be sent now, because only the first round waits.
-   */
-  readonly begin: (options: {
-    readonly seconds: number;
-    readonly signal: AbortSignal;
-  }) => Promise<void> | null;
-  readonly config: () => SourceConfig;
-}
-
 /** The parts of a data source that are kept from round to round. */
 export interface OpenSource {
   readonly queue: QueryQueue;
-  readonly recognition: Recognition;
+  /**
+   * Probes the server until it answers. Called in every round. Resolves when the queries of the round may be sent. Null:
+   * they may be sent now, because only the first round waits.
+   */
+  readonly recognize: (signal: AbortSignal) => Promise<void> | null;
   readonly ages: SourceAges;
   readonly sampleAges: SampleAges;
   readonly histories: LoadHistories;
@@ -89,11 +81,9 @@ export function openSource(config: SourceConfig, options: SourceOptions): OpenSo
   const { clock, onQuery, onRecognized = ignore, onFault = ignore } = options;
   const { name } = config;
   const client = options.createClient?.(config) ?? createPrometheusClient(config, clock);
-  const recognition = createRecognition({ config, client, onRecognized, onFault });
+  const { recognize, recognized } = createRecognition({ config, client, onRecognized, onFault });
   const duplicates =
-    options.seeksDuplicates === true
-      ? createDuplicateWatch({ config: recognition.config, clock, onFault })
-      : null;
+    options.seeksDuplicates === true ? createDuplicateWatch({ config: recognized, clock, onFault }) : null;
   const queue = createQueryQueue({
     config,
     client,
@@ -107,7 +97,7 @@ export function openSource(config: SourceConfig, options: SourceOptions): OpenSo
   const queryRange: RangeClient['queryRange'] = (query, given) => {
     const { maxAnswerBytes = MOST_HISTORY_BYTES } = config;
     range ??= openRange({
-      ...recognition.config(),
+      ...recognized(),
       maxConcurrentQueries: 1,
       maxAnswerBytes: Math.min(maxAnswerBytes, MOST_HISTORY_BYTES),
     });
@@ -118,7 +108,7 @@ export function openSource(config: SourceConfig, options: SourceOptions): OpenSo
   let counted: SeriesCounts = { known: 0, read: 0 };
   return {
     queue,
-    recognition,
+    recognize,
     duplicates,
     ages: createSourceAges({
       servers: client.servers,
@@ -129,14 +119,14 @@ export function openSource(config: SourceConfig, options: SourceOptions): OpenSo
     sampleAges: createSampleAges(clock),
     histories: createLoadHistories({ queryRange, isBusy, clock, onFault, onQuery: onHistoryQuery }),
     configFor: ({ resourceWindowSeconds, learnedIntervalSeconds }) => {
-      const recognized = recognition.config();
-      const adapted = duplicates?.adaptConfig(recognized) ?? recognized;
+      const current = recognized();
+      const adapted = duplicates?.adaptConfig(current) ?? current;
       return learnedIntervalSeconds === undefined
         ? adapted
         : { ...adapted, resourceWindowSeconds, learnedIntervalSeconds };
     },
     history: () => ({
-      config: recognition.config(),
+      config: recognized(),
       queryRange: async (query, given) => {
         if (!(await untilIdle({ isBusy, clock }, given.signal))) return NOT_IDLE;
         const answer = await queryRange(query, given);
@@ -153,6 +143,8 @@ export function openSource(config: SourceConfig, options: SourceOptions): OpenSo
   };
 }
 
+const RECOGNIZE_MS = 2000;
+
 function createRecognition(parts: {
   readonly config: SourceConfig;
   readonly client: PrometheusClient;
@@ -160,13 +152,16 @@ function createRecognition(parts: {
   readonly onRecognized: (config: SourceConfig) => void;
   /** Called with an internal error. */
   readonly onFault: (error: unknown) => void;
-}): Recognition {
+}): Pick<OpenSource, 'recognize'> & {
+  /** Returns the config, corrected for the recognized server. */
+  readonly recognized: () => SourceConfig;
+} {
   const { config, client, onRecognized, onFault } = parts;
   let isSettled = config.ifVictoriaMetrics === null;
   let isFirst = true;
   let isReported = false;
 
-  const fitting = (): SourceConfig => {
+  const recognized = (): SourceConfig => {
     const found = client.fittingConfig();
     if (found !== config && !isReported) {
       isReported = true;
@@ -176,20 +171,20 @@ function createRecognition(parts: {
   };
 
   return {
-    begin: ({ seconds, signal }) => {
+    recognized,
+    recognize: (signal) => {
       if (isSettled) return null;
       const asking = client
-        .recognize({ timeoutMs: seconds * 1000, signal })
+        .recognize({ timeoutMs: RECOGNIZE_MS, signal })
         .then((isAnswered) => {
           isSettled ||= isAnswered;
-          fitting();
+          recognized();
         })
         .catch(onFault);
       if (!isFirst) return null;
       isFirst = false;
       return asking;
     },
-    config: fitting,
   };
 }
 

@@ -9,7 +9,6 @@ import { type SplitBudget, SPLITS_PER_NAMESPACE, SPLITS_PER_SOURCE } from './mer
 import type { OpenSource } from './open-source.js';
 import type { Plan, PlannedQuery, PlannedQueryOf } from './plan-round.js';
 
-const RECOGNIZE_SECONDS = 2;
 const DUPLICATES_SECONDS = 10;
 /** Share of the time of a round for queries. The remaining time is for reading source ages and for deciding. */
 const SHARE_FOR_QUERIES = 0.8;
@@ -99,9 +98,7 @@ function recognizeSources(
   { sources, signal }: RoundInput,
 ): ReadonlyMap<string, Promise<void> | null> {
   const names = new Set([...queries, ...rankings].map(({ source }) => source.name));
-  const begin = (name: string): Promise<void> | null =>
-    mustGet(sources, name).recognition.begin({ seconds: RECOGNIZE_SECONDS, signal });
-  return new Map(Array.from(names, (name) => [name, begin(name)]));
+  return new Map(Array.from(names, (name) => [name, mustGet(sources, name).recognize(signal)]));
 }
 
 /**

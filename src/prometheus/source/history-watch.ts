@@ -3,7 +3,7 @@ import { addSeconds, type Instant } from '../../units/time.js';
 import type { Answer } from '../answers/answer.js';
 import { isServerFailure } from '../../units/failure.js';
 import { labelOf } from '../answers/columns.js';
-import type { Store } from '../client/pages.js';
+import type { Store } from '../client/engine.js';
 
 /** `lost`: data that the server had is missing. `unknown`: the server no longer answers the query for earlier data. */
 export type HistoryState =
@@ -96,8 +96,18 @@ export function createHistoryWatch(
   let changes: readonly { readonly atMs: number; readonly share: number }[] = [];
   let readMs: number | null = null;
   let firstReadMs: number | null = null;
-  const losses = createLossMemory(clock);
-  const lost = createStoreWatch(clock, (store) => losses.add(`the store ${store} of ${name} is gone`));
+  let lastLoss: { readonly foundMs: number; readonly why: string } | null = null;
+
+  const addLoss = (why: string): void => {
+    lastLoss = { foundMs: clock.monotonicMs(), why };
+  };
+  /** Derives the time of the last loss from the elapsed monotonic time, so that setting the wall clock has no effect. */
+  const loss = (): Loss | null =>
+    lastLoss && {
+      at: addSeconds(clock.now(), (lastLoss.foundMs - clock.monotonicMs()) / 1000),
+      why: lastLoss.why,
+    };
+  const lost = createStoreWatch(clock, (store) => addLoss(`the store ${store} of ${name} is gone`));
 
   const isRecent = (ms: number | null): ms is number =>
     ms !== null && clock.monotonicMs() - ms <= LONGEST_DOUBT_MS;
@@ -117,7 +127,7 @@ export function createHistoryWatch(
     const left = shareLeft(again / before);
     if (again > before || !isTenthGone(left)) return;
     const all = left === 0 ? before : Math.round(again / left);
-    losses.add(`${name} has lost earlier data (${again} of ${all} targets are left)`);
+    addLoss(`${name} has lost earlier data (${again} of ${all} targets are left)`);
     changes = [];
     missing ??= { before: all, sinceMs: previousMs };
   };
@@ -142,13 +152,13 @@ export function createHistoryWatch(
     missing !== null && clock.monotonicMs() - missing.sinceMs <= LONGEST_LOSS_MS;
 
   const stateOf = (isCertain: boolean): HistoryState => {
-    const loss = losses.last();
-    if (loss !== null && (areMissing() || lost.areMissing())) return { state: 'lost', loss };
-    return isCertain || !isRecent(certainMs) ? { state: 'kept', loss } : unread();
+    const last = loss();
+    if (last !== null && (areMissing() || lost.areMissing())) return { state: 'lost', loss: last };
+    return isCertain || !isRecent(certainMs) ? { state: 'kept', loss: last } : unread();
   };
 
   const unread = (): HistoryState => {
-    return { state: 'unknown', loss: losses.last(), why: `it is unknown whether ${name} has lost data` };
+    return { state: 'unknown', loss: loss(), why: `it is unknown whether ${name} has lost data` };
   };
 
   return {
@@ -208,22 +218,6 @@ function countsOf(answer: Answer): Counts | null {
     counts[labelOf(one, AT) === undefined ? 'recent' : 'earlier'] = one.value;
   }
   return counts;
-}
-
-/**
- * Remembers the last loss for scalers that query the source only after its data has returned. The time of the loss is
- * derived from the elapsed monotonic time, so that setting the wall clock does not change it.
- */
-function createLossMemory(clock: Clock): {
-  readonly last: () => Loss | null;
-  readonly add: (why: string) => void;
-} {
-  let loss: { readonly foundMs: number; readonly why: string } | null = null;
-  return {
-    last: () =>
-      loss && { at: addSeconds(clock.now(), (loss.foundMs - clock.monotonicMs()) / 1000), why: loss.why },
-    add: (why) => (loss = { foundMs: clock.monotonicMs(), why }),
-  };
 }
 
 /**

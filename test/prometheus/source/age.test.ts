@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import type { PrometheusServer } from '../../../src/prometheus/client/client.js';
-import type { Store } from '../../../src/prometheus/client/pages.js';
+import type { Store } from '../../../src/prometheus/client/engine.js';
 import { KEPT } from '../../../src/prometheus/source/history-watch.js';
 import { createSourceAges, type SourceAge } from '../../../src/prometheus/source/age.js';
 import type { Instant } from '../../../src/units/time.js';

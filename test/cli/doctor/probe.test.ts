@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
-import { createProbe } from '../../../src/prometheus/client/request.js';
-import { recognizePage } from '../../../src/prometheus/client/engine.js';
+import { createProbe } from '../../../src/cli/checks/open-data-source.js';
+import { recognizePage } from '../../../src/cli/checks/prometheus.js';
 import { aSource } from '../../support/builders.js';
-import { realClock } from '../fakes.js';
-import { serve } from '../served.js';
+import { realClock } from '../../prometheus/fakes.js';
+import { serve } from '../../prometheus/served.js';
 
 const { signal } = new AbortController();
 
