@@ -1,5 +1,5 @@
 import type { ScalerSpec, ScalingPolicy, ScalingRules } from '../../scaler/spec.js';
-import { addSeconds, type Instant } from '../../units/time.js';
+import { addSeconds, earliest, type Instant } from '../../units/time.js';
 import { MAX_REPLICAS } from '../../units/bounds.js';
 import { countOf } from '../../units/format.js';
 import { DISABLED } from '../result/limit-names.js';
@@ -30,11 +30,11 @@ export function policyLimit(replicas: number, context: LimitContext): Limited | 
     return { to: current, reason: `${DISABLED}${fieldOf(direction)}`, until: null };
   }
   const { policy, limit } = select(rules, direction, context);
-  const events = recentEvents(policy, direction, context);
+  const to = direction === 1 ? Math.max(current, limit) : Math.max(0, Math.min(current, limit));
   return {
-    to: direction === 1 ? Math.max(current, limit) : Math.max(0, Math.min(current, limit)),
+    to,
     reason: `at most ${amountOf(policy)} in ${policy.periodSeconds} s`,
-    until: endOfPeriod(policy, events),
+    until: endOfPeriod(policy, direction, to === current ? null : context.now, context),
   };
 }
 
@@ -94,14 +94,20 @@ function recentEvents(
   );
 }
 
-function endOfPeriod(policy: ScalingPolicy, events: LimitContext['state']['scaleEvents']): Instant | null {
-  const times = events.map(({ at }) => at);
-  return times.length === 0
-    ? null
-    : addSeconds(
-        times.reduce((a, b) => (b < a ? b : a)),
-        policy.periodSeconds,
-      );
+/**
+ * Returns when the policy allows more, provided that this decision is applied: when the first change in its direction
+ * leaves the period. `changedAt`: the time of the change of this decision; null: it has none. Null: there is no change.
+ */
+function endOfPeriod(
+  policy: ScalingPolicy,
+  direction: Direction,
+  changedAt: Instant | null,
+  context: LimitContext,
+): Instant | null {
+  const first = recentEvents(policy, direction, context)
+    .filter(({ change }) => change * direction > 0)
+    .reduce<Instant | null>((least, { at }) => (least === null ? at : earliest(least, at)), changedAt);
+  return first === null ? null : addSeconds(first, policy.periodSeconds);
 }
 
 /** The longest period of the HPA's default policies, which apply to a document without `behavior`. */

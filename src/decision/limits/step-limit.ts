@@ -19,8 +19,9 @@ export const limitStep: Limit = (replicas, context) => {
 };
 
 /**
- * Returns the lowest count that is allowed now, from 0 to the current count. `until` is when the oldest change leaves
- * the window. Null: the document sets no such limit. The share is rounded down: 50 % of 5 is 2.
+ * Returns the lowest count that is allowed now, from 0 to the current count. `until` is when the highest count leaves
+ * the window, provided that this decision is applied. Null: the document sets no such limit. The share is rounded down:
+ * 50 % of 5 is 2.
  */
 export function stepLimit({ now, spec, current, state }: LimitContext): Limited | null {
   const percent = spec.maxScaleDownPercentPerWindow;
@@ -30,16 +31,16 @@ export function stepLimit({ now, spec, current, state }: LimitContext): Limited 
   const events = state.scaleEvents.filter(({ at }) => at > start);
   let most = current;
   let before = current;
-  for (const { change } of events.toReversed()) {
+  let lastAtMost = now;
+  for (const { at, change } of events.toReversed()) {
     before -= change;
-    most = Math.max(most, before);
+    if (before > most) [most, lastAtMost] = [before, at];
   }
   const share = Math.floor((most * percent) / 100);
-  const [oldest] = events;
   return {
     to: Math.max(0, Math.min(current, most - Math.max(1, share))),
     reason: `at most ${percent} % of ${most}${share === 0 ? ', but at least 1,' : ''} in ${windowSeconds} s`,
-    until: oldest === undefined ? null : addSeconds(oldest.at, windowSeconds),
+    until: addSeconds(lastAtMost, windowSeconds),
   };
 }
 

@@ -9,8 +9,8 @@ import { at, buildScaler } from '../../control/fixture.js';
 const rule = { policies: [{ type: 'Pods', value: 10, periodSeconds: 60 }] };
 const { spec } = buildScaler({ maxReplicas: 100, behavior: { scaleUp: rule, scaleDown: rule } });
 
-/** Returns the limit from 24 towards `replicas` at 0 s after an event. */
-function limitOf(replicas: number, event: ScaleEvent): number | undefined {
+/** Returns the limit from 24 towards `replicas` at 0 s after events. */
+function limitOf(replicas: number, ...scaleEvents: readonly ScaleEvent[]): ReturnType<typeof policyLimit> {
   return policyLimit(replicas, {
     now: at(0),
     spec,
@@ -19,8 +19,8 @@ function limitOf(replicas: number, event: ScaleEvent): number | undefined {
     bounds: { minReplicas: 1, maxReplicas: 100, floor: null, ceiling: null, clippedFloor: null },
     queriedMax: null,
     recommendations: [],
-    state: { ...EMPTY_STATE, scaleEvents: [event] },
-  })?.to;
+    state: { ...EMPTY_STATE, scaleEvents },
+  });
 }
 
 describe('a policy of 10 pods per 60 s and a change whose time is not exactly known', () => {
@@ -34,7 +34,24 @@ describe('a policy of 10 pods per 60 s and a change whose time is not exactly kn
     [90, { at: at(-30), change: -4, earliest: at(-60) }, 34],
     [90, { at: at(-60), change: 4, earliest: at(-600) }, 34],
   ])('towards %d after %j allows %d from 24', (replicas, event, limit) => {
-    expect(limitOf(replicas, event)).toBe(limit);
+    expect(limitOf(replicas, event)?.to).toBe(limit);
+  });
+
+  it.each<[string, readonly ScaleEvent[], number, number]>([
+    ['this change, if there was none before', [], 34, 60],
+    ['this change, after one in the other direction', [{ at: at(-30), change: -4 }], 38, 60],
+    [
+      'the first change of several',
+      [
+        { at: at(-50), change: 4 },
+        { at: at(-20), change: 2 },
+      ],
+      28,
+      10,
+    ],
+    ['a change that used up the policy', [{ at: at(-20), change: 10 }], 24, 40],
+  ])('allows more 60 s after %s', (_when, events, to, seconds) => {
+    expect(limitOf(90, ...events)).toMatchObject({ to, until: at(seconds) });
   });
 
   it('is part of the JSON of a snapshot', () => {
