@@ -67,7 +67,7 @@ const LIMIT_ENDS: Readonly<Record<LimitName, string>> = {
     'until the decisions that hold the count are older than downscaleConfirmation.seconds',
   policy: 'until the period of the policy allows more',
   scale_up_limit: 'for this change only: the next change starts from the new count',
-  step_limit: 'for this change only: the next change starts from the new count',
+  step_limit: 'until the highest count of the window is older than the window',
   min_replicas: 'while the document or a schedule has this bound',
   max_replicas_from: 'until the query of maxReplicasFrom returns more',
   max_replicas: 'while the document or a schedule has this bound',

@@ -118,8 +118,6 @@ describe('the limits in explain --snapshot', () => {
     );
     expect(waiting).toContain('downscale_confirmation  until 00:00:45, in 45s\n');
     expect(confirmed).toContain('1. step_limit  1 -> 3  at most 25 % of 4 in 300 s\n');
-    expect(confirmed).toContain(
-      'step_limit  for this change only: the next change starts from the new count\n',
-    );
+    expect(confirmed).toContain('step_limit  until 00:05:00, in 5m\n');
   });
 });
