@@ -264,7 +264,8 @@ export function idealFollower(demand: Demand): Run {
   return runOf(demand, counts);
 }
 
-function runOf({ start, end }: Demand, counts: readonly CountStep[]): Run {
+/** Returns a run without decisions, in which all pods are ready. */
+export function runOf({ start, end }: Pick<Run, 'start' | 'end'>, counts: readonly CountStep[]): Run {
   return {
     start,
     end,

@@ -158,31 +158,27 @@ export function changedFields(
   const metric = spec.metrics[metricIndex];
   if (metric === undefined) return [];
   const present = presentSettings(scaler, metric);
+  const { target, upSeconds, minReplicas, downPercent, upFactor } = settings;
   const changes: Assignment[] = [];
-  const change = (isChanged: boolean, field: string, value: Assignment['value']): void => {
-    if (isChanged) changes.push({ field, value });
-  };
-  if (settings.target !== present.target) changes.push(targetField(metric, metricIndex, settings.target));
+  const change = (field: string, value: Assignment['value']): void => void changes.push({ field, value });
+  if (target !== present.target) changes.push(targetField(metric, metricIndex, target));
   changes.push(...toleranceFields(scaler, settings, present));
-  change(
-    settings.upSeconds !== present.upSeconds,
-    'behavior.scaleUp.stabilizationWindowSeconds',
-    settings.upSeconds,
-  );
-  change(settings.minReplicas !== present.minReplicas, 'minReplicas', settings.minReplicas);
-  const { downPercent, upFactor } = settings;
+  if (upSeconds !== present.upSeconds) change('behavior.scaleUp.stabilizationWindowSeconds', upSeconds);
+  if (minReplicas !== present.minReplicas) change('minReplicas', minReplicas);
   if (downPercent !== null)
-    change(true, 'behavior.scaleDown.policies', [{ type: 'Percent', value: downPercent, periodSeconds: 60 }]);
-  if (upFactor !== null) {
-    const hasBehavior = spec.behavior !== null || changes.some(({ field }) => field.startsWith('behavior.'));
-    const percent = Math.round(100 * (upFactor - 1));
-    change(!hasBehavior, 'scaleUpLimitFactor', upFactor);
-    change(hasBehavior, 'behavior.scaleUp.policies', [
+    change('behavior.scaleDown.policies', [{ type: 'Percent', value: downPercent, periodSeconds: 60 }]);
+  const hasBehavior = (): boolean =>
+    spec.behavior !== null || changes.some(({ field }) => field.startsWith('behavior.'));
+  if (upFactor !== null && hasBehavior())
+    change('behavior.scaleUp.policies', [
       { type: 'Pods', value: 4, periodSeconds: 15 },
-      { type: 'Percent', value: percent, periodSeconds: 15 },
+      { type: 'Percent', value: Math.round(100 * (upFactor - 1)), periodSeconds: 15 },
     ]);
-  }
-  return [...changes, ...windowFields(scaler, settings, changes)];
+  else if (upFactor !== null) change('scaleUpLimitFactor', upFactor);
+  return [
+    ...changes,
+    ...windowFields(settings, present, { spec, addsBehavior: spec.behavior === null && hasBehavior() }),
+  ];
 }
 
 /** Returns how many settings differ. If both tolerances are changed to the same value, they count as one. */
@@ -197,17 +193,16 @@ export function countChanges(settings: TunedSettings, present: TunedSettings): n
 }
 
 function windowFields(
-  { spec }: Scaler,
   { downSeconds }: TunedSettings,
-  changes: readonly Assignment[],
+  present: TunedSettings,
+  { spec, addsBehavior }: { readonly spec: Scaler['spec']; readonly addsBehavior: boolean },
 ): readonly Assignment[] {
   const field = 'behavior.scaleDown.stabilizationWindowSeconds';
-  const present = spec.behavior?.scaleDown.stabilizationWindowSeconds ?? spec.downscaleStabilizationSeconds;
-  if (spec.behavior === null && changes.some((change) => change.field.startsWith('behavior.')))
+  if (addsBehavior)
     // Without `behavior`, a recommendation that is exactly as old as the window still counts. So the window in
     // `behavior` must be one period longer to be equivalent.
     return [{ field, value: Math.min(MAX_WINDOW_SECONDS, downSeconds + spec.syncPeriodSeconds) }];
-  if (downSeconds === present) return [];
+  if (downSeconds === present.downSeconds) return [];
   // Without `behavior`, another field is used, because adding `behavior` would replace other limits of the document.
   return [{ field: spec.behavior === null ? 'downscaleStabilizationSeconds' : field, value: downSeconds }];
 }

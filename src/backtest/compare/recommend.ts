@@ -65,18 +65,16 @@ export async function recommend(
   const inParts = (parts: readonly Scoring[] = []): Scoring =>
     scoringOf(onlyWithin(half, parts), assumptions, { start: middle, end });
   const [confirmation, score] = [inParts(confirming), inParts(scored)];
-  const tableOf = (runs: readonly Result[]): Pick<Recommendation, 'scoring' | 'results' | 'baselines'> => {
+  const answer = (
+    reason: string,
+    runs: readonly Result[],
+    found: Pick<Recommendation, 'change' | 'saving'> = { change: null, saving: null },
+  ): Recommendation => {
     const results = runs.map((one) => resultIn(score, one));
-    return { scoring: half, results, baselines: baselines(score, results[0]) };
+    return { ...found, reason, scoring: half, results, baselines: baselines(score, results[0]) };
   };
-  const answer = (reason: string, results: readonly Result[]): Recommendation => ({
-    change: null,
-    reason,
-    saving: null,
-    ...tableOf(results),
-  });
   const raised = await tryRaise(variant, { conditions, confirmation, score, windows: scored ?? [], second });
-  if (raised !== null) return { ...raised, ...tableOf(raised.results) };
+  if (raised !== null) return answer(raised.reason, raised.results, raised);
   const found = await findSettings(variant.scaler, conditions, probesOf(input, start, middle));
   if (typeof found === 'string') return answer(found, await runAll([variant], second));
   const changed = { name: 'changed', scaler: found.scaler };
@@ -113,12 +111,8 @@ export async function recommend(
     ...describeFlaps(compared),
     ...describeLength(secondsBetween(start, end)),
   ];
-  return {
-    change: found.change,
-    reason: [describeSaving(saving), ...accepted].join('; '),
-    saving,
-    ...tableOf(results),
-  };
+  const reason = [describeSaving(saving), ...accepted].join('; ');
+  return answer(reason, results, { change: found.change, saving });
 }
 
 /** A forecast is recommended if at most this share of theta_U is left. */

@@ -86,16 +86,13 @@ interface Candidate {
   readonly settings: TunedSettings;
   readonly change: readonly Assignment[];
   readonly scaler: Scaler;
+  /** The comparisons with the document on the probes that the candidate has passed. */
+  readonly comparisons: readonly Comparison[];
 }
 
 interface Scored extends Candidate {
   /** The share of the pod-hours that is saved, minus `FIELD_COST` for each changed field. */
   readonly score: number;
-}
-
-interface Probed {
-  readonly candidate: Candidate;
-  readonly comparisons: readonly Comparison[];
 }
 
 /** Returns the confirmed settings with the highest score; null: none has a higher score than `before`. */
@@ -107,8 +104,8 @@ async function bestOf(
   const { present, isMissed } = search;
   const left = await keepOnAll(search, settings, (comparison) => isConfirmed(comparison, search));
   let best: Scored | null = null;
-  for (const { candidate, comparisons } of left) {
-    const saving = savingOf(comparisons);
+  for (const candidate of left) {
+    const saving = savingOf(candidate.comparisons);
     if (!isMissed && saving < LEAST_SAVING) continue;
     const score = saving - FIELD_COST * countChanges(candidate.settings, present);
     if (score > (best?.score ?? before?.score ?? -Infinity)) best = { ...candidate, score };
@@ -121,12 +118,8 @@ async function bestCareful(search: Search): Promise<Candidate | null> {
   const settings = carefulSettings(search.present);
   const onLoad = { ...search, probes: search.probes.slice(0, 1) };
   const left = await keepOnAll(onLoad, settings, (comparison) => isCareful(comparison, search.conditions));
-  let best: { readonly candidate: Candidate; readonly saving: number } | null = null;
-  for (const { candidate, comparisons } of left) {
-    const saving = savingOf(comparisons);
-    if (saving >= LEAST_CAREFUL_SAVING && saving > (best?.saving ?? 0)) best = { candidate, saving };
-  }
-  return best?.candidate ?? null;
+  const [best] = left.toSorted((a, b) => savingOf(b.comparisons) - savingOf(a.comparisons));
+  return best !== undefined && savingOf(best.comparisons) >= LEAST_CAREFUL_SAVING ? best : null;
 }
 
 /** Returns the settings that pass on all probes. Settings that fail on a probe are not run on the remaining probes. */
@@ -134,17 +127,15 @@ async function keepOnAll(
   search: Search,
   settings: readonly TunedSettings[],
   passes: (comparison: Comparison) => boolean,
-): Promise<readonly Probed[]> {
-  let left: readonly Probed[] = settings
-    .flatMap((one) => candidateOf(search, one))
-    .map((candidate) => ({ candidate, comparisons: [] }));
+): Promise<readonly Candidate[]> {
+  let left = settings.flatMap((one) => candidateOf(search, one));
   for (const [number, probe] of search.probes.entries()) {
     const original = search.original[number];
-    const results = await probe.run(left.map(({ candidate: { scaler } }) => ({ name: '', scaler })));
-    left = left.flatMap(({ candidate, comparisons }, index): readonly Probed[] => {
+    const results = await probe.run(left.map(({ scaler }) => ({ name: '', scaler })));
+    left = left.flatMap((candidate, index) => {
       const changed = results[index] ?? null;
       if (changed === null || original === undefined || !passes({ changed, original })) return [];
-      return [{ candidate, comparisons: [...comparisons, { changed, original }] }];
+      return [{ ...candidate, comparisons: [...candidate.comparisons, { changed, original }] }];
     });
   }
   return left;
@@ -154,7 +145,7 @@ function candidateOf({ scaler, index }: Search, settings: TunedSettings): readon
   const change = changedFields(scaler, index, settings);
   if (change.length === 0) return [];
   const variant = changedVariant(scaler, change);
-  return 'error' in variant ? [] : [{ settings, change, scaler: variant.scaler }];
+  return 'error' in variant ? [] : [{ settings, change, scaler: variant.scaler, comparisons: [] }];
 }
 
 async function figuresOn(probes: readonly Probe[], scaler: Scaler): Promise<readonly ProbeFigures[] | null> {
@@ -208,11 +199,15 @@ export const CAREFUL_SLACK = 0.05;
 export function isConfirmed({ changed, original }: Comparison, { conditions, isMissed }: Aim): boolean {
   const isMet = conditions.every((condition) =>
     condition.isRelative
-      ? condition.isMetBy(changed.whole, original.whole) && excessOf(condition, { changed, original }) <= 0
+      ? condition.isMetBy(changed.whole, original.whole) &&
+        meanByWindow({ changed, original }, condition.excess) <= 0
       : condition.isMetWithin(changed.whole, MARGIN),
   );
   if (!isMet || isMissed) return isMet;
-  return changed.whole.podHours <= original.whole.podHours && moreHours({ changed, original }) <= 0;
+  const moreHours = (one: Figures, other: Figures): number => one.podHours - other.podHours;
+  return (
+    changed.whole.podHours <= original.whole.podHours && meanByWindow({ changed, original }, moreHours) <= 0
+  );
 }
 
 /**
@@ -236,23 +231,17 @@ export function savingOf(comparisons: readonly Comparison[]): number {
   return shares.reduce((sum, share) => sum + share, 0) / shares.length;
 }
 
-function excessOf({ excess }: Threshold, comparison: Comparison): number {
-  return meanWithoutSmallest(byWindow(comparison, excess));
-}
-
-function moreHours(comparison: Comparison): number {
-  return meanWithoutSmallest(
-    byWindow(comparison, (changed, original) => changed.podHours - original.podHours),
-  );
-}
-
-/** Compares the figures of each window, except windows in which the load is unknown. */
-function byWindow(
+/**
+ * Returns the mean of a comparison over the windows without the best sixth. Windows in which the load is unknown do not
+ * count.
+ */
+function meanByWindow(
   { changed, original }: Comparison,
   compare: (changed: Figures, original: Figures) => number,
-): number[] {
-  return changed.windows.flatMap((figures, number) => {
+): number {
+  const values = changed.windows.flatMap((figures, number) => {
     const reference = original.windows[number] ?? null;
     return figures === null || reference === null ? [] : [compare(figures, reference)];
   });
+  return meanWithoutSmallest(values);
 }

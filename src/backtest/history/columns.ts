@@ -1,5 +1,6 @@
 import { addSeconds, formatInstant, type Instant, instantFromMs } from '../../units/time.js';
 import { createLoad, type Load } from '../simulation/load.js';
+import { runOf } from '../compare/figures.js';
 import type { CountStep } from '../simulation/count-steps.js';
 import type { Change, Run } from '../simulation/run-variant.js';
 
@@ -125,27 +126,18 @@ export interface Recorded {
 /** Returns the recorded replicas as a run without decisions, whose changes have no reasons. Null: no value is known. */
 export function recordedRun(
   { replicas, ready, lateSeconds }: Recorded,
-  { start, end }: Pick<Run, 'start' | 'end'>,
+  range: Pick<Run, 'start' | 'end'>,
 ): Run | null {
+  const { start } = range;
   const counts = stepsOf(replicas, { start, lateSeconds: lateSeconds.replicas });
   if (counts.length === 0) return null;
   const readyCounts = ready === null ? [] : stepsOf(ready, { start, lateSeconds: lateSeconds.ready });
-  return {
-    start,
-    end,
-    replicas: counts,
-    ready: readyCounts.length === 0 ? counts : readyCounts,
-    changes: counts.slice(1).map(({ at, count }, index): Change => {
-      const before = counts[index]?.count ?? count;
-      const action = count > before ? 'scale-up' : 'scale-down';
-      return { at, action, currentReplicas: before, desiredReplicas: count, reason: 'recorded' };
-    }),
-    rounds: 0,
-    roundsAtMaximum: 0,
-    roundsByLimit: new Map(),
-    roundsWithoutValue: 0,
-    queue: null,
-  };
+  const changes = counts.slice(1).map(({ at, count }, index): Change => {
+    const before = counts[index]?.count ?? count;
+    const action = count > before ? 'scale-up' : 'scale-down';
+    return { at, action, currentReplicas: before, desiredReplicas: count, reason: 'recorded' };
+  });
+  return { ...runOf(range, counts), ready: readyCounts.length === 0 ? counts : readyCounts, changes };
 }
 
 /** Returns the changes of the count, moved back by `lateSeconds`. If a value is missing, the count stays. */

@@ -44,54 +44,48 @@ function keysOf(selector: LabelSelector): readonly string[] {
   return selector.map(({ key }) => key).filter((key) => LABEL_NAME.test(key));
 }
 
-export interface ReplicasQuery {
+interface ReplicasQuery {
   readonly query: string;
   /** Seconds from a change of the replicas until the metric contains it, without the delay of the scrape. */
   readonly lateSeconds: number;
+}
+
+/** The metrics of kube-state-metrics for the replicas and the ready pods, by the kind of the target. */
+const COUNTS: Readonly<Record<string, { readonly replicas: string; readonly ready: string }>> = {
+  Deployment: { replicas: 'kube_deployment_spec_replicas', ready: 'kube_deployment_status_replicas_ready' },
+  StatefulSet: { replicas: 'kube_statefulset_replicas', ready: 'kube_statefulset_status_replicas_ready' },
+};
+
+/** Returns the query for the replicas or the ready pods; null: kube-state-metrics does not support the kind. */
+export function countQuery(which: 'replicas' | 'ready', { namespace, spec }: Scaler): string | null {
+  const { kind, name } = spec.scaleTargetRef;
+  const metric = Object.hasOwn(COUNTS, kind) ? COUNTS[kind]?.[which] : undefined;
+  if (metric === undefined) return null;
+  return `max(${metric}{namespace=${stringLiteral(namespace)}, ${kind.toLowerCase()}=${stringLiteral(name)}})`;
 }
 
 /**
  * Returns queries for the replicas, in the order in which they are tried: first metrics of kube-state-metrics, then of
  * promscaler.
  */
-export function replicasQueries({ namespace, name: scaler, spec }: Scaler): readonly ReplicasQuery[] {
-  const { kind, name } = spec.scaleTargetRef;
-  const is = (label: string, value: string): string => `${label}=${stringLiteral(value)}`;
-  const ns = is('namespace', namespace);
-  const own = {
-    query: `max(promscaler_current_replicas{${ns}, ${is('scaler', scaler)}})`,
-    // A round reads the replicas before it changes them, so only the next round reports the change.
-    lateSeconds: spec.syncPeriodSeconds,
-  };
-  const known = (query: string): ReplicasQuery => ({ query, lateSeconds: 0 });
-  if (kind === 'Deployment')
-    return [known(`max(kube_deployment_spec_replicas{${ns}, ${is('deployment', name)}})`), own];
-  if (kind === 'StatefulSet')
-    return [known(`max(kube_statefulset_replicas{${ns}, ${is('statefulset', name)}})`), own];
-  return [own];
+export function replicasQueries(scaler: Scaler): readonly ReplicasQuery[] {
+  const known = countQuery('replicas', scaler);
+  const labels = `namespace=${stringLiteral(scaler.namespace)}, scaler=${stringLiteral(scaler.name)}`;
+  // A round reads the replicas before it changes them, so only the next round reports the change.
+  const lateSeconds = scaler.spec.syncPeriodSeconds;
+  const own = { query: `max(promscaler_current_replicas{${labels}})`, lateSeconds };
+  return known === null ? [own] : [{ query: known, lateSeconds: 0 }, own];
 }
 
-/** Returns the query for the number of ready pods; null: kube-state-metrics does not support the kind. */
-export function readyQuery({ namespace, spec }: Scaler): string | null {
+function podsOf({ namespace, spec }: Scaler): string {
   const { kind, name } = spec.scaleTargetRef;
-  const ns = `namespace=${stringLiteral(namespace)}`;
-  if (kind === 'Deployment')
-    return `max(kube_deployment_status_replicas_ready{${ns}, deployment=${stringLiteral(name)}})`;
-  if (kind === 'StatefulSet')
-    return `max(kube_statefulset_status_replicas_ready{${ns}, statefulset=${stringLiteral(name)}})`;
-  return null;
+  return `namespace=${stringLiteral(namespace)}, pod=~${stringLiteral(podsPattern(kind, name))}`;
 }
 
 /** Returns the query for the request or limit of each container, in cores or bytes, as a mean over the pods. */
-export function perContainerQuery(
-  which: 'requests' | 'limits',
-  resource: string,
-  { namespace, spec }: Scaler,
-): string {
-  const { kind, name } = spec.scaleTargetRef;
-  const pods = `namespace=${stringLiteral(namespace)}, pod=~${stringLiteral(podsPattern(kind, name))}`;
-  const metric = `kube_pod_container_resource_${which}{${pods}, resource=${stringLiteral(resource)}}`;
-  return `avg by (container) (max by (pod, container) (${metric}))`;
+export function perContainerQuery(which: 'requests' | 'limits', resource: string, scaler: Scaler): string {
+  const labels = `${podsOf(scaler)}, resource=${stringLiteral(resource)}`;
+  return `avg by (container) (max by (pod, container) (kube_pod_container_resource_${which}{${labels}}))`;
 }
 
 /** Pods below this age are young. Longer start times are ignored. */
@@ -103,9 +97,8 @@ const YOUNG_SECONDS = 3600;
  * since are excluded, because kube_pod_status_ready_time is the time of the last change in either direction. Source:
  * kube-state-metrics, internal/store/pod.go
  */
-export function podStartQueries({ namespace, spec }: Scaler): readonly string[] {
-  const { kind, name } = spec.scaleTargetRef;
-  const pods = `namespace=${stringLiteral(namespace)}, pod=~${stringLiteral(podsPattern(kind, name))}`;
+export function podStartQueries(scaler: Scaler): readonly string[] {
+  const pods = podsOf(scaler);
   const perPod = (series: string): string => `max by (pod, uid) (${series})`;
   const created = perPod(`kube_pod_created{${pods}}`);
   const unready = perPod(`kube_pod_status_ready{${pods}, condition="true"} == 0`);

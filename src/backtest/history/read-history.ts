@@ -15,7 +15,7 @@ import {
   perContainerQuery,
   podCountQuery,
   podStartQueries,
-  readyQuery,
+  countQuery,
   replicasQueries,
   sumQuery,
   totalQuery,
@@ -129,27 +129,26 @@ interface Facts extends Pick<RecordedHistory, 'ran' | 'podStartSeconds' | 'cpuRe
 async function readFacts(scaler: Scaler, settings: HistorySettings, fetching: Fetching): Promise<Facts> {
   const { range, request } = settings;
   const seconds = (range.end - range.start) / 1000;
+  const wanted = Math.max(range.stepSeconds, Math.min(COARSE_STEP_SECONDS, seconds / 20));
   const coarse = {
     ...range,
-    stepSeconds: Math.max(range.stepSeconds, Math.min(COARSE_STEP_SECONDS, seconds / 20)),
+    stepSeconds: Math.ceil(wanted / range.stepSeconds) * range.stepSeconds,
+    warmUpSeconds: 0,
   };
-  const step = Math.ceil(coarse.stepSeconds / range.stepSeconds) * range.stepSeconds;
   const column = (what: string, query: string): Promise<Column> =>
     readColumn(what, plain(query), range, fetching);
-  const podStartOf = async (query: string): Promise<number | null> => {
-    const coarseRange = { ...range, stepSeconds: step, warmUpSeconds: 0 };
-    return medianOf(await readColumn('the pod start time', plain(query), coarseRange, fetching));
-  };
+  const podStartOf = async (query: string): Promise<number | null> =>
+    medianOf(await readColumn('the pod start time', plain(query), coarse, fetching));
   const containers = async (
     which: 'requests' | 'limits',
     resource: string,
   ): Promise<ReadonlyMap<string, number>> => {
     const query = plain(perContainerQuery(which, resource, scaler));
-    const series = await fetchSeries(`the ${which}`, query, { ...range, stepSeconds: step }, fetching);
+    const series = await fetchSeries(`the ${which}`, query, coarse, fetching);
     const names = new Set(series.map(({ labels }) => labels['container'] ?? ''));
     const means = [...names].flatMap((name): readonly (readonly [string, number])[] => {
       const own = series.filter(({ labels }) => (labels['container'] ?? '') === name);
-      const mean = meanOf(columnOf(own, aligned({ ...range, stepSeconds: step })));
+      const mean = meanOf(columnOf(own, aligned(coarse)));
       return mean === null ? [] : [[name, mean]];
     });
     return new Map(means);
@@ -157,7 +156,7 @@ async function readFacts(scaler: Scaler, settings: HistorySettings, fetching: Fe
   const needsMemory = scaler.spec.metrics.some(
     (metric) => isMemory(metric) && metric.target.type === 'Utilization',
   );
-  const ready = readyQuery(scaler);
+  const ready = countQuery('ready', scaler);
   const queries = replicasQueries(scaler);
   const [cpu, limits, memory, podStart, readyColumn, ...replicas] = await Promise.all([
     request === null ? containers('requests', 'cpu') : new Map([[CONTAINER, request]]),

@@ -84,7 +84,7 @@ export function createQueue(
   }: { readonly start: Instant; readonly end: Instant; readonly keptSeconds: number },
 ): Queue {
   const line = createLine();
-  const log = createLog(start, end);
+  const { log, add: addToLog } = createLog(start, end);
   const recent: Piece[] = [];
   let oldest = 0;
   // Load that has waited too long is only dropped at the end of a `Piece`, so a piece is at most a tenth of the
@@ -123,7 +123,7 @@ export function createQueue(
     const late = line.drop(to - timeoutMs);
     const lost = arrived - admitted + late;
     const wait = line.wait(to);
-    log.add(from, {
+    addToLog(from, {
       arrived,
       served,
       lost,
@@ -165,7 +165,7 @@ export function createQueue(
     read: (measure, from, at) => readPieces(recent, oldest, { measure, from: Math.min(from, at - 1), at }),
     depth: line.depth,
     capacity,
-    log: () => log.finish(),
+    log: () => log,
   };
 }
 
@@ -250,23 +250,15 @@ function createLine(): Line {
   };
 }
 
-interface Sums {
-  readonly arrived: number;
-  readonly served: number;
-  readonly lost: number;
-  readonly waited: number;
-  readonly longestWait: number;
-  readonly depth: number;
-  readonly deepest: number;
-}
+type Sums = Readonly<Record<Exclude<keyof QueueLog, 'start' | 'stepSeconds'>, number>>;
 
 function createLog(
   start: Instant,
   end: Instant,
-): { readonly add: (from: number, sums: Sums) => void; readonly finish: () => QueueLog } {
+): { readonly add: (from: number, sums: Sums) => void; readonly log: QueueLog } {
   const steps = Math.max(1, Math.ceil(secondsBetween(start, end) / LOG_STEP_SECONDS));
   const column = (): Float32Array => new Float32Array(steps);
-  const log = {
+  const log: QueueLog = {
     start,
     stepSeconds: LOG_STEP_SECONDS,
     arrived: column(),
@@ -278,18 +270,16 @@ function createLog(
     depth: column(),
   };
   return {
-    add: (from, { arrived, served, lost, waited, longestWait, depth, deepest }) => {
+    log,
+    add: (from, sums) => {
       const step = Math.floor((from - start) / LONGEST_PIECE_MS);
       if (step < 0 || step >= steps) return;
-      log.arrived[step] = (log.arrived[step] ?? 0) + arrived;
-      log.served[step] = (log.served[step] ?? 0) + served;
-      log.lost[step] = (log.lost[step] ?? 0) + lost;
-      log.waited[step] = (log.waited[step] ?? 0) + waited;
-      log.longestWait[step] = Math.max(log.longestWait[step] ?? 0, longestWait);
-      log.deepest[step] = Math.max(log.deepest[step] ?? 0, deepest);
-      log.depth[step] = depth;
+      for (const name of ['arrived', 'served', 'lost', 'waited'] as const)
+        log[name][step] = (log[name][step] ?? 0) + sums[name];
+      for (const name of ['longestWait', 'deepest'] as const)
+        log[name][step] = Math.max(log[name][step] ?? 0, sums[name]);
+      log.depth[step] = sums.depth;
     },
-    finish: () => log,
   };
 }
 

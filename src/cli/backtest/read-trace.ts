@@ -81,16 +81,11 @@ export function* parseTraceInParts(
   const stepMs = medianStep(rows.seconds) * 1000;
   yield;
   const days = ((rows.seconds.at(-1) ?? first) - first + stepMs / 1000) / 86_400;
+  const lastLine = rows.lines.at(-1) ?? null;
   if (days > MAX_DAYS)
-    return failed(
-      rows.lines.at(-1) ?? null,
-      `the trace has ${Math.ceil(days)} days, must have at most ${MAX_DAYS}`,
-    );
+    return failed(lastLine, `the trace has ${Math.ceil(days)} days, must have at most ${MAX_DAYS}`);
   if (days * 86_400 < LEAST_SECONDS)
-    return failed(
-      rows.lines.at(-1) ?? null,
-      `the trace has ${days * 86_400} s, must have at least ${LEAST_SECONDS} s`,
-    );
+    return failed(lastLine, `the trace has ${days * 86_400} s, must have at least ${LEAST_SECONDS} s`);
   const split = splitGaps(rows, { startMs: start - first * 1000, stepMs });
   const [last = start] = split.times.slice(-1);
   const end = instantFromMs(Math.round(last + stepMs));
@@ -199,25 +194,28 @@ function splitGaps(
 
 function describeSteps({ seconds, lines, values }: Rows, step: number): readonly TraceProblem[] {
   const problems: TraceProblem[] = [];
+  const warn = (row: number, message: string): void =>
+    void problems.push({ severity: 'warning', line: lines[row] ?? null, message });
   const uneven = indexesOf(seconds, (length) => length !== step && length <= MAX_STEPS * step);
   const gaps = indexesOf(seconds, (length) => length > MAX_STEPS * step);
   const [unevenAt] = uneven;
   const [gapAt] = gaps;
   if (unevenAt !== undefined) {
     const many = uneven.length === 1 ? '' : `, and ${countOf(uneven.length - 1, 'other step')} differ`;
-    const message = `the step is ${length(seconds, unevenAt)} s instead of ${step} s${many}; each value applies until the next value`;
-    problems.push({ severity: 'warning', line: lines[unevenAt] ?? null, message });
+    warn(
+      unevenAt,
+      `the step is ${length(seconds, unevenAt)} s instead of ${step} s${many}; each value applies until the next value`,
+    );
   }
   if (gapAt !== undefined) {
     const many = gaps.length === 1 ? '' : `, and ${countOf(gaps.length - 1, 'other gap')}`;
-    const message = `a gap of ${length(seconds, gapAt)} s${many}; gaps are not filled and not scored`;
-    problems.push({ severity: 'warning', line: lines[gapAt] ?? null, message });
+    warn(gapAt, `a gap of ${length(seconds, gapAt)} s${many}; gaps are not filled and not scored`);
   }
   const empty = values.findIndex((value) => Number.isNaN(value));
   if (empty >= 0) {
     const count = values.filter((value) => Number.isNaN(value)).length;
-    const message = `no value${count === 1 ? '' : ` here and in ${countOf(count - 1, 'other line')}`}; gaps are not filled and not scored`;
-    problems.push({ severity: 'warning', line: lines[empty] ?? null, message });
+    const many = count === 1 ? '' : ` here and in ${countOf(count - 1, 'other line')}`;
+    warn(empty, `no value${many}; gaps are not filled and not scored`);
   }
   return problems;
 }

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { paretoFront, type Result } from '../../backtest/compare/variant.js';
 import { RAN } from '../../backtest/history/columns.js';
 import { createBand, type PageData, type PageRun, verdictOf } from '../../backtest/page-data.js';
-import { type Report, noteLines, recommendationLines, tableRows } from './write-report.js';
+import { type Report, markedNames, noteLines, recommendationLines, tableRows } from './write-report.js';
 import type { Change, Run } from '../../backtest/simulation/run-variant.js';
 import { describeReadError } from '../../files/read-bounded.js';
 import { secondsBetween } from '../../units/time.js';
@@ -138,13 +137,11 @@ interface Parts {
 }
 
 function runsOf(report: Report, parts: Parts): readonly PageRun[] {
-  const front = paretoFront(report.variants);
-  const marks = report.variants.length > 2 ? front : new Set<string>();
+  const nameOf = markedNames(report);
   const shown = [...report.variants, ...report.baselines.filter(({ name }) => name === RAN)];
   let points = MOST_POINTS;
   return shown.flatMap((result): readonly PageRun[] => {
     if (result.run === null) return [];
-    const name = marks.has(result.name) ? `${result.name} *` : result.name;
     points -= result.run.replicas.length + result.run.changes.length;
     if (points < 0) {
       parts.thinned.push(
@@ -152,16 +149,15 @@ function runsOf(report: Report, parts: Parts): readonly PageRun[] {
       );
       return [];
     }
-    return [runOfResult(name, { ...result, run: result.run }, parts)];
+    return [runOfResult(nameOf(result.name), result.run, { ...parts, trace: parts.traces.get(result.name) })];
   });
 }
 
 function runOfResult(
   name: string,
-  { name: key, run }: Result & { readonly run: Run },
-  { traces, explanations }: Parts,
+  run: Run,
+  { trace, explanations }: Pick<Parts, 'explanations'> & { readonly trace: RunTrace | undefined },
 ): PageRun {
-  const trace = traces.get(key);
   return {
     name,
     replicas: run.replicas.map(({ at, count }) => [secondsBetween(run.start, at), count]),

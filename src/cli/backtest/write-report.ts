@@ -14,20 +14,17 @@ export const FORMATS = ['text', 'json', 'markdown'] as const;
 export type Format = (typeof FORMATS)[number];
 
 export function writeReport(report: Report, format: Format, io: CommandIo): void {
-  const { stdout } = io;
+  io.stdout.write(`${reportText(report, format, io)}\n`);
+}
+
+function reportText(report: Report, format: Format, io: CommandIo): string {
   switch (format) {
-    case 'json': {
-      stdout.write(`${JSON.stringify(reportToJson(report), null, 2)}\n`);
-      return;
-    }
-    case 'markdown': {
-      stdout.write(`${markdownLines(report).join('\n')}\n`);
-      return;
-    }
-    default: {
-      stdout.write(`${localTimes(textLines(report, lineLimit(io) ?? DEFAULT_WIDTH).join('\n'))}\n`);
-      return;
-    }
+    case 'json':
+      return JSON.stringify(reportToJson(report), null, 2);
+    case 'markdown':
+      return markdownLines(report).join('\n');
+    default:
+      return localTimes(textLines(report, lineLimit(io) ?? DEFAULT_WIDTH).join('\n'));
   }
 }
 
@@ -79,13 +76,17 @@ export function tableRows(report: Report): readonly (readonly string[])[] {
     ...(scoring.queue === null ? [] : QUEUE_COLUMNS),
     ...(scoring.pricePerPodHour === null ? [] : [COST_COLUMN]),
   ];
-  const front = variants.length > 2 ? paretoFront(variants) : new Set<string>();
-  const rowOf = ({ name, figures }: Result): readonly string[] | null =>
-    figures === null
-      ? null
-      : [front.has(name) ? `${name} *` : name, ...columns.map(({ text }) => text(figures))];
-  const rows = [...variants, ...baselines].map(rowOf).filter((row) => row !== null);
+  const nameOf = markedNames(report);
+  const rows = [...variants, ...baselines].flatMap(({ name, figures }) =>
+    figures === null ? [] : [[nameOf(name), ...columns.map(({ text }) => text(figures))]],
+  );
   return [['', ...columns.map(({ title }) => title)], ...rows];
+}
+
+/** Returns a function that adds a mark to the name of a variant on the Pareto front. Two variants have no marks. */
+export function markedNames({ variants }: Report): (name: string) => string {
+  const front = variants.length > 2 ? paretoFront(variants) : new Set<string>();
+  return (name) => (front.has(name) ? `${name} *` : name);
 }
 
 /** Returns the legend, and notes about the rows that have no figures. */
@@ -262,7 +263,7 @@ export interface Report {
 export type RecommendedChange = Pick<Recommendation, 'change' | 'reason' | 'saving'>;
 
 /** Returns the report as plain JSON. Times are in RFC 3339, durations in seconds, shares in percent. */
-export function reportToJson({
+function reportToJson({
   scoring,
   variants,
   baselines,
