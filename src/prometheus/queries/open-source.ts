@@ -38,8 +38,8 @@ export interface SourceOptions {
 export interface OpenSource {
   readonly queue: QueryQueue;
   /**
-   * Probes the server until it answers. Called in every round. Resolves when the queries of the round may be sent. Null:
-   * they may be sent now, because only the first round waits.
+   * Probes the server until it answers. Called in every round. Resolves when the queries of the round may be sent.
+   * Null: they may be sent now, because only the first round waits.
    */
   readonly recognize: (signal: AbortSignal) => Promise<void> | null;
   readonly ages: SourceAges;

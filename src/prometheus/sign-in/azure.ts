@@ -4,8 +4,14 @@ import type { INetworkModule, NetworkRequestOptions, NetworkResponse } from '@az
 import type { Clock } from '../../units/clock.js';
 import { createSecretFile, CredentialError } from '../../http/credentials.js';
 import type { AzureConfig } from '../data-source/source-config.js';
-import { createRenewed, type Fetched } from './renewed.js';
-import { createBearer, type Environment, loadPackage, type SignIn } from './sign-in.js';
+import {
+  createBearer,
+  createRenewed,
+  type Environment,
+  type Fetched,
+  loadPackage,
+  type SignIn,
+} from './sign-in.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 
 const WHAT = 'azure: requesting a token';

@@ -1,7 +1,6 @@
 import type { Clock } from '../../units/clock.js';
 import { CredentialError } from '../../http/credentials.js';
-import { createRenewed, type Fetched } from './renewed.js';
-import { createBearer, loadPackage, type SignIn } from './sign-in.js';
+import { createBearer, createRenewed, type Fetched, loadPackage, type SignIn } from './sign-in.js';
 
 const WHAT = 'google: requesting a token with the application default credentials';
 const SCOPE = 'https://www.googleapis.com/auth/monitoring.read';

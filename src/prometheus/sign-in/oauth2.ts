@@ -1,8 +1,7 @@
 import type { Clock } from '../../units/clock.js';
 import { createSecretFile, CredentialError } from '../../http/credentials.js';
 import type { OAuth2Config } from '../data-source/source-config.js';
-import { createRenewed, type Fetched } from './renewed.js';
-import { createBearer, loadPackage, type SignIn } from './sign-in.js';
+import { createBearer, createRenewed, type Fetched, loadPackage, type SignIn } from './sign-in.js';
 import { createTokenHttp, type TokenHttp } from './token-http.js';
 
 /**

@@ -1,7 +1,6 @@
 import type { Clock } from '../../units/clock.js';
 import type { SigV4Config } from '../data-source/source-config.js';
-import { createRenewed, type Fetched } from './renewed.js';
-import { loadPackage, type OutgoingRequest, type SignIn } from './sign-in.js';
+import { createRenewed, type Fetched, loadPackage, type OutgoingRequest, type SignIn } from './sign-in.js';
 
 interface AwsKeys {
   readonly accessKeyId: string;

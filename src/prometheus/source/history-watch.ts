@@ -101,7 +101,7 @@ export function createHistoryWatch(
   const addLoss = (why: string): void => {
     lastLoss = { foundMs: clock.monotonicMs(), why };
   };
-  /** Derives the time of the last loss from the elapsed monotonic time, so that setting the wall clock has no effect. */
+  /** Derives the time of the loss from the elapsed monotonic time, so that setting the wall clock has no effect. */
   const loss = (): Loss | null =>
     lastLoss && {
       at: addSeconds(clock.now(), (lastLoss.foundMs - clock.monotonicMs()) / 1000),
