@@ -1,4 +1,4 @@
-import { Document, isNode } from 'yaml';
+import { Document } from 'yaml';
 import { isServiceDocument } from '../../config/read-service-config.js';
 import { resolveServiceConfig, type ServiceConfig } from '../../config/resolve-service-config.js';
 import { resourceWindowSeconds, takesWindow } from '../../prometheus/data-source/resource-queries.js';
@@ -114,10 +114,10 @@ function windowRow(source: SourceConfig, resource: string, seconds: number): Row
   const row = (field: Path, value: unknown, from: string): Row => {
     return { path: ['prometheus', name, ...field], value, from, by: null, isUnset: false };
   };
-  if (!takesWindow(source, resource))
-    return resource in resourceWindows
-      ? row(['resourceWindows', resource], seconds, 'service config')
-      : row(['resourceWindows', resource], seconds, 'the range of the resource query');
+  if (!takesWindow(source, resource)) {
+    const from = resource in resourceWindows ? 'service config' : 'the range of the resource query';
+    return row(['resourceWindows', resource], seconds, from);
+  }
   const field = ['resourceWindowSeconds'];
   if (learnedIntervalSeconds === undefined) return row(field, seconds, 'service config');
   const least = windowOfInterval(0);
@@ -145,15 +145,12 @@ function rowsAsText(rows: readonly Row[]): string {
 
 /** Returns YAML in which a comment after each value names its origin. Parsing the YAML results in the same spec. */
 function rowsAsYaml(rows: readonly Row[]): string {
-  const tree = rows.reduce<unknown>(
-    (rest, row) => placed(rest, row.path, row.isUnset ? null : row.value),
-    undefined,
-  );
-  const document = new Document(tree, { aliasDuplicateObjects: false });
+  const document = new Document({});
   for (const row of rows) {
-    const node = document.getIn(row.path, true);
-    const shown = row.isUnset && row.value !== null ? `${formatCell(row.value)}, ` : '';
-    if (isNode(node)) node.comment = ` ${shown}${formatOrigin(row)}`;
+    const { isUnset, value, path } = row;
+    const node = document.createNode(isUnset ? null : value, { aliasDuplicateObjects: false });
+    node.comment = ` ${isUnset && value !== null ? `${formatCell(value)}, ` : ''}${formatOrigin(row)}`;
+    document.setIn(path, node);
   }
   return document.toString({ lineWidth: 0 });
 }
@@ -179,16 +176,4 @@ function formatCell(value: unknown): string {
   if (value === null) return 'none';
   if (typeof value === 'string' && /^[^\s\p{C}]([^\p{C}]*[^\s\p{C}])?$/u.test(value)) return value;
   return JSON.stringify(value).replace(/\p{C}/gu, '\ufffd');
-}
-
-function placed(tree: unknown, path: Path, value: unknown): unknown {
-  const [step, ...rest] = path;
-  if (step === undefined) return value;
-  if (typeof step === 'number') {
-    const list: readonly unknown[] = Array.isArray(tree) ? tree : [];
-    const item = placed(list[step], rest, value);
-    return step < list.length ? list.map((old, index) => (index === step ? item : old)) : [...list, item];
-  }
-  const object = isPlainObject(tree) ? tree : {};
-  return { ...object, [step]: placed(object[step], rest, value) };
 }
