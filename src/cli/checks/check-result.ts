@@ -68,20 +68,24 @@ export function resultsOf(check: CheckName, subject: string): ResultBuilder {
   return { ok: make('ok'), warning: make('warning'), failed: make('failed'), skipped: make('skipped') };
 }
 
+function seriesOf(answer: Answer): readonly Series[] {
+  return 'series' in answer ? answer.series : [];
+}
+
 /** Returns the value of the only series; null: there is no series, or more than one. */
 export function onlyValue(answer: Answer): number | null {
-  const [first, second] = 'series' in answer ? answer.series : [];
+  const [first, second] = seriesOf(answer);
   return first === undefined || second !== undefined ? null : first.value;
 }
 
 export function labelValues(answer: Answer, label: string): readonly string[] {
-  const values = 'series' in answer ? answer.series.flatMap((one) => labelOf(one, label) ?? []) : [];
+  const values = seriesOf(answer).flatMap((one) => labelOf(one, label) ?? []);
   return [...new Set(values)].sort();
 }
 
 /** Returns the sorted names of the labels of an answer, without `__name__`. */
 export function answeredLabels(answer: Answer): readonly string[] {
-  return labelNames('series' in answer ? answer.series : []).filter((name) => name !== '__name__');
+  return labelNames(seriesOf(answer)).filter((name) => name !== '__name__');
 }
 
 /** Returns the sorted names of all labels of the series. */

@@ -23,6 +23,8 @@ interface Candidate {
   readonly isCounter?: boolean;
   readonly matchers?: readonly string[];
   readonly windowSeconds?: number;
+  /** Whether a container is identified only by the label `container_id`. */
+  readonly hasIdOnly?: boolean;
 }
 
 const OPEN_TELEMETRY = 'the kubelet stats receiver of OpenTelemetry';
@@ -43,6 +45,9 @@ const gauge = (metric: string): Candidate => ({ metric, windowSeconds: GAUGE_WIN
 const EXPORTERS: ReadonlyMap<string, Readonly<Record<string, readonly Candidate[]>>> = new Map(
   Object.entries({
     cpu: {
+      windows_exporter: [
+        { metric: 'windows_container_cpu_usage_seconds_total', isCounter: true, hasIdOnly: true },
+      ],
       'the recording rules of kube-prometheus-stack': ['sum_rate5m', 'sum_irate'].map((suffix) => ({
         metric: `node_namespace_pod_container:container_cpu_usage_seconds_total:${suffix}`,
         windowSeconds: RULE_WINDOW_SECONDS,
@@ -65,6 +70,9 @@ const EXPORTERS: ReadonlyMap<string, Readonly<Record<string, readonly Candidate[
       ],
     },
     memory: {
+      windows_exporter: [
+        { metric: 'windows_container_memory_usage_private_working_set_bytes', hasIdOnly: true },
+      ],
       'the recording rules of kube-prometheus-stack': [
         { metric: 'node_namespace_pod_container:container_memory_working_set_bytes' },
       ],
@@ -86,33 +94,15 @@ const EXPORTERS: ReadonlyMap<string, Readonly<Record<string, readonly Candidate[
   }),
 );
 
-/** Metrics of windows_exporter, which identifies a container only by the label `container_id`. */
-const WINDOWS: ReadonlyMap<string, Candidate> = new Map(
-  Object.entries({
-    cpu: { metric: 'windows_container_cpu_usage_seconds_total', isCounter: true },
-    memory: { metric: 'windows_container_memory_usage_private_working_set_bytes' },
-  }),
-);
-
 /** Returns the first exporter for which there is a query, otherwise the first exporter that has series, or null. */
 export async function findOtherExporter(runQuery: RunQuery, resource: string): Promise<OtherExporter | null> {
-  const windows = WINDOWS.get(resource);
-  const ofWindows = windows === undefined ? null : await labelsOf(runQuery, windows.metric);
-  if (windows !== undefined && ofWindows !== null)
-    return {
-      metric: windows.metric,
-      of: 'windows_exporter',
-      query: windowsQuery(windows),
-      labels: ofWindows,
-      windowSeconds: null,
-    };
   let unlabeled: OtherExporter | null = null;
   for (const [of, candidates] of Object.entries(EXPORTERS.get(resource) ?? {}))
-    for (const { metric, isCounter = false, matchers = [], windowSeconds = null } of candidates) {
+    for (const candidate of candidates) {
+      const { metric, windowSeconds = null } = candidate;
       const labels = await labelsOf(runQuery, metric);
       if (labels === null) continue;
-      const scheme = findLabelScheme(new Set(labels));
-      const query = scheme === null ? null : resourceQueryFor(metric, scheme, { isCounter, matchers });
+      const query = queryFor(candidate, labels);
       const found = { metric, of, query, labels, windowSeconds };
       if (query !== null) return found;
       unlabeled ??= found;
@@ -120,8 +110,15 @@ export async function findOtherExporter(runQuery: RunQuery, resource: string): P
   return unlabeled;
 }
 
+function queryFor(candidate: Candidate, labels: readonly string[]): string | null {
+  const { metric, isCounter = false, matchers = [], hasIdOnly = false } = candidate;
+  if (hasIdOnly) return joinedQuery(metric, isCounter);
+  const scheme = findLabelScheme(new Set(labels));
+  return scheme === null ? null : resourceQueryFor(metric, scheme, { isCounter, matchers });
+}
+
 /** Returns a query that joins the usage with a metric of kube-state-metrics, which maps container IDs to names. */
-function windowsQuery({ metric, isCounter = false }: Candidate): string {
+function joinedQuery(metric: string, isCounter: boolean): string {
   const selector = `${metric}{container_id!=""}`;
   const usage = isCounter ? `rate(${selector}[$window])` : selector;
   const names =

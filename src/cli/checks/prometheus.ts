@@ -169,13 +169,14 @@ async function findWrongAddress(
   const key = `prometheus.${source.name}.urls`;
   if (/HTTP request.*HTTPS (?:server|port)/i.test(result.body))
     return [`${url} serves https, not http`, `${key}: ['${url.replace(/^http:/i, 'https:')}']`];
-  const elsewhere = await findPrefix(context, url, result);
+  const root = await readRoot(context, url);
+  const elsewhere = await findPrefix(context, url, { result, root });
   if (elsewhere !== null)
     return [
       `${url} does not serve the Prometheus API (HTTP ${result.status}), but ${elsewhere} does`,
       `${key}: ['${elsewhere}']`,
     ];
-  const what = recognizePage(result) ?? (await recognizeRoot(context, url));
+  const what = recognizePage(result) ?? (root === null ? null : recognizePage(root));
   if (what === null && result.location === null) return null;
   const where = result.location === null ? '' : `: the server redirects to ${safeLocation(result.location)}`;
   const fix =
@@ -185,11 +186,15 @@ async function findWrongAddress(
   return [`${url} is ${what ?? 'not a Prometheus API'}${where}`, fix];
 }
 
-async function findPrefix(context: SourceContext, url: string, result: HttpReply): Promise<string | null> {
+async function findPrefix(
+  context: SourceContext,
+  url: string,
+  { result, root }: { readonly result: HttpReply; readonly root: HttpReply | null },
+): Promise<string | null> {
   if (result.status !== 404 && result.location === null && !isHtml(result)) return null;
   const { origin } = new URL(url);
   const base = withoutTrailingSlashes(url);
-  const redirected = await redirectOfRoot(context, origin);
+  const redirected = redirectOf(root, origin);
   const candidates = [
     ...(redirected === null ? [] : [`${origin}${redirected}`]),
     // The configured URL may be a page of the UI or an API path, so the server without a path is tried as well.
@@ -207,18 +212,17 @@ async function findPrefix(context: SourceContext, url: string, result: HttpReply
 }
 
 /** If Prometheus has a --web.route-prefix, `/` redirects to the prefix. Returns the prefix, or null. */
-async function redirectOfRoot({ probe }: SourceContext, origin: string): Promise<string | null> {
-  const root = await probe(origin, '/', { accept: 'text/html' });
-  if (root.class === 'failed' || root.location === null || !URL.canParse(root.location, origin)) return null;
+function redirectOf(root: HttpReply | null, origin: string): string | null {
+  if (root === null || root.location === null || !URL.canParse(root.location, origin)) return null;
   const target = new URL(root.location, origin);
   if (target.origin !== origin) return null;
   const path = target.pathname.replace(/\/(?:graph|query|targets)?\/?$/, '');
   return path === '' ? null : path;
 }
 
-async function recognizeRoot({ probe }: SourceContext, url: string): Promise<string | null> {
+async function readRoot({ probe }: SourceContext, url: string): Promise<HttpReply | null> {
   const root = await probe(new URL(url).origin, '/', { accept: 'text/html' });
-  return root.class === 'failed' ? null : recognizePage(root);
+  return root.class === 'failed' ? null : root;
 }
 
 const LOGIN_WORDS =

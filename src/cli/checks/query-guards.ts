@@ -78,7 +78,7 @@ async function explain(
   query: string,
   guarded: GuardedMetric,
 ): Promise<{ readonly why: string | null; readonly fix: string }> {
-  const why = isEmpty(answer) ? await whyNoSeries(guarded.context.runQuery, query, guarded) : null;
+  const why = isEmpty(answer) ? await whyNoSeries(query, guarded) : null;
   return { why: why?.message ?? null, fix: why?.fix ?? fixForQuery(answer, query) };
 }
 

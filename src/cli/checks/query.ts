@@ -145,7 +145,7 @@ async function checkCopies({ metric, context, query, make }: QueriedMetric): Pro
 }
 
 async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
-  const { metric, scaler, context, query, make } = queried;
+  const { metric, scaler, query, make } = queried;
   const who = nameMetric(metric);
   if (isOfResource(metric))
     return make.failed(`${who} has no series`, 'see the result of the check `resource-series`');
@@ -163,7 +163,7 @@ async function noSeries(queried: QueriedMetric): Promise<CheckResult> {
       ? make.warning(`${who} ${READ_AS_ZERO}: ${message}`, fix)
       : make.failed(`${who} has no series: ${message}`, fix);
   }
-  const why = query === null ? null : await whyNoSeries(context.runQuery, query, queried);
+  const why = query === null ? null : await whyNoSeries(query, queried);
   if (isZero) return judgeReplaced(make, `${who} ${READ_AS_ZERO}`, why);
   const fix = why?.fix ?? tryIt(queried);
   return make.failed(
@@ -199,7 +199,7 @@ async function checkConstants(queried: QueriedMetric): Promise<readonly CheckRes
     replaced.map(async (span) => {
       const part = query.slice(span.from, span.to);
       if (hasValue(await context.runQuery(part))) return make.ok('');
-      const why = await whyNoSeries(context.runQuery, part, queried);
+      const why = await whyNoSeries(part, queried);
       const says = `${nameMetric(metric)}: ${excerpt(query, span)} has no series, so a constant in the query replaces it`;
       return judgeReplaced(make, says, why);
     }),

@@ -26,12 +26,11 @@ export interface NoSeriesReason {
   readonly fix: string;
 }
 
-type RunQuery = SourceContext['runQuery'];
-
-/** The metric and the scaler whose query is examined. */
+/** The metric whose query is examined, with its scaler and its data source. */
 interface Querier {
   readonly metric: MetricSpec;
   readonly scaler: Scaler;
+  readonly context: Pick<SourceContext, 'runQuery'>;
 }
 
 /** Limit the selectors and matchers that are tested, because each test is a query. */
@@ -42,14 +41,10 @@ const MAX_MATCHERS = 8;
  * Finds the part of a query that removes all series: a metric that does not exist, a matcher, an operator or a
  * function. Returns null if the query has no selectors.
  */
-export async function whyNoSeries(
-  runQuery: RunQuery,
-  query: string,
-  own: Querier,
-): Promise<NoSeriesReason | null> {
+export async function whyNoSeries(query: string, own: Querier): Promise<NoSeriesReason | null> {
   const selectors = vectorSelectors(query).slice(0, MAX_SELECTORS);
   for (const selector of selectors) {
-    const why = await explainSelector(runQuery, selector, own);
+    const why = await explainSelector(selector, own);
     if (why !== null) return why;
   }
   const [first, second] = selectors;
@@ -62,7 +57,7 @@ export async function whyNoSeries(
     };
   const { text, range } = first;
   // A gap that has ended meanwhile. Otherwise, the answer would blame a function that the query may not have.
-  if (await hasSeries(runQuery, query))
+  if (await hasSeries(own, query))
     return {
       cause: 'other',
       message: 'the query had no series a moment ago, but has series again',
@@ -74,7 +69,7 @@ export async function whyNoSeries(
       message: `${text} matches series, but a comparison or function removes all of them`,
       fix: `run this query in the Prometheus UI after removing the comparison or function: ${query}`,
     };
-  return (await hasSeries(runQuery, `${text} offset ${range}`))
+  return (await hasSeries(own, `${text} offset ${range}`))
     ? {
         cause: 'other',
         message: `${text} matches series, but these series have too few samples in [${range}], or a comparison removes all of them`,
@@ -87,27 +82,23 @@ export async function whyNoSeries(
       };
 }
 
-async function explainSelector(
-  runQuery: RunQuery,
-  selector: VectorSelector,
-  own: Querier,
-): Promise<NoSeriesReason | null> {
+async function explainSelector(selector: VectorSelector, own: Querier): Promise<NoSeriesReason | null> {
   const { text, metric, matchers } = selector;
   const range = selector.range ?? '5m';
-  if (await hasSeries(runQuery, text)) return null;
-  if (await hasSeries(runQuery, `last_over_time(${text}[1h])`))
+  if (await hasSeries(own, text)) return null;
+  if (await hasSeries(own, `last_over_time(${text}[1h])`))
     return {
       cause: 'other',
       message: `${text} had samples in the last hour, but has no samples now`,
       fix: 'check Status > Targets of Prometheus: the target is down, or the pods that exposed the metric are gone',
     };
-  if (metric !== null && !(await hasSeries(runQuery, `last_over_time(${metricText(metric)}[${range}])`)))
-    return explainMissingMetric(runQuery, metric);
+  if (metric !== null && !(await hasSeries(own, `last_over_time(${metricText(metric)}[${range}])`)))
+    return explainMissingMetric(metric, own);
   for (const matcher of matchers.slice(0, MAX_MATCHERS)) {
     const rest = withoutMatcher(selector, matcher);
     if (metric === null && matchers.length === 1) return null;
-    if (!(await hasSeries(runQuery, rest))) continue;
-    return explainMatcher(runQuery, { rest, matcher, own });
+    if (!(await hasSeries(own, rest))) continue;
+    return explainMatcher(matcher, rest, own);
   }
   const message = `${text} matches no series, even without any one of its matchers`;
   if (metric === null)
@@ -116,9 +107,9 @@ async function explainSelector(
       message,
       fix: 'correct the matchers, or check Status > Targets of Prometheus',
     };
-  const names = await readLabelNames(runQuery, metricText(metric));
+  const names = await readLabelNames(own, metricText(metric));
   const absent = matchers.filter(({ label }) => !names.includes(label));
-  const notPromoted = absent.length === 0 ? null : await explainAttributes(runQuery, absent);
+  const notPromoted = absent.length === 0 ? null : await explainAttributes(absent, own);
   if (notPromoted !== null) return notPromoted;
   const unknown = absent.map(({ label }) => label);
   return {
@@ -128,21 +119,10 @@ async function explainSelector(
   };
 }
 
-async function explainMatcher(
-  runQuery: RunQuery,
-  {
-    rest,
-    matcher,
-    own,
-  }: {
-    /** The selector without the matcher. */
-    readonly rest: string;
-    readonly matcher: LabelMatcher;
-    readonly own: Querier;
-  },
-): Promise<NoSeriesReason> {
+/** `rest`: the selector without the matcher. */
+async function explainMatcher(matcher: LabelMatcher, rest: string, own: Querier): Promise<NoSeriesReason> {
   const { label, text } = matcher;
-  const values = labelValues(await runQuery(`group by (${labelText(label)}) (${rest})`), label);
+  const values = labelValues(await own.context.runQuery(`group by (${labelText(label)}) (${rest})`), label);
   if (values.length > 0 && looksLikeRegex(matcher)) {
     const operator = matcher.operator === '=' ? '=~' : '!~';
     return {
@@ -157,8 +137,8 @@ async function explainMatcher(
       message: `the matcher ${text} removes all series; without this matcher, ${label} is ${listSome(values)}`,
       fix: fixForMatcher(matcher, values, own),
     };
-  const names = await readLabelNames(runQuery, rest);
-  const notPromoted = await explainAttributes(runQuery, [matcher]);
+  const names = await readLabelNames(own, rest);
+  const notPromoted = await explainAttributes([matcher], own);
   if (notPromoted !== null) return notPromoted;
   const wanted = names.find((name) => name.includes(label) || label.includes(name)) ?? nearest(label, names);
   return {
@@ -215,10 +195,10 @@ function valueText(value: string, { scaler }: Querier): string {
 
 /** Returns the reason if the series lack labels that `target_info` has; otherwise null. */
 async function explainAttributes(
-  runQuery: RunQuery,
   matchers: readonly LabelMatcher[],
+  own: Querier,
 ): Promise<NoSeriesReason | null> {
-  const info = await readLabelNames(runQuery, 'target_info');
+  const info = await readLabelNames(own, 'target_info');
   const found = matchers.filter(({ label }) => info.includes(label));
   if (found.length === 0) return null;
   const labels = found.map(({ label }) => label).join(', ');
@@ -246,11 +226,14 @@ function looksLikeRegex({ operator, value }: LabelMatcher): boolean {
   return (operator === '=' || operator === '!=') && REGEX.test(value);
 }
 
-async function explainMissingMetric(runQuery: RunQuery, metric: string): Promise<NoSeriesReason> {
+async function explainMissingMetric(metric: string, { context }: Querier): Promise<NoSeriesReason> {
   const words = metric.split('_');
   const stem = words.slice(0, Math.max(1, Math.min(2, words.length - 1))).join('_');
   const pattern = stringLiteral(`${stem}.*`);
-  const names = labelValues(await runQuery(`group by (__name__) ({__name__=~${pattern}})`), '__name__');
+  const names = labelValues(
+    await context.runQuery(`group by (__name__) ({__name__=~${pattern}})`),
+    '__name__',
+  );
   const near = nearest(metric, names);
   const similar = names.length === 0 ? '' : `; similar metrics are ${listSome(names)}`;
   return {
@@ -263,10 +246,10 @@ async function explainMissingMetric(runQuery: RunQuery, metric: string): Promise
   };
 }
 
-async function readLabelNames(runQuery: RunQuery, selector: string): Promise<readonly string[]> {
-  return answeredLabels(await runQuery(`topk(20, ${selector})`));
+async function readLabelNames({ context }: Querier, selector: string): Promise<readonly string[]> {
+  return answeredLabels(await context.runQuery(`topk(20, ${selector})`));
 }
 
-async function hasSeries(runQuery: RunQuery, expression: string): Promise<boolean> {
-  return onlyValue(await runQuery(`count(${expression})`)) !== null;
+async function hasSeries({ context }: Querier, expression: string): Promise<boolean> {
+  return onlyValue(await context.runQuery(`count(${expression})`)) !== null;
 }

@@ -26,7 +26,7 @@ import { unreadTarget } from '../../decision/failing.js';
 import { isIncomplete } from '../../importers/draft/draft.js';
 import { oneLine } from '../../importers/draft/comments.js';
 import { nameTarget } from '../../kubernetes/targets.js';
-import { KubernetesError, type OtherScaler } from '../../kubernetes/api/types.js';
+import { KubernetesError } from '../../kubernetes/api/types.js';
 import type { Answer } from '../../prometheus/answers/answer.js';
 import { readScalers } from '../../scaler/read/read-scalers.js';
 import type { Scaler } from '../../scaler/spec.js';
@@ -230,14 +230,10 @@ async function compareOne(
   if (other.desiredReplicas === undefined) return notCompared(object, whyNotScaling(other));
   const answers = (await input.answers).get(scaler) ?? [];
   const record = await decideOnce({ scaler, cluster, context, sources, answers, sharesTargetWith: null });
-  return compared(object, record, { ...other, desiredReplicas: other.desiredReplicas });
+  return compared(object, record, other.desiredReplicas);
 }
 
-function compared(
-  object: ImportedManifest,
-  { decision, conditions }: CycleRecord,
-  { desiredReplicas: theirs }: OtherScaler & { readonly desiredReplicas: number },
-): string {
+function compared(object: ImportedManifest, { decision, conditions }: CycleRecord, theirs: number): string {
   if (decision === null)
     return notCompared(object, unreadTarget(conditions)?.message ?? 'no decision is possible');
   for (const { name, error } of decision.metrics)
