@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CONDITION_TYPES } from '../decision/result/condition.js';
 import { LIMIT_NAMES } from '../decision/result/limit-names.js';
 import type { SampleErrorKind } from '../decision/snapshot/snapshot.js';
-import { SAMPLE_FAILURE_REASONS } from '../units/failure.js';
+import { METRIC_FAILURE_REASONS, SAMPLE_FAILURE_REASONS } from '../units/failure.js';
 
 export const time = z.string().meta({ format: 'date-time' });
 
@@ -95,6 +95,10 @@ export const metricSchema = z.object({
   target: z.number(),
   proposal: count.nullable(),
   error: z.string().nullable(),
+  errorReason: z
+    .enum(METRIC_FAILURE_REASONS)
+    .optional()
+    .describe('The reason of `error`; absent: there is none.'),
   noAnswer: z
     .object({ host: z.string().nullable(), isDown: z.boolean() })
     .optional()

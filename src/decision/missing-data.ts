@@ -1,5 +1,4 @@
 import { valueAt } from '../scaler/plain-json.js';
-import { INTERNAL_ERROR } from '../units/failure.js';
 import { countAre, formatSeconds } from '../units/format.js';
 import {
   command,
@@ -58,8 +57,8 @@ function keptMeanwhile({ metrics, currentReplicas, document }: TroubledScaler): 
 
 type TroubledMetric = TroubledScaler['metrics'][number];
 
-function isDefect({ error }: TroubledMetric): boolean {
-  return error?.startsWith(INTERNAL_ERROR.message) === true;
+function isDefect({ errorReason }: TroubledMetric): boolean {
+  return errorReason === 'internal_error';
 }
 
 function reportDefect({ metrics }: TroubledScaler): readonly Remedy[] {

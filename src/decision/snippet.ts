@@ -50,6 +50,8 @@ export interface TroubledScaler extends Pausable {
   readonly metrics: readonly {
     readonly metric: string;
     readonly error: string | null;
+    /** The reason of `error`; unset: there is none, or it is unknown. */
+    readonly errorReason?: string | undefined;
     /** The server that did not answer the query, and whether it may be down; unset: the query was answered. */
     readonly noAnswer?: { readonly host: string | null; readonly isDown: boolean } | undefined;
     /** Why the metric has no value, which the document reads as 0. */

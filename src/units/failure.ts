@@ -25,19 +25,22 @@ export const SAMPLE_FAILURE_REASONS = [
   'internal_error',
 ] as const;
 
-/** Why the decision cannot use the answer to a query. */
-export type UnusableReason =
+/** Why a metric proposes no count. */
+export const METRIC_FAILURE_REASONS = [
+  ...SAMPLE_FAILURE_REASONS,
   /** The answer has no series. */
-  | 'missing'
+  'missing',
   /** All values are NaN. */
-  | 'nan'
+  'nan',
   /** A value is infinite or negative, or the answer has the wrong form or duplicates. */
-  | 'invalid'
+  'invalid',
   /** The value proposes no count, for example because the selector matches no pods. */
-  | 'no_proposal';
+  'no_proposal',
+  /** The snapshot of a failed query does not contain the reason. */
+  'unknown',
+] as const;
 
-/** `unknown`: the snapshot of a failed query does not contain the reason. */
-export type FailureReason = (typeof SAMPLE_FAILURE_REASONS)[number] | UnusableReason | 'unknown';
+export type FailureReason = (typeof METRIC_FAILURE_REASONS)[number];
 
 /**
  * Why a metric has no value. The failure keeps the reason and the data source until `metricFailed` and

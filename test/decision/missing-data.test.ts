@@ -101,7 +101,7 @@ describe('what to do about a metric without a value', () => {
     'says that an internal error is a defect to report, next to a metric with the error %j',
     (error, others) => {
       const metrics = [
-        { metric: 'cpu', error: INTERNAL_ERROR.message },
+        { metric: 'cpu', error: INTERNAL_ERROR.message, errorReason: INTERNAL_ERROR.reason },
         { metric: 'queue', error },
       ];
       const queries = [0, 1].map((index) => ({ path: `spec.metrics[${index}]`, query: 'q', graphUrl: null }));

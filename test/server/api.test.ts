@@ -7,6 +7,7 @@ import { createLedger } from '../../src/telemetry/ledger.js';
 import type { Ledger } from '../../src/telemetry/ledger.js';
 import { rejectionsOf } from '../../src/telemetry/rejections.js';
 import { problem } from '../control/status/status-builder.js';
+import { failed } from '../../src/units/failure.js';
 import { at } from '../support/builders.js';
 import { aRecommendation } from '../telemetry/a-recommendation.js';
 import {
@@ -125,6 +126,19 @@ describe('/api/v1/scalers', () => {
         items: [{ currentReplicas: null, desiredReplicas: null, metrics: [{ value: null, target: 60 }] }],
       },
     });
+  });
+
+  it('names the reason of a metric without a value, and none of a metric with a value', async () => {
+    const failure = { ...failed('timeout', 'no answer within 10 s'), source: 'default' };
+    const metrics = [metricResult({ proposal: null, error: failure }), metricResult()];
+    ledger.add(record({ decision: decision({ metrics }), scaler: scaler('web', [CPU, CPU]) }));
+
+    const [shown] = (await get('/api/v1/scalers')).body.items ?? [];
+
+    expect(shown).toMatchObject({
+      metrics: [{ error: 'Prometheus: no answer within 10 s', errorReason: 'timeout' }, { error: null }],
+    });
+    expect(shown).not.toHaveProperty('metrics.1.errorReason');
   });
 
   it('has the recommendation of a document that was back-tested, in the list and of one scaler', async () => {

@@ -319,6 +319,12 @@ function columnsOf(
   return { ...empty, ...Object.fromEntries(columns) };
 }
 
+function viewError(failure: Failure | null): Pick<MetricView, 'error' | 'errorReason'> {
+  return failure === null
+    ? { error: null }
+    : { error: describeFailure(failure), errorReason: failure.reason };
+}
+
 function viewNoAnswer(failure: Failure | null): Pick<MetricView, 'noAnswer'> {
   if (failure?.source === undefined || !isServerFailure(failure.reason)) return {};
   return { noAnswer: { host: failure.host ?? null, isDown: mayBeDown(failure) } };
@@ -338,7 +344,7 @@ function viewMetrics({ scaler, record }: LedgerEntry): readonly MetricView[] {
       value: currentValue(spec, result),
       target: targetValue(spec, result),
       proposal: result?.proposal ?? null,
-      error: result?.error == null ? null : describeFailure(result.error),
+      ...viewError(result?.error ?? null),
       ...viewNoAnswer(result?.error ?? result?.fallback?.error ?? null),
       ...(result?.readAsZero === undefined ? {} : { readAsZero: describeFailure(result.readAsZero) }),
       partial: result?.partial ?? null,
