@@ -2,7 +2,7 @@ import { bucketOf } from '../kubernetes/state/state-key.js';
 import { targetKey } from '../kubernetes/targets.js';
 import type { Scaler, TargetRef } from '../scaler/spec.js';
 import type { MetricSource } from '../prometheus/metric-source.js';
-import type { OnReady } from '../prometheus/queries/collect-answers.js';
+import type { OnReady } from '../prometheus/queries/round.js';
 import { onAbort, untilAborted } from '../units/abort.js';
 import { endedWithin, sleep } from '../units/clock.js';
 import type { Clock } from '../units/clock.js';

@@ -4,12 +4,11 @@ import { createReadyQueue } from '../units/clock.js';
 import type { Answer } from './answers/answer.js';
 import type { SourceConfig } from './data-source/source-config.js';
 import { createCapacityWatch } from './queries/capacity-watch.js';
-import { type OnReady, type RoundInput, withoutValues } from './queries/collect-answers.js';
 import { noFollowUps } from './queries/follow-ups.js';
 import { createLearnedWindows, type LearnedWindows } from './queries/learned-windows.js';
 import { type HistorySource, openSource, type SourceOptions } from './queries/open-source.js';
 import { createRoundPlanner, type Plan } from './queries/plan-round.js';
-import { sendRound } from './queries/round.js';
+import { type OnReady, type RoundInput, sendRound, withoutValues } from './queries/round.js';
 
 export interface MetricSource {
   /** Compiles the queries of these scalers and forgets other queries. Yields to the event loop every 20 ms. */

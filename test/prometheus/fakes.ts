@@ -6,7 +6,7 @@ import type { Series } from '../../src/prometheus/answers/columns.js';
 import type { MetricSource } from '../../src/prometheus/metric-source.js';
 
 import type { FollowUps } from '../../src/prometheus/queries/follow-ups.js';
-import type { Readings } from '../../src/prometheus/queries/collect-answers.js';
+import type { Readings } from '../../src/prometheus/queries/round.js';
 import { ageKey, type SourceAge, UNKNOWN_AGE } from '../../src/prometheus/source/age.js';
 import { type Scaler, scalerKey } from '../../src/scaler/spec.js';
 import type { Clock } from '../../src/units/clock.js';

@@ -12,7 +12,7 @@ import type {
 import type { Intent } from '../../kubernetes/state/state-entry.js';
 import type { StateStore } from '../../kubernetes/state/state-store.js';
 import type { FollowUps } from '../../prometheus/queries/follow-ups.js';
-import type { Readings } from '../../prometheus/queries/collect-answers.js';
+import type { Readings } from '../../prometheus/queries/round.js';
 import type { Scaler } from '../../scaler/spec.js';
 import type { LedgerEntry } from '../../telemetry/ledger.js';
 import type { CycleRecord, OutcomeKind } from '../../telemetry/cycle-record.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { Answer } from '../../../src/prometheus/answers/answer.js';
 import { INTERNAL_ERROR } from '../../../src/units/failure.js';
 
-import { createCollector, type Readings } from '../../../src/prometheus/queries/collect-answers.js';
+import { createCollector, type Readings } from '../../../src/prometheus/queries/round.js';
 import { createCapacityWatch } from '../../../src/prometheus/queries/capacity-watch.js';
 import { type OpenSource, openSource } from '../../../src/prometheus/queries/open-source.js';
 import { createReadyQueue } from '../../../src/units/clock.js';
