@@ -1,7 +1,7 @@
 import { BacktestError } from '../compare/variant.js';
 import type { Failure } from '../../units/failure.js';
 import type { RangeSeries } from '../../prometheus/answers/classify.js';
-import type { RangeClient } from '../../prometheus/client/range-client.js';
+import type { RangeClient, RangeQuery } from '../../prometheus/client/range-client.js';
 import type { SourceConfig } from '../../prometheus/data-source/source-config.js';
 import { selectLoad, type TotalLoad } from '../../prometheus/queries/total-load.js';
 import {
@@ -68,7 +68,8 @@ export async function fetchSeries(
   fetching.progress.add(chunks.length);
   const pieces = await Promise.all(
     chunks.map(async (chunk) => {
-      const series = await fetchChunk(what, load.query, { chunk, stepSeconds: range.stepSeconds }, fetching);
+      const query = { query: load.query, stepSeconds: range.stepSeconds, ...chunk };
+      const series = await fetchChunk(what, query, fetching);
       fetching.progress.done();
       return series;
     }),
@@ -84,39 +85,38 @@ export async function fetchInstant(
   fetching: Fetching,
 ): Promise<readonly RangeSeries[]> {
   const time = multipleBefore(at, stepSeconds);
-  return fetchChunk(what, query, { chunk: { start: time, end: time }, stepSeconds }, fetching);
+  return fetchChunk(what, { query, stepSeconds, start: time, end: time }, fetching);
 }
 
 async function fetchChunk(
   what: string,
-  query: string,
-  part: { readonly chunk: Chunk; readonly stepSeconds: number },
+  query: RangeQuery,
   fetching: Fetching,
 ): Promise<readonly RangeSeries[]> {
   const { source, client, cache, now, signal, onAnswer } = fetching;
-  const { chunk, stepSeconds } = part;
-  const key = { source: identityOf(source), query, stepSeconds, start: chunk.start, end: chunk.end };
+  const { start, end, stepSeconds } = query;
+  const key = { source: identityOf(source), ...query };
   const known = await cache?.read(key);
   if (known !== null && known !== undefined) {
     onAnswer?.(key, known);
     return known;
   }
-  const answer = await client.queryRange({ query, stepSeconds, ...chunk }, { timeoutMs: TIMEOUT_MS, signal });
+  const answer = await client.queryRange(query, { timeoutMs: TIMEOUT_MS, signal });
   if (answer.class === 'matrix') {
-    const isSettled = addSeconds(chunk.end, SETTLED_SECONDS) < now();
+    const isSettled = addSeconds(end, SETTLED_SECONDS) < now();
     if (isSettled) await cache?.write(key, answer.series);
     onAnswer?.(key, answer.series);
     return answer.series;
   }
-  const halves = isRefusal(answer) ? halvesOf(chunk, stepSeconds) : null;
+  const halves = isRefusal(answer) ? halvesOf({ start, end }, stepSeconds) : null;
   if (halves === null)
     throw new BacktestError(
-      `the history of ${what} from ${formatInstant(chunk.start)} to ${formatInstant(chunk.end)} cannot be read: ${answer.message}${whatToDo(answer)}`,
+      `the history of ${what} from ${formatInstant(start)} to ${formatInstant(end)} cannot be read: ${answer.message}${whatToDo(answer)}`,
     );
   const [first, second] = halves;
   return [
-    ...(await fetchChunk(what, query, { chunk: first, stepSeconds }, fetching)),
-    ...(await fetchChunk(what, query, { chunk: second, stepSeconds }, fetching)),
+    ...(await fetchChunk(what, { ...query, ...first }, fetching)),
+    ...(await fetchChunk(what, { ...query, ...second }, fetching)),
   ];
 }
 

@@ -68,24 +68,27 @@ export interface ShareModel<L = Load> extends Measured<L> {
   readonly isRate: boolean;
 }
 
-interface SampleContext extends Omit<ShareContext, 'measuredAt'> {
-  readonly scrapeIntervalSeconds: number;
+interface SampleContext extends ShareContext {
   readonly queue: Queue | null;
 }
 
 export const NO_DATA = 'the history has no value at this time';
 
 /** Returns the sample of a metric. The newest raw sample is half a scrape interval old, which is its average age. */
-export function takeSample(metric: MetricSpec, model: MetricModel, context: SampleContext): Sample {
-  const measuredAt = addSeconds(context.now, -context.scrapeIntervalSeconds / 2);
+export function takeSample(
+  metric: MetricSpec,
+  model: MetricModel,
+  known: Omit<SampleContext, 'measuredAt'>,
+): Sample {
+  const context = { ...known, measuredAt: addSeconds(known.now, -known.scrapeIntervalSeconds / 2) };
   if (isOfTotal(metric)) {
-    const value = totalOf(model, { ...context, measuredAt });
-    const parts = partsOf(metric, { ...context, measuredAt });
+    const value = totalOf(model, context);
+    const parts = partsOf(metric, context);
     return value === null || parts === null
       ? errorSample('missing', NO_DATA)
       : { form: 'values', at: context.now, values: [value], ...parts, partial: null };
   }
-  const byPod = valuesByPod(model, { ...context, measuredAt });
+  const byPod = valuesByPod(model, context);
   if (byPod.size === 0) return errorSample('missing', NO_DATA);
   const pods = [...byPod.keys()];
   const values = [...byPod.values()];
@@ -112,7 +115,7 @@ export function takeSample(metric: MetricSpec, model: MetricModel, context: Samp
  */
 function partsOf(
   { backlog, capacityQuery, autoCapacity, target }: ObjectMetric | ExternalMetric,
-  { queue, measuredAt }: Measuring,
+  { queue, measuredAt }: SampleContext,
 ): Pick<ValuesSample, 'backlog' | 'capacity' | 'measuredCapacity'> | null {
   const depth = queue === null ? 0 : queue.read('depth', measuredAt, measuredAt);
   if (backlog !== undefined && depth === null) return null;
@@ -144,16 +147,14 @@ function servedOf(
 /** The container of a simulated pod if no metric names one. */
 export const CONTAINER = 'app';
 
-type Measuring = SampleContext & Pick<ShareContext, 'measuredAt'>;
-
-function totalOf(model: MetricModel, context: Measuring): number | null {
+function totalOf(model: MetricModel, context: SampleContext): number | null {
   const { now, measuredAt } = context;
   if (model.kind === 'measured') return measuredValue(model, context);
   if (model.kind === 'constant' || model.loadIs === 'mean') return model.load.at(now);
   return model.load.mean(addSeconds(measuredAt, -model.spanSeconds), measuredAt);
 }
 
-function valuesByPod(model: MetricModel, context: Measuring): ReadonlyMap<string, number> {
+function valuesByPod(model: MetricModel, context: SampleContext): ReadonlyMap<string, number> {
   if (model.kind === 'share') return shareValues(model, context);
   if (model.kind === 'measured') {
     const ready = context.pods.filter((pod) => pod.ready === true);
@@ -166,7 +167,7 @@ function valuesByPod(model: MetricModel, context: Measuring): ReadonlyMap<string
 
 function measuredValue(
   { expression, spanSeconds }: MeasuredModel,
-  { queue, measuredAt }: Measuring,
+  { queue, measuredAt }: SampleContext,
 ): number | null {
   const evaluate = parseMeasure(expression);
   if (typeof evaluate === 'string') throw new Error(`${expression} ${evaluate}`);
@@ -198,7 +199,8 @@ export function shareValues(model: ShareModel, context: ShareContext): ReadonlyM
     const since = latest(pod.readyChangedAt ?? spanStart, spanStart);
     let value = known.get(since);
     if (value === undefined) {
-      value = since === spanStart ? meanSince(since) : youngValue(model, { ...context, since, meanSince });
+      value = meanSince(since);
+      if (value !== null && since !== spanStart) value *= shareOfWindow(model, since, context);
       known.set(since, value);
     }
     if (value !== null) values.set(pod.name, value * model.unitsPerLoad);
@@ -207,26 +209,18 @@ export function shareValues(model: ShareModel, context: ShareContext): ReadonlyM
 }
 
 /**
- * Returns the value of a pod that became ready within the window; null: the load is unknown. Like `rate`, extrapolates
- * to half a scrape interval before the first sample.
+ * Returns the share of the window for which a pod that became ready within the window has values; 1 if the value is not
+ * a rate. Like `rate`, extrapolates to half a scrape interval before the first sample.
  */
-function youngValue(
+function shareOfWindow(
   { isRate, windowSeconds, spanSeconds }: ShareModel,
-  {
-    since,
-    measuredAt,
-    scrapeIntervalSeconds,
-    meanSince,
-  }: Pick<ShareContext, 'measuredAt' | 'scrapeIntervalSeconds'> & {
-    readonly since: Instant;
-    readonly meanSince: (since: Instant) => number | null;
-  },
-): number | null {
-  if (!isRate) return meanSince(since);
-  const mean = meanSince(since);
+  since: Instant,
+  { measuredAt, scrapeIntervalSeconds }: ShareContext,
+): number {
+  if (!isRate) return 1;
   const extrapolated = spanSeconds < windowSeconds ? scrapeIntervalSeconds / 2 : 0;
   const seconds = Math.max(0, measuredAt - since) / 1000 + extrapolated;
-  return mean === null ? null : mean * Math.min(1, seconds / windowSeconds);
+  return Math.min(1, seconds / windowSeconds);
 }
 
 /** Returns a function for the mean load of a ready pod since a time; null: the load is unknown. */

@@ -54,9 +54,9 @@ export function createWorkerPool({
 
   const runOne = async (job: Job, traceCharacters: number | null): Promise<TracedResult> => {
     if (signal.aborted) return withoutTrace('interrupted');
-    const thread = idle.pop() ?? startThread(entry);
+    const thread = idle.pop() ?? startThread(entry, share, signal);
     all.add(thread);
-    const result = await thread.run(job, { share, signal, traceCharacters });
+    const result = await thread.run(job, traceCharacters);
     if (thread.hasEnded()) all.delete(thread);
     else idle.push(thread);
     return result;
@@ -133,20 +133,13 @@ function shareLoad({ data }: Load, number: number): SharedLoad {
 }
 
 interface JobThread {
-  readonly run: (
-    job: Job,
-    given: {
-      readonly share: (load: Load) => SharedLoad;
-      readonly signal: AbortSignal;
-      readonly traceCharacters: number | null;
-    },
-  ) => Promise<TracedResult>;
+  readonly run: (job: Job, traceCharacters: number | null) => Promise<TracedResult>;
   readonly hasEnded: () => boolean;
   readonly end: () => void;
 }
 
 /** The worker gets no environment variables: it needs none, and they may contain secrets. */
-function startThread(entry: URL): JobThread {
+function startThread(entry: URL, share: (load: Load) => SharedLoad, signal: AbortSignal): JobThread {
   const worker = new Worker(entry, { env: {} });
   const sent = new Set<number>();
   let hasEnded = false;
@@ -160,7 +153,7 @@ function startThread(entry: URL): JobThread {
   return {
     hasEnded: () => hasEnded,
     end,
-    run: ({ scaler, input }, { share, signal, traceCharacters }) =>
+    run: ({ scaler, input }, traceCharacters) =>
       new Promise((resolve) => {
         const loads = new Map<number, LoadData>();
         const settle = (result: TracedResult): void => {
