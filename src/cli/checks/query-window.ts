@@ -36,7 +36,7 @@ export async function checkQueryWindow({
       const counted = onlyValue(await context.runQuery(`max(count_over_time(${text}[${range}]))`));
       // If the range contains no samples, the check `query` reports it.
       if (counted === null || counted >= SCRAPES_IN_WINDOW) continue;
-      const { count, intervalSeconds } = await countInFullRange(context, { ...selector, range, counted });
+      const { count, intervalSeconds } = await countInFullRange(context, selector, { range, counted });
       if (count >= SCRAPES_IN_WINDOW) continue;
       const fact = `${metric.type} metric ${metric.identity}: the range [${range}] contains only ${countOf(count, 'sample')} of ${text}`;
       const fix = `make the range at least four scrape intervals long: [${SCRAPES_IN_WINDOW * intervalSeconds}s] instead of [${range}]`;
@@ -52,11 +52,8 @@ export async function checkQueryWindow({
  */
 async function countInFullRange(
   context: SourceContext,
-  {
-    counted,
-    range,
-    ...selector
-  }: Omit<VectorSelector, 'range'> & { readonly range: string; readonly counted: number },
+  selector: VectorSelector,
+  { range, counted }: { readonly range: string; readonly counted: number },
 ): Promise<{ readonly count: number; readonly intervalSeconds: number }> {
   const rangeSeconds = largestRangeSeconds(`x[${range}]`);
   const scrapes = await measureScrapes(context, selector, Math.max(2 * rangeSeconds, MEASURE_SECONDS));

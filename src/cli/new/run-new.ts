@@ -41,8 +41,9 @@ export async function runNew(targetText: string, options: NewOptions, io: Comman
     return writeDocument({ ...request, namespace, name, target, file: options.outputFile ?? null });
   };
   const nameOption = options.name === undefined ? WORKLOAD_NAME : '--name';
-  // The document is checked before the first request, so that invalid options are reported at once.
-  const draft = parsed.ref ?? placeholderTarget(parsed.name);
+  // The document is checked before the first request, so that invalid options are reported at once. The kind may not be
+  // known yet.
+  const draft = parsed.ref ?? { apiVersion: 'apps/v1', kind: 'Deployment', name: parsed.name };
   const warnings = checkText(build(draft), nameOption);
 
   const found = isOffline
@@ -102,11 +103,6 @@ async function checkCluster(input: ClusterCheckInput): Promise<ClusterCheck> {
 function notChecked(why: string): ClusterCheck {
   const failure = `the cluster was not checked: ${why}`;
   return { ref: null, warnings: [failure], failure };
-}
-
-/** Returns a target for a kind that is not known yet, so that the other options can be checked. */
-function placeholderTarget(name: string): TargetRef {
-  return { apiVersion: 'apps/v1', kind: 'Deployment', name };
 }
 
 const WRITE_FAILURES: Readonly<Record<string, string>> = {
@@ -222,7 +218,7 @@ function writeDocument(document: NewDocument): string {
     `  name: ${scalar(name)} # name of the scaler, unique in its namespace`,
     `  namespace: ${scalar(namespace)} # namespace of the scaler and the workload`,
     'spec:',
-    ...presetLines(preset),
+    ...(preset === null ? [] : [`  preset: ${scalar(preset)} # defaults of the limits`]),
     '  scaleTargetRef:',
     `    apiVersion: ${scalar(target.apiVersion)} # only the group is used, not the version`,
     `    kind: ${scalar(target.kind)}`,
@@ -239,10 +235,6 @@ function writeDocument(document: NewDocument): string {
 /** Replaces a file name that needs quotes in a shell by FILE, because it could also end the comment. */
 function nameInComment(file: string | null): string {
   return file !== null && /^[\w./][\w./-]*$/.test(file) ? file : 'FILE';
-}
-
-function presetLines(preset: string | null): readonly string[] {
-  return preset === null ? [] : [`  preset: ${scalar(preset)} # defaults of the limits`];
 }
 
 function metricLines(metric: NewMetric): readonly string[] {

@@ -18,7 +18,7 @@ export function metricRows(written: Written, path: Path, metric: MetricSpec): re
     ...row,
     ...(row.path.at(-1) === 'type' ? {} : replacedTarget(memberPath, metric)),
   }));
-  const leaf = (name: string, value: unknown): Row => rowOf(written, [...memberPath, name], { value });
+  const leaf = (name: string, value: unknown): Row => rowOf(written, [...memberPath, name], value);
   switch (metric.type) {
     case 'Resource':
       return [
@@ -73,8 +73,8 @@ function saturationRows(
   if (saturation === undefined) return checkRows(written, path);
   const { servedQuery, factor } = saturation;
   return [
-    rowOf(written, [...path, 'served', 'query'], { value: servedQuery }),
-    rowOf(written, [...path, 'factor'], { value: factor }),
+    rowOf(written, [...path, 'served', 'query'], servedQuery),
+    rowOf(written, [...path, 'factor'], factor),
   ];
 }
 
@@ -86,8 +86,8 @@ function capacityRows(
   if (autoCapacity === undefined) return checkRows(written, path);
   const { mode, servedQuery } = autoCapacity;
   return [
-    rowOf(written, [...path, 'auto', 'mode'], { value: mode }),
-    rowOf(written, [...path, 'auto', 'served', 'query'], { value: servedQuery }),
+    rowOf(written, [...path, 'auto', 'mode'], mode),
+    rowOf(written, [...path, 'auto', 'served', 'query'], servedQuery),
     ...checkRows(written, [...path, 'auto', 'errors']),
   ];
 }
@@ -111,7 +111,7 @@ function targetRows(written: Written, memberPath: Path, target: MetricTarget): r
   const old = OLD_TARGET_MEMBERS[type];
   const oldPath = old === null ? null : [...memberPath, old];
   if (oldPath !== null && writtenIn(written, oldPath) !== null) {
-    const { value, from } = rowOf(written, oldPath, { value: null });
+    const { value, from } = rowOf(written, oldPath, null);
     const by = { from, by: oldPath, isUnset: false };
     return [
       { path: [...path, 'type'], value: type, ...by },
@@ -121,7 +121,7 @@ function targetRows(written: Written, memberPath: Path, target: MetricTarget): r
   const resolved = target.type === 'Utilization' ? target.percent : formatMilli(target.milli);
   return [
     rowBy(written, [...path, 'type'], implied(written, valuePath, type)),
-    rowOf(written, valuePath, { value: resolved }),
+    rowOf(written, valuePath, resolved),
   ];
 }
 
@@ -135,9 +135,9 @@ function queryRows(
   const selector = rowsIn(written, selectorPath);
   return [
     rowBy(written, [...memberPath, 'metric', 'name'], implied(written, queryPath, metric.name)),
-    ...(selector.length > 0 ? selector : [rowOf(written, selectorPath, { value: {} })]),
-    rowOf(written, queryPath, { value: metric.query }),
-    rowOf(written, [...memberPath, 'source'], { value: metric.source }),
+    ...(selector.length > 0 ? selector : [rowOf(written, selectorPath, {})]),
+    rowOf(written, queryPath, metric.query),
+    rowOf(written, [...memberPath, 'source'], metric.source),
     ...checkRows(written, [...memberPath, 'maxSampleAgeSeconds']),
   ];
 }
@@ -151,8 +151,8 @@ export function referenceRows(written: Written, path: Path, reference: TargetRef
   const { apiVersion, kind, name } = reference;
   return [
     // Shows the resolved value: extensions/v1beta1, for example, is treated as apps/v1.
-    { ...rowOf(written, [...path, 'apiVersion'], { value: apiVersion }), value: apiVersion },
-    rowOf(written, [...path, 'kind'], { value: kind }),
-    rowOf(written, [...path, 'name'], { value: name }),
+    { ...rowOf(written, [...path, 'apiVersion'], apiVersion), value: apiVersion },
+    rowOf(written, [...path, 'kind'], kind),
+    rowOf(written, [...path, 'name'], name),
   ];
 }

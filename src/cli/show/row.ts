@@ -30,11 +30,7 @@ export function writtenIn({ raw, merged }: Written, path: Path): string | null {
 }
 
 /** Returns a row with the value in the document. If the field is unset, the row has the resolved value `value`. */
-export function rowOf(
-  written: Written,
-  path: Path,
-  { value, from = 'built in' }: { readonly value: unknown; readonly from?: string },
-): Row {
+export function rowOf(written: Written, path: Path, value: unknown, from = 'built in'): Row {
   const origin = writtenIn(written, path);
   if (origin === null) return { path, value, from, by: null, isUnset: false };
   return { path, value: valueAt(written.merged, path), from: origin, by: null, isUnset: false };
@@ -49,7 +45,7 @@ export function unsetRow(path: Path): Row {
 export function rowBy(written: Written, path: Path, row: Pick<Row, 'value' | 'from' | 'by'>): Row {
   return writtenIn(written, path) === null
     ? { path, ...row, isUnset: false }
-    : rowOf(written, path, { value: row.value });
+    : rowOf(written, path, row.value);
 }
 
 /** Returns a row for each value below `path`, including values in nested objects and lists of objects. */
@@ -58,7 +54,7 @@ export function rowsIn(written: Written, path: Path): readonly Row[] {
   if (value === undefined) return [];
   const steps = stepsInto(value);
   return steps.length === 0
-    ? [rowOf(written, path, { value })]
+    ? [rowOf(written, path, value)]
     : steps.flatMap((step) => rowsIn(written, [...path, step]));
 }
 

@@ -11,7 +11,7 @@ export function scalerRows(scaler: Scaler, raw: unknown): readonly Row[] {
   const { spec, document } = scaler;
   const written: Written = { raw, merged: document };
   const field = (name: keyof ScalerSpec): readonly Row[] => [
-    rowOf(written, ['spec', name], { value: spec[name], from: presetOrigin(written, spec, name) }),
+    rowOf(written, ['spec', name], spec[name], presetOrigin(written, spec, name)),
   ];
   const rows: Readonly<Record<keyof ScalerSpec, readonly Row[]>> = {
     preset: field('preset'),
@@ -78,8 +78,8 @@ function objectRows(
 ): readonly Row[] {
   const path = ['spec', name];
   const object = spec[name];
-  if (object === null) return [rowOf(written, path, { value: {} })];
-  return Object.entries(object).map(([field, value]) => rowOf(written, [...path, field], { value }));
+  if (object === null) return [rowOf(written, path, {})];
+  return Object.entries(object).map(([field, value]) => rowOf(written, [...path, field], value));
 }
 
 function scheduleRows(written: Written, { schedules }: ScalerSpec): readonly Row[] {
@@ -87,19 +87,19 @@ function scheduleRows(written: Written, { schedules }: ScalerSpec): readonly Row
     const path = ['spec', 'schedules', index];
     const defaults = Object.entries({ timeZone, rampSeconds })
       .filter(([name]) => writtenIn(written, [...path, name]) === null)
-      .map(([name, value]) => rowOf(written, [...path, name], { value }));
+      .map(([name, value]) => rowOf(written, [...path, name], value));
     return [...rowsIn(written, path), ...defaults];
   });
 }
 
 function optionalRow(written: Written, name: keyof ScalerSpec, value: number | null): Row {
-  return { ...rowOf(written, ['spec', name], { value }), isUnset: value === null };
+  return { ...rowOf(written, ['spec', name], value), isUnset: value === null };
 }
 
 function podStartRows(written: Written, { podStart }: ScalerSpec): readonly Row[] {
   if (podStart === null) return [optionalRow(written, 'podStart', null)];
   const path = ['spec', 'podStart', 'seconds'];
-  return [rowOf(written, path, { value: podStart.seconds ?? 'learned from the pods' })];
+  return [rowOf(written, path, podStart.seconds ?? 'learned from the pods')];
 }
 
 function forecastRows(written: Written, { forecast, metrics }: ScalerSpec): readonly Row[] {
@@ -115,7 +115,7 @@ function forecastRows(written: Written, { forecast, metrics }: ScalerSpec): read
   const isFilled =
     target === undefined || (target.type === 'Utilization' && target.percent < rest.fillPercent);
   return Object.entries(values).map(([name, value]) => ({
-    ...rowOf(written, ['spec', 'forecast', name], { value }),
+    ...rowOf(written, ['spec', 'forecast', name], value),
     // fillPercent only has an effect if it is above a utilization target. Otherwise, pods are planned at the target.
     ...(name === 'fillPercent' && !isFilled ? { replacedBy: ['spec', 'metrics', metric] } : {}),
   }));
@@ -135,7 +135,7 @@ function limitRow(written: Written, spec: ScalerSpec, part: 'factor' | 'minimum'
   const name = part === 'factor' ? 'scaleUpLimitFactor' : 'scaleUpLimitMinimum';
   const { isExplicit, [part]: value } = spec.scaleUpLimit;
   const path = ['spec', name];
-  if (isExplicit) return rowOf(written, path, { value, from: presetOrigin(written, spec, name) });
+  if (isExplicit) return rowOf(written, path, value, presetOrigin(written, spec, name));
   const isReplaced = spec.behavior !== null;
   const by = isReplaced ? ['spec', 'behavior'] : null;
   return { path, value: isReplaced ? null : value, from: 'built in', by, isUnset: true };
@@ -157,10 +157,7 @@ function rulesRows(
   const path = ['spec', 'behavior', direction];
   const inherit = (name: 'tolerance' | 'stabilizationWindowSeconds', field: keyof ScalerSpec): Row => {
     const by = ['spec', field];
-    const { from } = rowOf(written, by, {
-      value: spec[field],
-      from: presetOrigin(written, spec, field),
-    });
+    const { from } = rowOf(written, by, spec[field], presetOrigin(written, spec, field));
     return rowBy(written, [...path, name], { value: rules[name], from, by });
   };
   const window = [...path, 'stabilizationWindowSeconds'];
@@ -169,9 +166,9 @@ function rulesRows(
   const replaced = isDisabled ? { replacedBy: [...path, 'selectPolicy'] } : {};
   return [
     direction === 'scaleUp'
-      ? rowOf(written, window, { value: rules.stabilizationWindowSeconds })
+      ? rowOf(written, window, rules.stabilizationWindowSeconds)
       : inherit('stabilizationWindowSeconds', 'downscaleStabilizationSeconds'),
-    rowOf(written, [...path, 'selectPolicy'], { value: rules.selectPolicy }),
+    rowOf(written, [...path, 'selectPolicy'], rules.selectPolicy),
     ...(policies.length > 0 ? policies : builtInPolicies([...path, 'policies'], rules)).map((row) => ({
       ...row,
       ...replaced,
