@@ -33,17 +33,17 @@ const WITHOUT_DESCRIPTIONS = {
 const JSX = { jsx: { runtime: 'automatic', importSource: 'preact' } };
 
 const COMMON =
-  /node_modules\/preact\/|src\/units\/(?:abort|clock|format|maps|short-time|split-times|time\.)|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:icon|links|sentence|severities|states|time|numbers|use-|announcer|page-heading|error-boundary)/;
+  /node_modules\/preact\/|src\/units\/(?:abort|clock|format|maps|short-time|split-times|time\.)|src\/dashboard\/data\/|src\/dashboard\/ui\/(?:icon|links|severities|states|time|formats|hooks|page)/;
 
 /** What both the charts and what to do need. */
-const PARTS = /src\/(?:dashboard\/scaler\/text\/graph-link|units\/clean-text|scaler\/(?:plain-json|spec))/;
+const PARTS = /src\/(?:dashboard\/ui\/graph-link|units\/clean-text|scaler\/(?:plain-json|spec))/;
 
 /** What all pages but the list need. */
 const SECTIONS = /src\/dashboard\/ui\/(?:section|table)/;
 
 /** What to do, and what copies it. Several parts load each of them, with a list of its files. */
-const WHAT_TO_DO = /src\/(?:dashboard\/scaler\/text\/what-to-do|decision\/remedies)/;
-const COPIED = /src\/dashboard\/scaler\/(?:text\/command-text|model\/commands)/;
+const WHAT_TO_DO = /src\/(?:dashboard\/scaler\/what-to-do|decision\/remedies)/;
+const COPIED = /src\/dashboard\/(?:ui\/command-text|scaler\/model\/commands)/;
 
 /** The dashboard. Its paths are relative, so that it works behind any path prefix. */
 const DASHBOARD = {

@@ -1,10 +1,10 @@
 import { render } from 'preact';
 import { BROWSER_CLOCK } from './browser-clock.js';
-import { sessionValue, createTheme } from './shell/theme.jsx';
 import { createApi } from './data/api.js';
 import { createSession } from './data/session.js';
 import { Shell } from './shell/shell.jsx';
-import { startTicking } from './ui/use-now.js';
+import { createTheme, sessionValue } from './shell/theme.jsx';
+import { startTicking } from './ui/time.jsx';
 import './design/tokens.css';
 import './design/base.css';
 import './design/parts.css';

@@ -104,7 +104,7 @@ export const PACKAGE_TABLE: Readonly<Record<string, readonly string[]>> = {
     'scaler/',
     'kubernetes/',
     'simulator/api/requests/parse-body.ts',
-    'dashboard/scaler/what-if/document-text.ts',
+    'dashboard/scaler/what-if/document-text.tsx',
     'cli/',
   ],
   leven: ['scaler/', 'cli/'],

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { explainLines } from '../../src/cli/explanation/explain-lines.js';
-import { runCli } from './fake-io.js';
 import { currentMetrics, metricTargets } from '../../src/control/status/object-status.js';
-import { formatMetric } from '../../src/dashboard/ui/numbers.js';
+import { formatMetric } from '../../src/dashboard/ui/formats.js';
 import { createLedger } from '../../src/telemetry/ledger.js';
+import { runCli } from './fake-io.js';
 import { cpuSnapshot, recordOf, scalerDocument } from './live-service.js';
 import { serve } from './status/status-fixture.js';
 

@@ -1,11 +1,10 @@
 import type { VNode } from 'preact';
 import type { ServiceStatus } from '../../api/answers.js';
-import { formatCount, formatLatency, UNKNOWN } from '../ui/numbers.js';
+import { formatCount, formatLatency, UNKNOWN } from '../ui/formats.js';
 import { Badge } from '../ui/icon.jsx';
 import { Section } from '../ui/section.jsx';
-import { Sentence } from '../ui/sentence.jsx';
 import { Table } from '../ui/table.jsx';
-import { Time } from '../ui/time.jsx';
+import { Sentence, Time } from '../ui/time.jsx';
 
 interface HealthPartProps {
   readonly status: ServiceStatus;

@@ -1,17 +1,14 @@
-import type { VNode, ComponentChildren } from 'preact';
+import type { ComponentChildren, VNode } from 'preact';
 import type { ServiceStatus } from '../../api/answers.js';
-import { Icon, Badge } from '../ui/icon.jsx';
-import { useSteps } from '../ui/use-now.js';
-import { DataSources, Reachability, LastError } from './data-sources.jsx';
-import { TONE_ICONS, verdictsOf } from './verdicts.js';
-import './health.css';
-import { formatCount, formatLatency } from '../ui/numbers.js';
+import { formatCount, formatDuration, formatLatency } from '../ui/formats.js';
+import { Badge, Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
 import { Section } from '../ui/section.jsx';
-import { Sentence } from '../ui/sentence.jsx';
 import { Table } from '../ui/table.jsx';
-import { Time } from '../ui/time.jsx';
-import { formatDuration } from '../ui/times.js';
+import { Sentence, Time, useSteps } from '../ui/time.jsx';
+import { DataSources, LastError, Reachability } from './data-sources.jsx';
+import { TONE_ICONS, verdictsOf } from './verdicts.js';
+import './health.css';
 
 const STEP_MS = 5000;
 

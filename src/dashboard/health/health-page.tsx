@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import type { ServiceStatus } from '../../api/answers.js';
 import type { Loaded } from '../data/use-answer.js';
-import { PageHeading } from '../ui/page-heading.jsx';
+import { usePart } from '../ui/hooks.js';
+import { PageHeading } from '../ui/page.jsx';
 import { PartMissing, Waiting } from '../ui/states.jsx';
 import { Time } from '../ui/time.jsx';
-import { usePart } from '../ui/use-part.js';
 
 interface HealthPageProps {
   readonly service: Loaded<ServiceStatus>;

@@ -1,8 +1,7 @@
-import { isOverdue } from '../ui/times.js';
 import type { ServiceStatus } from '../../api/answers.js';
-import { formatCount, plural } from '../ui/numbers.js';
-import type { Tone } from '../ui/severities.js';
+import { formatCount, isOverdue, plural } from '../ui/formats.js';
 import type { IconName } from '../ui/icon-paths.js';
+import type { Tone } from '../ui/severities.js';
 
 /** Whether a part of the service works, for one line of the page. */
 export interface Verdict {

@@ -1,10 +1,10 @@
 import type { TargetedKeyboardEvent, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { formatCount } from '../ui/numbers.js';
+import { formatCount } from '../ui/formats.js';
+import { usePart } from '../ui/hooks.js';
+import { useMedia, WIDE } from '../ui/hooks.js';
 import { Icon } from '../ui/icon.jsx';
 import { SEVERITIES, SEVERITY_STYLES } from '../ui/severities.js';
-import { WIDE, useMedia } from '../ui/use-media.js';
-import { usePart } from '../ui/use-part.js';
 import type { Counts, FilterProps } from './selection.js';
 
 export function FilterBar(props: FilterProps): VNode {

@@ -1,9 +1,17 @@
 import type { VNode } from 'preact';
-import { formatCount } from '../ui/numbers.js';
-import { WIDE, useMedia } from '../ui/use-media.js';
+import { formatCount } from '../ui/formats.js';
+import { useMedia, WIDE } from '../ui/hooks.js';
 import { COLUMNS } from './scaler-table.jsx';
-import { COLUMN_NAMES, SORT_KEYS, isLargestFirst, readGroup } from './selection.js';
-import type { Counts, FilterProps, Selection, SortKey } from './selection.js';
+import {
+  COLUMN_NAMES,
+  type Counts,
+  type FilterProps,
+  isLargestFirst,
+  readGroup,
+  type Selection,
+  SORT_KEYS,
+  type SortKey,
+} from './selection.js';
 
 interface FieldProps {
   readonly selection: Selection;

@@ -3,18 +3,22 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ServiceStatus } from '../../api/answers.js';
 import type { Clock } from '../../units/clock.js';
 import type { Api } from '../data/api.js';
-import { formatCount, plural } from '../ui/numbers.js';
-import { announce } from '../ui/announcer.jsx';
-import { setTitle } from '../ui/page-heading.jsx';
-import { parametersOf, replaceParameters, useHash } from '../ui/use-hash.js';
-import { usePart } from '../ui/use-part.js';
+import { formatCount, plural } from '../ui/formats.js';
+import { parametersOf, replaceParameters, useHash, usePart } from '../ui/hooks.js';
+import { announce, setTitle } from '../ui/page.jsx';
 import { FilterBar } from './filter-bar.jsx';
-import { keyOf } from './merge-overview.js';
-import type { Fleet } from './merge-overview.js';
+import { type Fleet, keyOf } from './merge-overview.js';
 import { replicasText } from './row-texts.js';
 import { ScalerTable } from './scaler-table.jsx';
-import { countRows, linesOf, readSelection, selectRows, worstFirst, writeSelection } from './selection.js';
-import type { Selection } from './selection.js';
+import {
+  countRows,
+  linesOf,
+  readSelection,
+  type Selection,
+  selectRows,
+  worstFirst,
+  writeSelection,
+} from './selection.js';
 import './overview.css';
 
 interface FleetViewProps {

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
-import type { Selection } from './selection.js';
-import { RemedyItem } from '../scaler/text/what-to-do.jsx';
+import { RemedyItem } from '../scaler/what-to-do.jsx';
 import { EmptyView } from '../ui/states.jsx';
+import type { Selection } from './selection.js';
 
 const FIRST_COMMANDS = [
   ['Write a document for a workload', 'promscaler new deployment/web --max 10 > web.yaml'],

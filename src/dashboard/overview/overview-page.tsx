@@ -2,11 +2,11 @@ import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ServiceStatus } from '../../api/answers.js';
 import type { Api } from '../data/api.js';
-import { useCell } from '../data/use-cell.js';
 import type { Refresher } from '../data/keep-fresh.js';
-import { PageHeading } from '../ui/page-heading.jsx';
+import { useCell } from '../data/use-cell.js';
+import { usePart } from '../ui/hooks.js';
+import { PageHeading } from '../ui/page.jsx';
 import { PartMissing, Waiting } from '../ui/states.jsx';
-import { usePart } from '../ui/use-part.js';
 import type { OverviewStore } from './overview-store.js';
 
 interface OverviewPageProps {

@@ -1,7 +1,7 @@
 import type { OverviewRow } from '../../api/answers.js';
-import { replaceTimes } from '../../units/split-times.js';
 import { formatExact } from '../../units/short-time.js';
-import { formatCount } from '../ui/numbers.js';
+import { replaceTimes } from '../../units/split-times.js';
+import { formatCount } from '../ui/formats.js';
 
 export function sparklineLabel({ replicas }: OverviewRow): string {
   const known = replicas.filter((count) => count !== null);

@@ -1,18 +1,13 @@
-import { Component } from 'preact';
-import type { HTMLAttributes, VNode } from 'preact';
+import { Component, type HTMLAttributes, type VNode } from 'preact';
 import type { OverviewRow } from '../../api/answers.js';
-import { formatCount, formatMetric, UNKNOWN } from '../ui/numbers.js';
-import { formatLeft, formatSince, parseTime } from '../ui/times.js';
-import { Sentence } from '../ui/sentence.jsx';
+import { formatCount, formatLeft, formatMetric, formatSince, parseTime, UNKNOWN } from '../ui/formats.js';
 import { Badge, Icon } from '../ui/icon.jsx';
 import { scalerLink } from '../ui/links.js';
 import { SEVERITY_STYLES } from '../ui/severities.js';
 import { Sparkline } from '../ui/sparkline.jsx';
-import { TimeText } from '../ui/time.jsx';
-import { useNow } from '../ui/use-now.js';
-import { percentOf } from './selection.js';
-import type { ColumnName } from './selection.js';
+import { Sentence, TimeText, useNow } from '../ui/time.jsx';
 import { exactTimes, replicasText, shorten, sparklineLabel } from './row-texts.js';
+import { type ColumnName, percentOf } from './selection.js';
 
 interface ScalerRowProps {
   readonly row: OverviewRow;

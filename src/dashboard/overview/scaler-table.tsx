@@ -1,10 +1,10 @@
 import type { TargetedKeyboardEvent, VNode } from 'preact';
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { formatCount } from '../ui/numbers.js';
+import { formatCount } from '../ui/formats.js';
 import { Icon } from '../ui/icon.jsx';
 import { useScrollMemory, useVirtualRows } from './use-virtual-rows.js';
 import { SEVERITY_STYLES } from '../ui/severities.js';
-import { WIDE, useMedia } from '../ui/use-media.js';
+import { WIDE, useMedia } from '../ui/hooks.js';
 import { placeOf, ScalerRow } from './scaler-row.jsx';
 import { isLargestFirst, lineKey, UNKNOWN_PERCENT } from './selection.js';
 import type { ColumnName, Line, SectionLine, Selection, SortKey } from './selection.js';

@@ -4,12 +4,13 @@ import type { PageChange, PageData, PageRun } from '../../backtest/page-data.js'
 import { formatDated, formatExact, zoneOf } from '../../units/short-time.js';
 import { splitTimes } from '../../units/split-times.js';
 import { createCell } from '../data/cell.js';
-import type { ChartLinks, TimeWindow } from '../scaler/chart/chart-props.js';
+import type { ChartLinks } from '../scaler/chart/chart-options.js';
 import type { Mark } from '../scaler/model/changes.js';
 import { Section } from '../ui/section.jsx';
 import { Table } from '../ui/table.jsx';
 import { TimeText } from '../ui/time.jsx';
 import { MetricChart, PodsChart, styleOf, swatchOf } from './report-charts.jsx';
+import type { TimeWindow } from '../scaler/model/ranges.js';
 import '../design/tokens.css';
 import '../design/base.css';
 import '../design/parts.css';

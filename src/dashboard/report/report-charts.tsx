@@ -4,9 +4,14 @@ import type { Band, PageData, PageMetric, PageRun } from '../../backtest/page-da
 import { formatDated } from '../../units/short-time.js';
 import type { ReadableCell } from '../data/cell.js';
 import { useCell } from '../data/use-cell.js';
-import type { ChartLinks, SeriesStyle, TimeChartProps } from '../scaler/chart/chart-props.js';
+import {
+  NO_CHANGES,
+  type ChartLinks,
+  type SeriesStyle,
+  type TimeChartProps,
+} from '../scaler/chart/chart-options.js';
 import { LegendItem, TimeChart } from '../scaler/chart/time-chart.jsx';
-import { formatCount, formatMetric } from '../ui/numbers.js';
+import { formatCount, formatMetric } from '../ui/formats.js';
 
 interface ChartProps {
   readonly data: PageData;
@@ -140,8 +145,6 @@ const METRIC_STYLES: readonly SeriesStyle[] = [
   ...bandStyles('value', '--chart-1'),
   { label: 'target', color: '--chart-6', width: 1.5, dash: [6, 4], isStepped: false },
 ];
-const NO_CHANGES: ChartLinks['changes'] = [];
-
 interface LegendProps extends Pick<TimeChartProps, 'columns' | 'styles'>, Pick<ChartProps, 'hover'> {
   readonly format: (value: number) => string;
   readonly children?: ComponentChildren;

@@ -1,32 +1,30 @@
 import type { VNode } from 'preact';
 import { useCallback, useMemo, useState } from 'preact/hooks';
-import { createCell } from '../data/cell.js';
 import type { ScalerDetail } from '../../api/answers.js';
 import type { Api } from '../data/api.js';
-import { decisionsRequest } from '../data/requests.js';
+import { createCell } from '../data/cell.js';
 import { isAbout } from '../data/keep-fresh.js';
+import { decisionsRequest } from '../data/requests.js';
 import { useAnswer } from '../data/use-answer.js';
-import { announce } from '../ui/announcer.jsx';
-import { formatDuration } from '../ui/times.js';
-import { useNow } from '../ui/use-now.js';
-import { usePart } from '../ui/use-part.js';
-import type { ChartLinks, TimeWindow } from './chart/chart-props.js';
+import { formatDuration } from '../ui/formats.js';
+import { usePart } from '../ui/hooks.js';
+import { announce } from '../ui/page.jsx';
+import { Section } from '../ui/section.jsx';
+import { PartMissing } from '../ui/states.jsx';
+import { Sentence, useNow } from '../ui/time.jsx';
+import type { ChartLinks } from './chart/chart-options.js';
 import { MetricStrips } from './chart/metric-strips.jsx';
 import { ReplicasSection } from './chart/replicas-section.jsx';
-import { changesInData, listChanges } from './model/changes.js';
-import type { Change } from './model/changes.js';
-import { joinHistories, pointsSince } from './model/chart-data.js';
-import type { ChartData } from './model/chart-data.js';
-import { firstRange, secondsAhead, startOf } from './model/ranges.js';
-import type { Range } from './model/ranges.js';
+import { type Change, changesInData, listChanges } from './model/changes.js';
+import { type ChartData, joinHistories, pointsSince } from './model/chart-data.js';
 import { readTolerances } from './model/tolerance.js';
-import { useLongHistory, useRecentHistory, useMoment } from './model/use-history.js';
-import { Sentence } from '../ui/sentence.jsx';
+import { firstRange, type Range, secondsAhead, startOf, type TimeWindow } from './model/ranges.js';
+import { useLongHistory, useMoment, useRecentHistory } from './model/use-history.js';
 import { VerdictCard } from './verdict-card.jsx';
-import { WhatIfSection } from './what-if/what-if-section.jsx';
+import type { WhatIfProps } from './what-if/what-if-panel.jsx';
 import './scaler.css';
 
-export interface ScalerContentProps {
+interface ScalerContentProps {
   readonly api: Api;
   readonly detail: ScalerDetail;
 }
@@ -46,11 +44,8 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
     },
     [selectMoment, changes],
   );
-  // The code of these sections is loaded separately, because they are usually below the visible part of the page.
-  const decisions = usePart(loadDecision, true);
-  const conditions = usePart(loadConditions, true);
-  const documents = usePart(loadDocument, true);
-  const timeline = usePart(loadTimeline, true);
+  // This code is loaded after the charts, because it is usually below the visible part of the page.
+  const { part: below } = usePart(loadBelow, true);
   return (
     <>
       <VerdictCard detail={detail} />
@@ -64,10 +59,10 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
           onSelect={select}
         />
         {/* The style sheet and the timeline find the decision as the second child. */}
-        {decisions.part === null ? (
+        {below === null ? (
           <div />
         ) : (
-          <decisions.part.DecisionSection api={api} detail={detail} data={charts.data} moment={moment} />
+          <below.DecisionSection api={api} detail={detail} data={charts.data} moment={moment} />
         )}
         <WhatIfSection
           key={`${namespace}/${name} ${moment.at ?? ''}`}
@@ -77,19 +72,21 @@ export function ScalerContent({ api, detail }: ScalerContentProps): VNode {
           zoom={charts.zoom}
           seconds={charts.range.seconds}
         />
-        {conditions.part === null ? null : <conditions.part.ConditionsSection api={api} detail={detail} />}
+        {below === null ? null : <below.ConditionsSection api={api} detail={detail} />}
       </div>
-      {timeline.part === null ? null : (
-        <timeline.part.TimelineSection
-          api={api}
-          detail={detail}
-          changes={changes}
-          keptFrom={keptFrom}
-          selected={moment.second}
-          onSelect={select}
-        />
+      {below === null ? null : (
+        <>
+          <below.TimelineSection
+            api={api}
+            detail={detail}
+            changes={changes}
+            keptFrom={keptFrom}
+            selected={moment.second}
+            onSelect={select}
+          />
+          <below.DocumentSection detail={detail} />
+        </>
       )}
-      {documents.part === null ? null : <documents.part.DocumentSection detail={detail} />}
     </>
   );
 }
@@ -122,7 +119,7 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
     onPick: (second) => onSelect(second < now ? second : null),
     onHover: hover.set,
   };
-  const { part } = usePart(loadLimitStrip, true);
+  const { part: below } = usePart(loadBelow, true);
   const forecast = usePart(loadForecastStrip, ahead > 0);
   const tolerances = useMemo(() => readTolerances(detail.document), [detail.document]);
   return (
@@ -157,17 +154,13 @@ function Charts({ api, detail, changes, selected, onSelect, ...charts }: ChartsP
           onForecast={setHasForecast}
         />
       )}
-      {part === null ? null : <part.LimitStrip api={api} detail={detail} links={links} hover={hover} />}
+      {below === null ? null : <below.LimitStrip api={api} detail={detail} links={links} hover={hover} />}
     </ReplicasSection>
   );
 }
 
 const loadForecastStrip = () => import('./chart/forecast-strip.jsx');
-const loadLimitStrip = () => import('./chart/limit-strip.jsx');
-const loadDecision = () => import('./decision/decision-section.jsx');
-const loadConditions = () => import('./status/conditions-section.jsx');
-const loadTimeline = () => import('./status/timeline-section.jsx');
-const loadDocument = () => import('./status/document-section.jsx');
+const loadBelow = () => import('./below-charts.js');
 
 /**
  * The right edge of the charts moves in steps of this length, because a redraw every second would make no visible
@@ -246,3 +239,33 @@ function useCharts(api: Api, detail: ScalerDetail): ChartState {
   const note = error === null ? '' : `${long === null ? '' : 'From memory only: '}${error.message}`;
   return { data, oldest, note, range, setRange, zoom, setZoom };
 }
+
+/** Loads the code when the user asks for it. */
+function WhatIfSection(props: WhatIfProps): VNode {
+  const [isOpen, setIsOpen] = useState(false);
+  const { part, hasFailed } = usePart(loadPanel, isOpen);
+  return (
+    <Section
+      title="What if"
+      aside={
+        isOpen ? null : (
+          <button type="button" onClick={() => setIsOpen(true)}>
+            Try another document
+          </button>
+        )
+      }
+    >
+      {part === null ? (
+        <p class="hint">
+          Change a field and see the decision that promscaler would have made. Computed in this browser;
+          nothing is sent or changed.
+        </p>
+      ) : (
+        <part.WhatIf {...props} />
+      )}
+      {hasFailed ? <PartMissing /> : null}
+    </Section>
+  );
+}
+
+const loadPanel = () => import('./what-if/what-if-panel.jsx');

@@ -1,11 +1,11 @@
 import type { VNode } from 'preact';
 import type { Api } from '../data/api.js';
-import { scalerRequest } from '../data/requests.js';
 import { isAbout } from '../data/keep-fresh.js';
+import { scalerRequest } from '../data/requests.js';
 import { useAnswer } from '../data/use-answer.js';
-import { PageHeading } from '../ui/page-heading.jsx';
+import { usePart } from '../ui/hooks.js';
+import { PageHeading } from '../ui/page.jsx';
 import { PartMissing, Waiting } from '../ui/states.jsx';
-import { usePart } from '../ui/use-part.js';
 
 export interface ScalerPageProps {
   readonly namespace: string;
@@ -40,5 +40,5 @@ export function ScalerPage({ namespace, name, api }: ScalerPageProps): VNode {
   );
 }
 
-const loadMissing = () => import('./missing-scaler.jsx');
+const loadMissing = () => import('./what-to-do.jsx');
 const loadContent = () => import('./scaler-content.jsx');

@@ -1,15 +1,14 @@
 import type { ComponentChildren, VNode } from 'preact';
-import type { ScalerDetail } from '../../api/answers.js';
+import type { ScalerDetail, ScalerState } from '../../api/answers.js';
 import { describeVersions } from '../../decision/rejection.js';
-import { formatCount } from '../ui/numbers.js';
+import { formatCount } from '../ui/formats.js';
+import { GraphLink } from '../ui/graph-link.jsx';
+import { usePart } from '../ui/hooks.js';
 import { Icon } from '../ui/icon.jsx';
 import { SEVERITY_STYLES } from '../ui/severities.js';
-import { Time } from '../ui/time.jsx';
-import { usePart } from '../ui/use-part.js';
-import { measuredOf } from './model/headline.js';
-import { GraphLink } from './text/graph-link.jsx';
-import { Cause, Headline } from './text/headline.jsx';
-import { Sentence } from '../ui/sentence.jsx';
+import { Sentence, Time, useNow } from '../ui/time.jsx';
+import type { Outcome, PastDecision } from './model/answers.js';
+import { measuredOf, verdictOf } from './model/headline.js';
 
 interface VerdictCardProps {
   readonly detail: ScalerDetail;
@@ -49,7 +48,7 @@ export function VerdictCard({ detail }: VerdictCardProps): VNode {
   );
 }
 
-const loadWhatToDo = () => import('./text/what-to-do.jsx');
+const loadWhatToDo = () => import('./what-to-do.jsx');
 
 function Facts({ detail }: VerdictCardProps): VNode {
   const { target, currentReplicas, minReplicas, maxReplicas, at, lastScaleUp, lastScaleDown } = detail;
@@ -83,5 +82,45 @@ function Fact({ name, children }: { readonly name: string; readonly children: Co
       <dt>{name}</dt>
       <dd dir="auto">{children}</dd>
     </div>
+  );
+}
+
+interface HeadlineProps {
+  readonly state: ScalerState;
+  readonly decision: PastDecision | null;
+  readonly outcome: Outcome;
+  /** The scaler, if `state` is its current state; null: it is a past state. */
+  readonly detail: ScalerDetail | null;
+}
+
+/** Shows a state, its end and the result: `Paused until 11:45:41 (in 24 min): stays at 3, not 6`. */
+export function Headline({ state, decision, outcome, detail }: HeadlineProps): VNode {
+  const { name, until, end, result } = verdictOf(state, decision, outcome, detail);
+  return (
+    <span dir="auto">
+      {name}
+      {until === null ? null : <Until at={until} />}
+      {end === null ? '' : ` until ${end}`}: <Sentence text={result} />
+    </span>
+  );
+}
+
+/** Shows a time. If the time is in the future, also shows how far it is from now. */
+function Until({ at }: { readonly at: string }): VNode {
+  const isComing = useNow((nowMs) => Date.parse(at) > nowMs);
+  return (
+    <>
+      {' until '}
+      <Time at={at} />
+      {isComing ? [' (', <Time at={at} show="distance" />, ')'] : null}
+    </>
+  );
+}
+
+export function Cause({ state: { cause } }: Pick<HeadlineProps, 'state'>): VNode | null {
+  return cause === null ? null : (
+    <p class="verdict-sentence">
+      <Sentence text={cause} />
+    </p>
   );
 }

@@ -2,13 +2,11 @@ import type { VNode } from 'preact';
 import type { ServiceStatus } from '../../api/answers.js';
 import type { Api } from '../data/api.js';
 import { useCell } from '../data/use-cell.js';
-import { plural } from '../ui/numbers.js';
+import { plural } from '../ui/formats.js';
+import { useHash } from '../ui/hooks.js';
 import { Icon } from '../ui/icon.jsx';
-import { Sentence } from '../ui/sentence.jsx';
 import { HEALTH_LINK } from '../ui/links.js';
-import { useHash } from '../ui/use-hash.js';
-import { Time } from '../ui/time.jsx';
-import { useNow, useSteps } from '../ui/use-now.js';
+import { Sentence, Time, useNow, useSteps } from '../ui/time.jsx';
 import { notLiveOf, staleOf, warningsOf } from './warnings.js';
 import './service-line.css';
 

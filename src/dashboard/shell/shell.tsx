@@ -1,28 +1,23 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
+import logo from '../design/icon.svg';
 import type { LiveEvent, ServiceStatus } from '../../api/answers.js';
+import { zoneOf } from '../../units/short-time.js';
 import type { Api } from '../data/api.js';
 import type { Cell } from '../data/cell.js';
-import { useCell } from '../data/use-cell.js';
 import { serviceRequest } from '../data/requests.js';
-import { useAnswer } from '../data/use-answer.js';
-import type { Loaded } from '../data/use-answer.js';
-import { zoneOf } from '../../units/short-time.js';
+import { type Loaded, useAnswer } from '../data/use-answer.js';
+import { useCell } from '../data/use-cell.js';
 import { HealthPage } from '../health/health-page.jsx';
 import { OverviewPage } from '../overview/overview-page.jsx';
-import { createOverviewStore } from '../overview/overview-store.js';
-import type { OverviewStore } from '../overview/overview-store.js';
+import { createOverviewStore, type OverviewStore } from '../overview/overview-store.js';
 import { ScalerPage } from '../scaler/scaler-page.jsx';
-import { Announcer } from '../ui/announcer.jsx';
-import { HEALTH_LINK, OVERVIEW_LINK, routeOf, type Route } from '../ui/links.js';
-import { PageHeading } from '../ui/page-heading.jsx';
+import { useHash, usePart } from '../ui/hooks.js';
+import { HEALTH_LINK, OVERVIEW_LINK, type Route, routeOf } from '../ui/links.js';
+import { Announcer, PageHeading } from '../ui/page.jsx';
 import { EmptyView, ErrorBoundary } from '../ui/states.jsx';
-import { useHash } from '../ui/use-hash.js';
-import { useNow } from '../ui/use-now.js';
-import { usePart } from '../ui/use-part.js';
-import logo from '../design/icon.svg';
-import { ThemeButton } from './theme.jsx';
-import type { Theme } from './theme.jsx';
+import { useNow } from '../ui/time.jsx';
+import { type Theme, ThemeButton } from './theme.jsx';
 
 interface ShellProps {
   readonly api: Api;

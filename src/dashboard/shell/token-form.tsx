@@ -1,6 +1,6 @@
 import type { TargetedSubmitEvent, VNode } from 'preact';
 import type { Session } from '../data/session.js';
-import { PageHeading } from '../ui/page-heading.jsx';
+import { PageHeading } from '../ui/page.jsx';
 import './token-form.css';
 
 interface TokenFormProps {

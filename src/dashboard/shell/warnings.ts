@@ -1,7 +1,6 @@
 import type { ServiceStatus } from '../../api/answers.js';
 import type { Load } from '../data/api.js';
-import { plural } from '../ui/numbers.js';
-import { formatAge, formatSince, isOverdue } from '../ui/times.js';
+import { formatAge, formatSince, isOverdue, plural } from '../ui/formats.js';
 
 /** A problem of the service itself, which concerns the person on call. */
 export interface Warning {

@@ -1,6 +1,6 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { useId } from 'preact/hooks';
-import { WIDE, useMedia } from './use-media.js';
+import { useId, useState } from 'preact/hooks';
+import { useMedia, WIDE } from './hooks.js';
 
 interface SectionProps {
   readonly title: string;
@@ -42,5 +42,22 @@ export function FoldSection({ isOpen = false, ...props }: FoldSectionProps): VNo
         {props.children}
       </details>
     </section>
+  );
+}
+
+interface LazyDetailsProps {
+  readonly summary: string;
+  readonly class?: string;
+  readonly children: ComponentChildren;
+}
+
+/** Renders its content only while it is open. */
+export function LazyDetails({ summary, children, ...attributes }: LazyDetailsProps): VNode {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <details {...attributes} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
+      <summary>{summary}</summary>
+      {isOpen ? children : null}
+    </details>
   );
 }

@@ -1,7 +1,7 @@
 import { Component, type ComponentChildren, type VNode } from 'preact';
 import type { ApiError } from '../data/api-error.js';
 import { Icon } from './icon.jsx';
-import { Sentence } from './sentence.jsx';
+import { Sentence } from './time.jsx';
 
 interface WaitingProps {
   readonly error: ApiError | null;

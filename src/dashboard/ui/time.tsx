@@ -1,8 +1,10 @@
 import type { VNode } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Clock } from '../../units/clock.js';
 import { formatExact, formatLocal } from '../../units/short-time.js';
-import { UNKNOWN } from './numbers.js';
-import { formatDistance, parseTime } from './times.js';
-import { useNow } from './use-now.js';
+import { splitTimes } from '../../units/split-times.js';
+import { createCell } from '../data/cell.js';
+import { formatDistance, parseTime, UNKNOWN } from './formats.js';
 
 const FORMATS = {
   /** For example `10:42:30`. */
@@ -39,4 +41,60 @@ export function TimeText({ ms, format }: TimeTextProps): VNode {
       {text}
     </time>
   );
+}
+
+interface SentenceProps {
+  readonly text: string;
+}
+
+/**
+ * Shows a sentence of the service. Its times are in the time zone of the viewer, and on hover also in UTC. `5 -> 10` is
+ * an arrow, and does not break into two lines.
+ */
+export function Sentence({ text }: SentenceProps): VNode {
+  return (
+    <span class="sentence" dir="auto">
+      {splitTimes(text).map((piece, index) =>
+        piece.isTime ? (
+          <Time key={index} at={piece.text} />
+        ) : (
+          piece.text.replaceAll(' -> ', '\u00a0\u2192\u00a0')
+        ),
+      )}
+    </span>
+  );
+}
+
+/** The time of the page in ms. All ages and countdowns use this one time, so that they never contradict each other. */
+const now = createCell(0);
+
+const TICK_MS = 1000;
+
+export function startTicking(clock: Clock): void {
+  const tick = (): void => {
+    now.set(clock.now());
+    clock.after(TICK_MS, tick);
+  };
+  tick();
+}
+
+/** Returns a value that depends on the time in ms. The component renders again only if the value has changed. */
+export function useNow<T extends string | number | boolean>(read: (nowMs: number) => T): T {
+  const [, render] = useState<object>({});
+  const value = read(now.get());
+  const latest = useRef({ read, value });
+  latest.current = { read, value };
+  useEffect(
+    () =>
+      now.subscribe(() => {
+        if (latest.current.read(now.get()) !== latest.current.value) render({});
+      }),
+    [],
+  );
+  return value;
+}
+
+/** Returns the time in ms, rounded down to a multiple of `stepMs`, for labels that several components share. */
+export function useSteps(stepMs: number): number {
+  return useNow((nowMs) => Math.floor(nowMs / stepMs) * stepMs);
 }

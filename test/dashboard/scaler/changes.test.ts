@@ -5,7 +5,7 @@ import {
   markedChanges,
   nextChange,
 } from '../../../src/dashboard/scaler/model/changes.js';
-import { listTransitions } from '../../../src/dashboard/scaler/model/changes.js';
+import { listTransitions } from '../../../src/dashboard/scaler/model/timeline.js';
 import { decision, entry } from './decisions.js';
 
 const stays = { kind: 'none', from: 4, to: 4, message: '' } as const;

@@ -1,11 +1,11 @@
-import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from '@jest/globals';
-import { explainCommand, snapshotFileName } from '../../../src/dashboard/scaler/model/commands.js';
-import { listEffectiveFields } from '../../../src/dashboard/scaler/model/effective-fields.js';
-import { groupPods } from '../../../src/dashboard/scaler/model/pod-groups.js';
-import { splitTimes } from '../../../src/units/split-times.js';
-import { readTolerances, toleranceBand } from '../../../src/dashboard/scaler/model/tolerance.js';
+import { execFileSync } from 'node:child_process';
 import { documentJsonSchema } from '../../../src/cli/schema/json-schema.js';
+import { readTolerances, toleranceBand } from '../../../src/dashboard/scaler/model/tolerance.js';
+import { explainCommand, snapshotFileName } from '../../../src/dashboard/scaler/model/commands.js';
+import { groupPods } from '../../../src/dashboard/scaler/model/decision-parts.js';
+import { listEffectiveFields } from '../../../src/dashboard/scaler/model/effective-fields.js';
+import { splitTimes } from '../../../src/units/split-times.js';
 import { schemaRows } from '../../docs/schema-rows.js';
 import { metric } from './decisions.js';
 

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import type { PastDecision } from '../../../src/dashboard/scaler/model/answers.js';
-import { limitSpans } from '../../../src/dashboard/scaler/model/limit-spans.js';
+import { limitSpans } from '../../../src/dashboard/scaler/model/timeline.js';
 import { decision, entry } from './decisions.js';
 
 const START = Date.parse('2026-01-01T10:00:00Z') / 1000;

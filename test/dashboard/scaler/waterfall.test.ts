@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { buildWaterfall } from '../../../src/dashboard/scaler/model/waterfall.js';
+import { buildWaterfall } from '../../../src/dashboard/scaler/model/decision-parts.js';
 import { decision, metric } from './decisions.js';
 
 const DONE = { kind: 'patched', from: 4, to: 6, message: '' } as const;

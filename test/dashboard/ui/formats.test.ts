@@ -1,13 +1,16 @@
 import { describe, expect, it } from '@jest/globals';
-import { formatCount, formatLatency, formatMetric, plural } from '../../../src/dashboard/ui/numbers.js';
 import {
   formatAge,
-  formatLeft,
-  formatSince,
+  formatCount,
   formatDistance,
   formatDuration,
+  formatLatency,
+  formatLeft,
+  formatMetric,
+  formatSince,
   parseTime,
-} from '../../../src/dashboard/ui/times.js';
+  plural,
+} from '../../../src/dashboard/ui/formats.js';
 import { formatExact, zoneOf } from '../../../src/units/short-time.js';
 
 describe('numbers', () => {

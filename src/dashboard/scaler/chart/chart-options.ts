@@ -1,8 +1,50 @@
 import uPlot from 'uplot';
 import { axisTimes } from '../../../units/short-time.js';
-import type { SeriesStyle, TimeChartProps } from './chart-props.js';
-import { markedChanges } from '../model/changes.js';
-import type { Mark } from '../model/changes.js';
+import { type Mark, markedChanges } from '../model/changes.js';
+import type { TimeWindow } from '../model/ranges.js';
+
+/** How a line is drawn. Colors are the names of design tokens, such as `--chart-1`. */
+export interface SeriesStyle {
+  readonly label: string;
+  readonly color: string;
+  /** Width of the line in CSS pixels; 0: no line is drawn, because the series is only the edge of an area. */
+  readonly width: number;
+  readonly dash: readonly number[];
+  readonly isStepped: boolean;
+}
+
+/** What all charts of a page share. */
+export interface ChartLinks {
+  /** The shown time range. If there is a forecast, it ends in the future. */
+  readonly window: TimeWindow;
+  /** Unix time in seconds. */
+  readonly now: number;
+  readonly changes: readonly Mark[];
+  /** The selected time in Unix seconds; null: the last decision. */
+  readonly selected: number | null;
+  readonly onZoom: (window: TimeWindow) => void;
+  readonly onPick: (second: number) => void;
+  readonly onHover: (second: number | null) => void;
+}
+
+/** The marks of a chart below another one that has them. */
+export const NO_CHANGES: ChartLinks['changes'] = [];
+
+export interface TimeChartProps extends ChartLinks {
+  readonly height: number;
+  /** The first column contains the times; the other columns are in the order of `styles`. */
+  readonly columns: readonly (readonly (number | null)[])[];
+  readonly styles: readonly SeriesStyle[];
+  /** Color of the area between the first two of `styles`. */
+  readonly area: string;
+  /** The largest value of the axis; null: it is computed from the values. */
+  readonly top: number | null;
+  /** Whether the axis is logarithmic; default: no. */
+  readonly isLog?: boolean;
+  readonly format: (value: number) => string;
+  /** Where grid lines may be: `counts`: at integers; `bytes`: at powers of 2; null: at any number. */
+  readonly steps: 'bytes' | 'counts' | null;
+}
 
 const SYNC_KEY = 'promscaler';
 const FONT = '12px system-ui, sans-serif';

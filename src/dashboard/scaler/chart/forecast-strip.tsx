@@ -3,12 +3,11 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { ForecastLoads, ScalerDetail } from '../../../api/answers.js';
 import type { Api } from '../../data/api.js';
 import type { ReadableCell } from '../../data/cell.js';
-import { useCell } from '../../data/use-cell.js';
 import type { ApiRequest } from '../../data/requests.js';
 import { useAnswer } from '../../data/use-answer.js';
-import { formatMetric } from '../../ui/numbers.js';
-import { formatShort } from '../../ui/times.js';
-import type { ChartLinks, SeriesStyle } from './chart-props.js';
+import { useCell } from '../../data/use-cell.js';
+import { formatMetric, formatShort } from '../../ui/formats.js';
+import { NO_CHANGES, type ChartLinks, type SeriesStyle } from './chart-options.js';
 import { LegendItem, TimeChart } from './time-chart.jsx';
 
 export interface ForecastStripProps {
@@ -26,7 +25,6 @@ const STYLES: readonly SeriesStyle[] = [
   { label: 'expected', color: '--chart-2', width: 1.5, dash: [4, 3], isStepped: false },
   { label: 'load', color: '--chart-1', width: 2, dash: [], isStepped: false },
 ];
-const NO_CHANGES: ChartLinks['changes'] = [];
 /**
  * `since` of the request is rounded to a multiple of this, so that the request rarely changes while the window moves.
  */

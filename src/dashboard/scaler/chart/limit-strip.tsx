@@ -4,16 +4,15 @@ import type { DecisionList, ScalerDetail } from '../../../api/answers.js';
 import { LIMIT_LABELS } from '../../../decision/result/limit-names.js';
 import type { Api } from '../../data/api.js';
 import type { ReadableCell } from '../../data/cell.js';
-import { useCell } from '../../data/use-cell.js';
-import { decisionsRequest } from '../../data/requests.js';
 import { isAbout } from '../../data/keep-fresh.js';
-import { UNKNOWN } from '../../ui/numbers.js';
+import { decisionsRequest } from '../../data/requests.js';
+import { useAnswer } from '../../data/use-answer.js';
+import { useCell } from '../../data/use-cell.js';
+import { UNKNOWN } from '../../ui/formats.js';
 import { SEVERITY_STYLES } from '../../ui/severities.js';
 import { Time } from '../../ui/time.jsx';
-import { useAnswer } from '../../data/use-answer.js';
-import { limitSpans } from '../model/limit-spans.js';
-import type { LimitSpan } from '../model/limit-spans.js';
-import type { ChartLinks } from './chart-props.js';
+import { type LimitSpan, limitSpans } from '../model/timeline.js';
+import type { ChartLinks } from './chart-options.js';
 import './limit-strip.css';
 
 export interface LimitStripProps {

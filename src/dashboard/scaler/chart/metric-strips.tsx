@@ -1,14 +1,13 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
+import type { Tolerances } from '../../../decision/proposals/arithmetic.js';
 import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
-import { formatMetric } from '../../ui/numbers.js';
-import { logFloor, readerAt } from '../model/chart-data.js';
-import type { ChartData, MetricColumns, Values } from '../model/chart-data.js';
+import { formatMetric } from '../../ui/formats.js';
+import { type ChartData, logFloor, type MetricColumns, readerAt, type Values } from '../model/chart-data.js';
 import { toleranceBand } from '../model/tolerance.js';
-import type { ChartLinks, SeriesStyle } from './chart-props.js';
+import { NO_CHANGES, type ChartLinks, type SeriesStyle } from './chart-options.js';
 import { LegendItem, TimeChart } from './time-chart.jsx';
-import type { Tolerances } from '../../../decision/proposals/arithmetic.js';
 
 interface MetricStripsProps {
   readonly data: ChartData;
@@ -32,7 +31,6 @@ export function MetricStrips({ data, links, hover, tolerances }: MetricStripsPro
       {data.metrics.map((metric) => (
         <MetricChart
           key={`${metric.type} ${metric.metric}`}
-          at={data.at}
           metric={metric}
           data={data}
           links={links}
@@ -45,11 +43,11 @@ export function MetricStrips({ data, links, hover, tolerances }: MetricStripsPro
 }
 
 interface MetricChartProps extends MetricStripsProps {
-  readonly at: readonly number[];
   readonly metric: MetricColumns;
 }
 
-function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProps): VNode {
+function MetricChart(props: MetricChartProps): VNode {
+  const { data, metric, links, tolerances } = props;
   const { metric: name, unit, value, target } = metric;
   // The dependencies are the two numbers, not the object: each answer has a new object with the same tolerances.
   const { down, up } = tolerances;
@@ -67,13 +65,7 @@ function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProp
     <figure class="metric-strip">
       <figcaption>
         <b dir="auto">{name}</b> <span class="hint">{floor === null ? of : `${of}, logarithmic scale`}</span>
-        <MetricReadout
-          data={data}
-          metric={metric}
-          hover={hover}
-          selected={links.selected}
-          tolerances={tolerances}
-        />
+        <MetricReadout {...props} />
       </figcaption>
       <div
         role="img"
@@ -97,20 +89,10 @@ function MetricChart({ data, metric, links, hover, tolerances }: MetricChartProp
   );
 }
 
-const NO_CHANGES: ChartLinks['changes'] = [];
-
-interface MetricReadoutProps {
-  readonly data: ChartData;
-  readonly metric: MetricColumns;
-  readonly hover: ReadableCell<number | null>;
-  readonly selected: number | null;
-  readonly tolerances: Tolerances;
-}
-
-function MetricReadout({ data, metric, hover, selected, tolerances }: MetricReadoutProps): VNode {
+function MetricReadout({ data, metric, links, hover, tolerances }: MetricChartProps): VNode {
   const { down, up } = tolerances;
   const percent = (value: number): string => `${Math.round(value * 1000) / 10} %`;
-  const second = useCell(hover) ?? selected;
+  const second = useCell(hover) ?? links.selected;
   const read = readerAt(data, second);
   const format = (column: Values): string =>
     formatMetric(read(column), { name: metric.metric, unit: metric.unit });

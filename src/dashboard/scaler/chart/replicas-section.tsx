@@ -1,21 +1,16 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { formatLocal } from '../../../units/short-time.js';
 import type { ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
-import { formatCount, UNKNOWN } from '../../ui/numbers.js';
-import { formatLocal } from '../../../units/short-time.js';
-import { PartMissing } from '../../ui/states.jsx';
-import { usePart } from '../../ui/use-part.js';
-import { Section } from '../../ui/section.jsx';
-import { useNow } from '../../ui/use-now.js';
-import { nextChange } from '../model/changes.js';
-import type { Mark } from '../model/changes.js';
-import { readerAt, replicasTop } from '../model/chart-data.js';
-import type { ChartData, Values } from '../model/chart-data.js';
-import { RANGES } from '../model/ranges.js';
-import type { Range } from '../model/ranges.js';
-import type { ChartRowsProps } from './chart-rows.jsx';
-import type { ChartLinks, SeriesStyle } from './chart-props.js';
+import { formatCount, formatMetric, plural, UNKNOWN } from '../../ui/formats.js';
+import { LazyDetails, Section } from '../../ui/section.jsx';
+import { Table } from '../../ui/table.jsx';
+import { Time, useNow } from '../../ui/time.jsx';
+import { type Mark, nextChange } from '../model/changes.js';
+import { type ChartData, readerAt, replicasTop, type Values } from '../model/chart-data.js';
+import { type Range, RANGES, type TimeWindow } from '../model/ranges.js';
+import type { ChartLinks, SeriesStyle } from './chart-options.js';
 import { LegendItem, TimeChart } from './time-chart.jsx';
 
 interface ReplicasSectionProps {
@@ -109,7 +104,9 @@ export function ReplicasSection(props: ReplicasSectionProps): VNode {
         Click a point in time to see its decision. Drag or pinch to zoom.{' '}
         <span class="keys-hint">The arrow keys move from change to change.</span> {note}
       </p>
-      <ChartTable data={data} window={links.window} />
+      <LazyDetails class="chart-table" summary="Values as a table">
+        <ChartRows data={data} window={links.window} />
+      </LazyDetails>
     </Section>
   );
 }
@@ -225,17 +222,55 @@ function targetOf(key: string, changes: readonly Mark[], selected: number | null
   }
 }
 
-/** Shows the points of the charts as a table. Its code is loaded when the table is opened. */
-function ChartTable(props: ChartRowsProps): VNode {
-  const [isOpen, setIsOpen] = useState(false);
-  const { part, hasFailed } = usePart(loadRows, isOpen);
-  return (
-    <details class="chart-table" onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-      <summary>Values as a table</summary>
-      {hasFailed ? <PartMissing /> : null}
-      {isOpen && part !== null ? <part.ChartRows {...props} /> : null}
-    </details>
-  );
+interface ChartRowsProps {
+  readonly data: ChartData;
+  readonly window: TimeWindow;
 }
 
-const loadRows = () => import('./chart-rows.jsx');
+const MOST_ROWS = 200;
+
+/** Shows the points of the charts, newest first. */
+function ChartRows({ data, window }: ChartRowsProps): VNode {
+  const inside = data.at.flatMap((second, index) =>
+    second >= window.from && second <= window.to ? [index] : [],
+  );
+  const shown = inside.slice(-MOST_ROWS).reverse();
+  const counts = [
+    data.currentReplicas,
+    data.desiredReplicas,
+    data.recommendedReplicas,
+    data.minReplicas,
+    data.maxReplicas,
+    data.readyPods,
+  ];
+  const titles = ['Current', 'Desired', 'Recommended', 'Minimum', 'Maximum', 'Ready'];
+  return (
+    <>
+      {inside.length > shown.length ? (
+        <p class="hint">
+          The newest {shown.length} of {plural(inside.length, 'point')}: zoom in to see others.
+        </p>
+      ) : null}
+      <div class="scroll-x" role="region" aria-label="Values of the charts" tabIndex={0}>
+        <Table
+          caption="Replicas and metrics over time, newest first"
+          columns={[
+            { title: 'Time' },
+            ...titles.map((title) => ({ title, isNumber: true })),
+            ...data.metrics.map(({ metric }) => ({ title: metric, isNumber: true })),
+          ]}
+          rows={shown.map((index) => ({
+            key: String(data.at[index]),
+            cells: [
+              <Time at={new Date((data.at[index] ?? 0) * 1000).toISOString()} />,
+              ...counts.map((column) => formatCount(column[index] ?? null)),
+              ...data.metrics.map(({ metric, unit, value }) =>
+                formatMetric(value[index] ?? null, { name: metric, unit }),
+              ),
+            ],
+          }))}
+        />
+      </div>
+    </>
+  );
+}

@@ -1,9 +1,8 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { chartOptions } from './chart-options.js';
-import type { TimeChartProps, TimeWindow } from './chart-props.js';
-import { pinchWindow, type Fingers } from '../model/ranges.js';
+import { type Fingers, pinchWindow, type TimeWindow } from '../model/ranges.js';
+import { chartOptions, type TimeChartProps } from './chart-options.js';
 import './time-chart.css';
 
 /** Draws a chart over time with uPlot. Screen readers cannot read a canvas, so the parent describes the chart. */

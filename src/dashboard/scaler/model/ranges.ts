@@ -49,7 +49,7 @@ export function firstRange(oldest: number | null, now: number): Range {
 }
 
 /** A time range in Unix seconds. */
-interface Span {
+export interface TimeWindow {
   readonly from: number;
   readonly to: number;
 }
@@ -64,7 +64,7 @@ const MIN_DISTANCE = 0.05;
  * Returns the part of `window` to show, such that each finger stays at the time at which it started. Null: the fingers
  * started too close to each other, or have not moved apart.
  */
-export function pinchWindow(window: Span, start: Fingers, now: Fingers): Span | null {
+export function pinchWindow(window: TimeWindow, start: Fingers, now: Fingers): TimeWindow | null {
   const [fromLeft, fromRight] = start.toSorted((a, b) => a - b);
   const [left, right] = now.toSorted((a, b) => a - b);
   if (fromLeft === undefined || fromRight === undefined || left === undefined || right === undefined)

@@ -1,5 +1,8 @@
-import type { ScalerDetail, ScalerEventList } from '../../../api/answers.js';
+import type { ScalerDetail, ScalerEventList, ScalerState } from '../../../api/answers.js';
+import type { LimitName } from '../../../decision/result/limit-names.js';
 import type { IconName } from '../../ui/icon-paths.js';
+import { SEVERITIES } from '../../ui/severities.js';
+import type { Condition, DecisionEntry } from './answers.js';
 import type { Change } from './changes.js';
 
 /** A change of the replicas, or a Kubernetes Event. Consecutive equal changes or Events are one item. */
@@ -100,4 +103,66 @@ function itemOfChange({ at, second, from, to, label, isApplied, isKept, reason }
   const icon = to > from ? 'up' : 'down';
   const times = { firstAt: at, lastAt: at, count: 1, second: isKept ? second : null };
   return { ...times, title, text, isWarning: !isApplied, icon };
+}
+
+/** A time range (Unix seconds) in which the same limit, or none, determined the result. */
+export interface LimitSpan {
+  readonly from: number;
+  readonly to: number;
+  /** Null: no limit changed the result. */
+  readonly limit: LimitName | null;
+  /** The most urgent severity of the states in the range. */
+  readonly severity: ScalerState['severity'];
+}
+
+/**
+ * Returns the time ranges with the last limit that changed the result, oldest first. There is no range before the
+ * oldest entry or for times without a decision. `entries` are newest first. A range ends with the next decision; the
+ * last range ends at `now` (Unix seconds), and is empty if the clock of the browser is behind.
+ */
+export function limitSpans(entries: readonly DecisionEntry[], now: number): readonly LimitSpan[] {
+  const spans: LimitSpan[] = [];
+  let to = now;
+  for (const { firstAt, decision, state } of entries) {
+    const from = Date.parse(firstAt) / 1000;
+    const later = spans.at(-1);
+    if (decision !== null) {
+      const limit = decision.limits.at(-1)?.limit ?? null;
+      if (later?.limit === limit && later.from === to) {
+        const severity = SEVERITIES.find((one) => one === later.severity || one === state.severity);
+        spans[spans.length - 1] = { ...later, from, severity: severity ?? later.severity };
+      } else spans.push({ from, to: Math.max(from, to), limit, severity: state.severity });
+    }
+    to = from;
+  }
+  return spans.reverse();
+}
+
+export interface Transition {
+  /** Time of the first decision with the new status or reason. */
+  readonly at: string;
+  readonly from: Condition | null;
+  readonly to: Condition;
+}
+
+/**
+ * Maps the type of a condition to the changes of its status or reason. Changes and `entries` are newest first. `from`
+ * is null for the first known status.
+ */
+export function listTransitions(
+  entries: readonly DecisionEntry[],
+): ReadonlyMap<string, readonly Transition[]> {
+  const found = new Map<string, Transition[]>();
+  const last = new Map<string, Condition>();
+  for (const entry of [...entries].reverse()) {
+    for (const condition of entry.conditions) {
+      const from = last.get(condition.type) ?? null;
+      last.set(condition.type, condition);
+      if (from !== null && from.status === condition.status && from.reason === condition.reason) continue;
+      const list = found.get(condition.type) ?? [];
+      list.unshift({ at: entry.firstAt, from, to: condition });
+      found.set(condition.type, list);
+    }
+  }
+  return found;
 }

@@ -1,11 +1,11 @@
-import { useEffect, useState, useCallback } from 'preact/hooks';
-import type { Api } from '../../data/api.js';
+import { useCallback, useEffect, useState } from 'preact/hooks';
 import { ApiError } from '../../data/api-error.js';
+import type { Api } from '../../data/api.js';
 import { isAbout, keepFresh } from '../../data/keep-fresh.js';
 import { historyRequest } from '../../data/requests.js';
-import { joinHistories, NO_CHART_DATA, readHistory, type ChartData } from './chart-data.js';
-import { parseTime } from '../../ui/times.js';
-import { replaceParameters, useHash } from '../../ui/use-hash.js';
+import { parseTime } from '../../ui/formats.js';
+import { replaceParameters, useHash } from '../../ui/hooks.js';
+import { type ChartData, joinHistories, NO_CHART_DATA, readHistory } from './chart-data.js';
 
 interface ScalerName {
   readonly namespace: string;

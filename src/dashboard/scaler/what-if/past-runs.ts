@@ -1,5 +1,4 @@
 import type { SnapshotAnswer } from '../../../api/answers.js';
-import { type ChartPoints, chartBacktest, type Need } from '../../../backtest/history/chart-history.js';
 import {
   BacktestError,
   type Job,
@@ -7,6 +6,7 @@ import {
   type Result,
   runAll,
 } from '../../../backtest/compare/variant.js';
+import { chartBacktest, type ChartPoints, type Need } from '../../../backtest/history/chart-history.js';
 import { FleetError } from '../../../backtest/simulation/fleet.js';
 import { runRounds } from '../../../backtest/simulation/run-variant.js';
 import { parseScaler } from '../../../scaler/read/parse-scaler.js';
@@ -23,10 +23,10 @@ import {
 import { ApiError } from '../../data/api-error.js';
 import type { Api } from '../../data/api.js';
 import { decisionsRequest, historyRequest } from '../../data/requests.js';
-import { joinHistories, pointsSince, readHistory, type Values } from '../model/chart-data.js';
 import { type DecisionEntry, readSnapshot } from '../model/answers.js';
+import { joinHistories, pointsSince, readHistory, type Values } from '../model/chart-data.js';
 import { isSameQuery } from './decide-with.js';
-import type { TimeWindow } from '../chart/chart-props.js';
+import type { TimeWindow } from '../model/ranges.js';
 
 /** The points of the charts that a run needs. */
 export interface PastPoints {

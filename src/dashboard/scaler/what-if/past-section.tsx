@@ -1,20 +1,25 @@
 import type { VNode } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ScalerDetail, SnapshotAnswer } from '../../../api/answers.js';
 import type { Figures } from '../../../backtest/compare/figures.js';
-import type { PlainObject } from '../../../scaler/plain-json.js';
+import { patchCommand } from '../../../decision/snippet.js';
+import { changeText, fieldChanges, mergePatch } from '../../../scaler/field-changes.js';
+import { isPlainObject, type PlainObject } from '../../../scaler/plain-json.js';
 import { formatInstant, secondsBetween } from '../../../units/time.js';
 import { apiErrorOf } from '../../data/api-error.js';
 import type { Api } from '../../data/api.js';
 import { createCell, type ReadableCell } from '../../data/cell.js';
 import { useCell } from '../../data/use-cell.js';
-import { formatCount, plural, UNKNOWN } from '../../ui/numbers.js';
+import { CommandText, copyText } from '../../ui/command-text.jsx';
+import { formatCount, plural, UNKNOWN } from '../../ui/formats.js';
+import { usePart } from '../../ui/hooks.js';
+import { Icon } from '../../ui/icon.jsx';
+import { announce } from '../../ui/page.jsx';
 import { Table } from '../../ui/table.jsx';
-import { Sentence } from '../../ui/sentence.jsx';
-import { Time } from '../../ui/time.jsx';
-import type { ChartLinks, SeriesStyle, TimeWindow } from '../chart/chart-props.js';
+import { Sentence, Time } from '../../ui/time.jsx';
+import { type ChartLinks, NO_CHANGES, type SeriesStyle } from '../chart/chart-options.js';
 import { LegendItem, TimeChart } from '../chart/time-chart.jsx';
-import { Apply } from './apply.jsx';
+import type { TimeWindow } from '../model/ranges.js';
 import { MOST_DECISIONS, type PastPoints, type PastRuns, readPastPoints, runPast } from './past-runs.js';
 import { chartColumns, describeDifference, describeDrift, hoursText, percentText } from './past-texts.js';
 
@@ -194,8 +199,6 @@ function RunsChart({ runs: { applied, changed, ran, start, end } }: { readonly r
   );
 }
 
-const NO_CHANGES: ChartLinks['changes'] = [];
-
 interface ReadoutProps {
   readonly columns: ReturnType<typeof chartColumns>;
   readonly hover: ReadableCell<number | null>;
@@ -265,5 +268,46 @@ function FiguresTable({ runs: { applied, changed, ran, need } }: { readonly runs
         ],
       }))}
     />
+  );
+}
+
+interface ApplyProps {
+  readonly detail: ScalerDetail;
+  readonly before: unknown;
+  readonly after: PlainObject;
+}
+
+/** Shows how the user applies the change: an object is patched, a file is edited. */
+export function Apply({ detail: { namespace, name, generation }, before, after }: ApplyProps): VNode {
+  const code = useRef<HTMLElement>(null);
+  const changes = fieldChanges(before, after, '');
+  const patch = mergePatch(before, after);
+  const isFile = generation === null;
+  const { part } = usePart(loadText, isFile);
+  // A value of null unsets a field in a patch, but not in a file. The list of the changes names the field.
+  const text = isFile
+    ? (part?.writeDocumentText(withoutNull(patch)).trimEnd() ?? '')
+    : patchCommand({ namespace, name }, JSON.stringify(patch));
+  return (
+    <div class="what-if-apply">
+      <p dir="auto">
+        <b>Apply</b> <Sentence text={changes.map(changeText).join(', ')} />
+        {isFile ? '. In the file, set:' : ':'}
+      </p>
+      <CommandText code={code} text={text} kind={isFile ? 'edit' : 'command'} />{' '}
+      <button type="button" onClick={() => void copyText(text, code.current).then(announce)}>
+        <Icon name="copy" /> Copy
+      </button>
+    </div>
+  );
+}
+
+const loadText = () => import('./document-text.jsx');
+
+function withoutNull(patch: PlainObject): PlainObject {
+  return Object.fromEntries(
+    Object.entries(patch).flatMap(([key, value]) =>
+      value === null ? [] : [[key, isPlainObject(value) ? withoutNull(value) : value]],
+    ),
   );
 }

@@ -1,8 +1,8 @@
-import type { Need } from '../../../backtest/history/chart-history.js';
 import type { Figures } from '../../../backtest/compare/figures.js';
-import { type CountStep, countAt } from '../../../backtest/simulation/count-steps.js';
+import type { Need } from '../../../backtest/history/chart-history.js';
+import { countAt, type CountStep } from '../../../backtest/simulation/count-steps.js';
 import type { Instant } from '../../../units/time.js';
-import { formatCount, plural } from '../../ui/numbers.js';
+import { formatCount, plural } from '../../ui/formats.js';
 
 /** By how many percent the pod-hours of the simulation may differ from the recorded pod-hours before the page warns. */
 const MOST_DRIFT_PERCENT = 10;

@@ -5,20 +5,19 @@ import { isPlainObject } from '../../../scaler/plain-json.js';
 import { ApiError, apiErrorOf } from '../../data/api-error.js';
 import type { Api } from '../../data/api.js';
 import { snapshotRequest } from '../../data/requests.js';
-import { formatCount } from '../../ui/numbers.js';
+import { formatCount } from '../../ui/formats.js';
+import { usePart } from '../../ui/hooks.js';
+import { LazyDetails } from '../../ui/section.jsx';
 import { PartMissing, Waiting } from '../../ui/states.jsx';
-import { Time } from '../../ui/time.jsx';
-import { usePart } from '../../ui/use-part.js';
-import { WaterfallView } from '../decision/waterfall-view.jsx';
-import type { TimeWindow } from '../chart/chart-props.js';
+import { Sentence, Time } from '../../ui/time.jsx';
+import { WaterfallView } from '../chart/waterfall-view.jsx';
 import type { PastDecision } from '../model/answers.js';
+import { buildWaterfall } from '../model/decision-parts.js';
 import { measuredOf } from '../model/headline.js';
-import { buildWaterfall } from '../model/waterfall.js';
-import { Sentence } from '../../ui/sentence.jsx';
-import { decideWith } from './decide-with.js';
-import type { DocumentProblem } from './decide-with.js';
+import type { TimeWindow } from '../model/ranges.js';
+import { decideWith, type DocumentProblem } from './decide-with.js';
 import { DocumentForm, Problems } from './document-form.jsx';
-import type { TextEditorProps } from './text-editor.jsx';
+import type { TextEditorProps } from './document-text.jsx';
 import './what-if.css';
 
 export interface WhatIfProps {
@@ -86,7 +85,9 @@ function Panel({ snapshot, ...props }: PanelProps): VNode {
       </p>
       <div class="what-if-form">
         <DocumentForm base={base} document={document} problems={result.problems} onChange={setDocument} />
-        <TextSection document={document} snapshot={snapshot} onChange={replace} />
+        <LazyDetails summary="The whole document as YAML or JSON">
+          <TextSection document={document} snapshot={snapshot} onChange={replace} />
+        </LazyDetails>
         <button type="button" disabled={!isChanged} onClick={() => replace(snapshot.scaler)}>
           Reset
         </button>
@@ -162,17 +163,11 @@ function countText({ currentReplicas: from, desiredReplicas: to }: PastDecision)
   return from === to ? `stays at ${formatCount(to)}` : `${formatCount(from)}\u00a0→\u00a0${formatCount(to)}`;
 }
 
-/** Loads the YAML parser only when the section is opened. */
-function TextSection(props: TextEditorProps): VNode {
-  const [isOpen, setIsOpen] = useState(false);
-  const { part, hasFailed } = usePart(loadEditor, isOpen);
-  return (
-    <details onToggle={(event) => setIsOpen(event.currentTarget.open)}>
-      <summary>The whole document as YAML or JSON</summary>
-      {hasFailed ? <PartMissing /> : null}
-      {isOpen && part !== null ? <part.TextEditor {...props} /> : null}
-    </details>
-  );
+function TextSection(props: TextEditorProps): VNode | null {
+  const { part, hasFailed } = usePart(loadEditor, true);
+  if (hasFailed) return <PartMissing />;
+  return part === null ? null : <part.TextEditor {...props} />;
 }
 
-const loadEditor = () => import('./text-editor.jsx');
+/** The YAML parser is large. */
+const loadEditor = () => import('./document-text.jsx');

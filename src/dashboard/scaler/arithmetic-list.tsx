@@ -1,10 +1,10 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { decide } from '../../../decision/decide.js';
-import { explainMetric } from '../../../decision/explain-metric.js';
-import { proposeAll } from '../../../decision/proposals/propose.js';
-import type { SnapshotAnswer } from '../../../api/answers.js';
-import { readSnapshot } from '../model/answers.js';
+import type { SnapshotAnswer } from '../../api/answers.js';
+import { decide } from '../../decision/decide.js';
+import { explainMetric } from '../../decision/explain-metric.js';
+import { proposeAll } from '../../decision/proposals/propose.js';
+import { readSnapshot } from './model/answers.js';
 
 interface ArithmeticListProps {
   readonly snapshot: SnapshotAnswer;

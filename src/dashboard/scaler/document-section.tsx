@@ -1,12 +1,12 @@
 import { Fragment, type VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ScalerDetail } from '../../../api/answers.js';
-import { changeText } from '../../../scaler/field-changes.js';
-import { plural } from '../../ui/numbers.js';
-import { FoldSection } from '../../ui/section.jsx';
-import { usePart } from '../../ui/use-part.js';
-import { Sentence } from '../../ui/sentence.jsx';
-import { listEffectiveFields } from '../model/effective-fields.js';
+import type { ScalerDetail } from '../../api/answers.js';
+import { changeText } from '../../scaler/field-changes.js';
+import { plural } from '../ui/formats.js';
+import { usePart } from '../ui/hooks.js';
+import { FoldSection } from '../ui/section.jsx';
+import { Sentence } from '../ui/time.jsx';
+import { listEffectiveFields } from './model/effective-fields.js';
 
 interface DocumentSectionProps {
   readonly detail: ScalerDetail;
@@ -59,7 +59,7 @@ export function DocumentSection({ detail }: DocumentSectionProps): VNode {
 }
 
 /** This code is loaded only when it is needed, because the YAML writer is large. */
-const loadText = () => import('../what-if/document-text.js');
+const loadText = () => import('./what-if/document-text.jsx');
 
 function Fields({ document }: { readonly document: ScalerDetail['document'] }): VNode {
   const fields = listEffectiveFields(document);

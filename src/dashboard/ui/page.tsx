@@ -1,5 +1,7 @@
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
+import { createCell } from '../data/cell.js';
+import { useCell } from '../data/use-cell.js';
 
 interface PageHeadingProps {
   readonly title: string;
@@ -36,4 +38,20 @@ export function setTitle(title: string): void {
 
 function isInsidePage(element: Element): boolean {
   return element.closest('main') !== null;
+}
+
+const announcement = createCell('');
+
+/** Makes a screen reader read a sentence after the current one. */
+export function announce(sentence: string): void {
+  announcement.set(sentence);
+}
+
+/** The element from which screen readers read announcements. A page must contain it only once. */
+export function Announcer(): VNode {
+  return (
+    <div class="visually-hidden" role="status" aria-live="polite">
+      {useCell(announcement)}
+    </div>
+  );
 }

@@ -1,7 +1,8 @@
 import { LIMIT_LABELS } from '../../../decision/result/limit-names.js';
 import { listSome } from '../../../units/format.js';
+import { groupBy } from '../../../units/maps.js';
+import type { LimitStep, MetricResult, Outcome, PastDecision } from './answers.js';
 import { OUTCOME_NAMES } from './changes.js';
-import type { LimitStep, Outcome, PastDecision } from './answers.js';
 
 /**
  * A bar: a `total` from 0 to `to`, or a `step` from `from` to `to`. `until`: when the limit of the step ends, in RFC
@@ -110,3 +111,28 @@ function total(label: string, to: number, reason: string): WaterfallRow {
 }
 
 const MOST_NAMES = 3;
+
+const POD_GROUPS = ['ready', 'unready', 'missing', 'ignored'] as const;
+
+export interface PodGroup {
+  readonly name: (typeof POD_GROUPS)[number];
+  readonly count: number;
+  /** The pods by reason; the reason with the most pods is first. Ready pods have no reason. */
+  readonly parts: readonly { readonly reason: string | null; readonly pods: readonly string[] }[];
+}
+
+/** Returns the groups that have pods. */
+export function groupPods({ pods, podReasons }: MetricResult): readonly PodGroup[] {
+  return POD_GROUPS.filter((name) => pods[name].length > 0).map((name) => ({
+    name,
+    count: pods[name].length,
+    parts: name === 'ready' ? [{ reason: null, pods: pods[name] }] : byReason(pods[name], podReasons),
+  }));
+}
+
+function byReason(names: readonly string[], reasons: MetricResult['podReasons']): PodGroup['parts'] {
+  const reasonOf = (name: string): string =>
+    (Object.hasOwn(reasons, name) ? reasons[name] : undefined) ?? 'reason not known';
+  const groups = Array.from(groupBy(names, reasonOf), ([reason, pods]) => ({ reason, pods }));
+  return groups.sort((a, b) => b.pods.length - a.pods.length);
+}

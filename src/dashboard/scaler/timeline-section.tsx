@@ -1,22 +1,20 @@
 import type { VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks';
-import type { ScalerDetail } from '../../../api/answers.js';
-import type { Api } from '../../data/api.js';
-import { scalerEventsRequest } from '../../data/requests.js';
-import { isAbout } from '../../data/keep-fresh.js';
-import { useAnswer } from '../../data/use-answer.js';
-import { Badge, Icon } from '../../ui/icon.jsx';
-import { formatCount } from '../../ui/numbers.js';
-import { FoldSection } from '../../ui/section.jsx';
-import { Notice } from '../../ui/states.jsx';
-import { Table } from '../../ui/table.jsx';
-import { Time } from '../../ui/time.jsx';
-import type { Change } from '../model/changes.js';
-import { MOST_ITEMS, buildTimeline } from '../model/timeline.js';
-import type { TimelineItem } from '../model/timeline.js';
-import { Sentence } from '../../ui/sentence.jsx';
+import type { ScalerDetail } from '../../api/answers.js';
+import type { Api } from '../data/api.js';
+import { isAbout } from '../data/keep-fresh.js';
+import { scalerEventsRequest } from '../data/requests.js';
+import { useAnswer } from '../data/use-answer.js';
+import { formatCount } from '../ui/formats.js';
+import { Badge, Icon } from '../ui/icon.jsx';
+import { FoldSection } from '../ui/section.jsx';
+import { Notice } from '../ui/states.jsx';
+import { Table } from '../ui/table.jsx';
+import { Sentence, Time } from '../ui/time.jsx';
+import type { Change } from './model/changes.js';
+import { buildTimeline, MOST_ITEMS, type TimelineItem } from './model/timeline.js';
 
-export interface TimelineSectionProps {
+interface TimelineSectionProps {
   readonly api: Api;
   readonly detail: ScalerDetail;
   readonly changes: readonly Change[];

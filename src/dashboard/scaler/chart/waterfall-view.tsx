@@ -1,8 +1,7 @@
 import type { VNode } from 'preact';
-import { formatCount } from '../../ui/numbers.js';
-import { Time } from '../../ui/time.jsx';
-import { Sentence } from '../../ui/sentence.jsx';
-import type { Waterfall, WaterfallRow } from '../model/waterfall.js';
+import { formatCount } from '../../ui/formats.js';
+import { Sentence, Time } from '../../ui/time.jsx';
+import type { Waterfall, WaterfallRow } from '../model/decision-parts.js';
 
 interface WaterfallViewProps {
   readonly waterfall: Waterfall;
