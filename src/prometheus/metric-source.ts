@@ -15,8 +15,8 @@ export interface MetricSource {
   readonly setScalers: (scalers: readonly Scaler[]) => void;
   /**
    * Sends each distinct query of the due scalers once, before the next round begins and within the limits of the data
-   * sources. Calls `onReady` for each scaler when all its answers have arrived. All scalers must have the same sync
-   * period.
+   * sources. Calls `onReady` for each scaler when all its answers have arrived, and possibly for other scalers whose
+   * queries were sent as well. All scalers must have the same sync period.
    */
   readonly startRound: (due: readonly Scaler[], signal: AbortSignal, onReady: OnReady) => void;
   /** Returns null if the data source does not exist. */

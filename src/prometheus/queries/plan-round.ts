@@ -64,8 +64,10 @@ export interface RoundPlanner {
   /** Compiles the queries of these scalers and forgets other queries. Yields to the event loop every 20 ms. */
   readonly compile: (scalers: readonly Scaler[], sources: Sources) => Promise<void>;
   /**
-   * Returns the plan for scalers with the same sync period. It is the same object as long as the scalers and the
-   * sources are unchanged. If `sources` is another map object, all queries are compiled again.
+   * Returns a plan that has the due scalers, which must have the same sync period. If they are at least half of the
+   * compiled scalers with that period, it is the plan of all of these, which is the same object until the scalers or
+   * `sources` change: another plan for 10,000 scalers takes 0.2 s of CPU, and other queries, whose answers are parsed
+   * anew. If `sources` is another map object, all queries are compiled again.
    */
   readonly planFor: (due: readonly Scaler[], sources: Sources) => Promise<Plan>;
 }
@@ -111,7 +113,8 @@ export function createRoundPlanner(clock: Clock, onFault: (error: unknown) => vo
     planFor: async (due, current) => {
       if (current !== sources) await compile(compiled.keys(), current);
       const plan = plans.get(due[0]?.spec.syncPeriodSeconds ?? 0);
-      if (plan?.scalers.length === due.length && due.every((scaler) => compiled.has(scaler))) return plan;
+      const isMost = plan !== undefined && 2 * due.length >= plan.scalers.length;
+      if (isMost && due.every((scaler) => compiled.has(scaler))) return plan;
       return planQueries(
         due.map((scaler) => compiled.get(scaler) ?? compileOne(scaler)),
         { memory, sources },

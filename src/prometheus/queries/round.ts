@@ -31,7 +31,7 @@ export interface RoundInput extends FollowUpInput {
   /** Monotonic time in milliseconds at which the round began. */
   readonly startMs: number;
   readonly ready: ReadyQueue;
-  /** Called once for each scaler of the round. Must not throw. */
+  /** Called once for each scaler of the plan. Must not throw. */
   readonly onReady: OnReady;
   /** Called with an internal error. The queries that it affects have no value. */
   readonly onFault: (error: unknown) => void;
