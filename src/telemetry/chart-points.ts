@@ -3,7 +3,7 @@ import { countReady } from '../decision/snapshot/snapshot.js';
 import type { MetricSpec, Scaler } from '../scaler/spec.js';
 import { PERIODS_BEFORE_GAP } from '../units/bounds.js';
 import { addSeconds, type Instant, instantFromMs } from '../units/time.js';
-import { type CycleRecord, desiredReplicasOf } from './cycle-record.js';
+import { boundsOf, type CycleRecord, desiredReplicasOf } from './cycle-record.js';
 import { bytesPerPoint, type Point, PointRing } from './point-ring.js';
 import { currentValue, targetValue } from './scaler-series.js';
 
@@ -232,11 +232,12 @@ function fillForecast(
 /** Sets the counts in the order of `COUNT_COLUMNS`. A loop over the columns would be much slower. */
 function fillCounts(counts: (number | null)[], record: CycleRecord): void {
   const { decision, snapshot } = record;
+  const { minReplicas, maxReplicas } = boundsOf(record);
   counts[0] = decision === null ? null : decision.currentReplicas;
   counts[1] = desiredReplicasOf(record);
   counts[2] = decision === null ? null : decision.recommendedReplicas;
-  counts[3] = decision === null ? null : decision.minReplicas;
-  counts[4] = decision === null ? null : decision.maxReplicas;
+  counts[3] = minReplicas;
+  counts[4] = maxReplicas;
   counts[5] = snapshot === null ? null : countReady(snapshot.pods);
 }
 

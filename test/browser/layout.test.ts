@@ -4,7 +4,7 @@ import { AT, after, fleetOf, overviewOf, rowOf, serviceOf, stateOf } from './sup
 import { section } from './support/browser.js';
 import type { FakeAnswers } from './support/fake-service.js';
 import { AT_MAXIMUM, CONFLICT, HEALTHY, LARGE, UNREAD } from './support/scaler-stories.js';
-import { tellStory } from './support/scaler-story.js';
+import { podsSample, tellStory, totalSample } from './support/scaler-story.js';
 import type { Story } from './support/scaler-story.js';
 import { useStage } from './support/stage.js';
 
@@ -129,6 +129,33 @@ describe('the page of a scaler', () => {
     expect(await slider.getAttribute('aria-valuetext')).toMatch(/\d\d:\d\d:\d\d: 100 current/);
   });
 
+  it('has bars with one scale, whatever the widths of their counts are', async () => {
+    const spec = { ...HEALTHY.spec, maxReplicas: 20_000 };
+    const story: Story = {
+      ...HEALTHY,
+      spec,
+      rounds: 1,
+      samples: (round) => [podsSample(round, 1), totalSample(round, 400_000)],
+    };
+    const { page } = await stage.open(answersOf(story), { ...SCALER, width: 1280 });
+    const tracks = page.locator('.waterfall-track');
+    await tracks.nth(2).waitFor();
+
+    expect(new Set((await boxesOf(tracks)).map(({ right }) => right)).size).toBe(1);
+  });
+
+  it('has a whole decision next to the charts at 1280 pixels', async () => {
+    const { page } = await stage.open(answersOf(HEALTHY), { ...SCALER, width: 1280, height: 900 });
+    await page.locator('.chart-slider canvas').waitFor();
+    const over = await page.locator('.chart-slider .u-over').boundingBox();
+    await page.mouse.click((over?.x ?? 0) + (over?.width ?? 0) * 0.35, (over?.y ?? 0) + 20);
+    const panel = section(page, /^Decision at/);
+    await panel.getByRole('button', { name: 'Copy command' }).waitFor();
+
+    const hidden = `((one) => one.scrollHeight - one.clientHeight)(document.querySelector('.is-pinned > :nth-child(2)'))`;
+    expect(await page.evaluate(hidden)).toBe(0);
+  });
+
   it('has no field name of the document that breaks within a word', async () => {
     const { page } = await stage.open(answersOf(LARGE), { ...SCALER, width: 1440, height: 900 });
     const name = section(page, 'Document').locator('dt', { hasText: /containerResource\.target/ });
@@ -138,7 +165,7 @@ describe('the page of a scaler', () => {
     expect(await name.locator('wbr').count()).toBe(4);
   });
 
-  it('has a conflict in red, and unknown bounds as one dash', async () => {
+  it('has a conflict in red, and without a decision the bounds of the document', async () => {
     const conflict = await stage.open(answersOf(CONFLICT), SCALER);
     const held = section(conflict.page, 'Conditions').locator('.badge', { hasText: 'Held True' });
     const unread = await stage.open(answersOf(UNREAD), SCALER);
@@ -147,7 +174,7 @@ describe('the page of a scaler', () => {
     await held.waitFor();
     await legend.waitFor();
     expect(await held.getAttribute('class')).toContain('tone-bad');
-    expect(await legend.innerText()).toMatch(/bounds\s*–\s*▲/);
+    expect(await legend.innerText()).toMatch(/bounds\s*2 to 12\s*▲/);
   });
 });
 
@@ -165,6 +192,18 @@ describe('the health', () => {
 });
 
 describe('the list of scalers', () => {
+  it('has whole names at 1280 pixels with all columns', async () => {
+    const rows = [rowOf({ namespace: 'checkout', name: 'gateway-0163' })];
+    const hash = '#/?columns=replicas%2Ctrend%2Cmetric%2Creason%2Csince%2Cchanged';
+    const { page } = await stage.open({ overview: () => overviewOf(rows) }, { width: 1280, hash });
+    const name = page.locator('.scaler-row .cell-name a > bdi');
+    await name.waitFor();
+
+    const cut = `[...document.querySelectorAll('.scaler-row .cell-name a > *')].filter(
+      (one) => one.scrollWidth > one.clientWidth && getComputedStyle(one).display !== 'inline').length`;
+    expect(await page.evaluate(cut)).toBe(0);
+  });
+
   it('has the chips of five severities in two lines on a phone: 5, 22, 30, 12 and 531 scalers', async () => {
     const ends = { AtMaximum: 5, Paused: 27, Stabilizing: 57, AtMinimum: 69, OK: 600 } as const;
     const names = Object.keys(ends) as (keyof typeof ends)[];
@@ -188,13 +227,13 @@ describe('the list of scalers', () => {
     expect(await page.locator('.scaler-row .cell-reason:visible').count()).toBe(0);
   });
 
-  it('says that the command for the worst scaler is not known, and why', async () => {
+  it('says that what to do about the worst scaler could not be read, and why', async () => {
     const rows = [rowOf({ state: stateOf('NoData', { cause: 'cpu: no series' }) })];
     const { page } = await stage.open({ overview: () => overviewOf(rows) });
 
     await page
       .locator('.start-next')
-      .getByText(/^No command is known: /)
+      .getByText(/^What to do could not be read: /)
       .waitFor();
   });
 });

@@ -268,11 +268,10 @@ describe('the page of a scaler', () => {
     const lines = explainLines({ snapshot, decision, status: null, now: snapshot.now });
     const after = (label: string): readonly string[] =>
       lines.filter((line) => line.startsWith(`    ${label}`)).map((line) => line.slice(12));
-    await page
-      .getByText(
-        'The forecast adds no replicas to this decision: the loads of earlier days have not been read yet.',
-      )
-      .waitFor();
+    const why = 'the loads of earlier days have not been read yet.';
+    await page.getByText(`The forecast adds no replicas to this decision: ${why}`).waitFor();
+    await page.locator('.forecast-strip').getByText(`There is no forecast yet: ${why}`).waitFor();
+    await page.getByRole('row', { name: /^cpu .* 62 % 60 % 0\.8667 some usage assumed 100/ }).waitFor();
     await page.getByText('How each count was computed').click();
     const list = page.locator('.arithmetic-list');
     await list.waitFor();
@@ -339,7 +338,9 @@ describe('a scaler in trouble', () => {
   test('the target cannot be read', async () => {
     const { page } = await open(UNREAD);
     const card = page.getByRole('region', { name: 'The last decision' });
-    expect((await card.innerText()).split('deployments.apps "web" not found')).toHaveLength(2);
+    const text = await card.innerText();
+    expect(text.split('deployments.apps "web" not found')).toHaveLength(2);
+    expect(text).toMatch(/bounds 2 to 12\s+Last round\s/);
   });
 
   test('all metrics fail', async () => {

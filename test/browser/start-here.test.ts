@@ -81,14 +81,14 @@ describe('the overview with one scaler that cannot follow', () => {
     expect(await overflowOf(page)).toBe(0);
   });
 
-  it('says in one line that no command is known', async () => {
+  it('says in one line that what to do could not be read', async () => {
     const answers = { ...ONE_TROUBLE, others: {} };
     const { page } = await stage.open(answers, { width: 1440, height: 900 });
 
     const line = page.locator('.start-next li');
     await line.waitFor();
 
-    expect(await line.innerText()).toMatch(/^No command is known: /);
+    expect(await line.innerText()).toMatch(/^What to do could not be read: /);
     expect((await line.boundingBox())?.height).toBeLessThan(30);
   });
 });

@@ -32,7 +32,7 @@ describe('createChartPoints', () => {
 
     expect(chartPoints.read('shop/web', ALL)?.points).toEqual([
       { at: at(0), counts: [3, 3, 3, 1, 10, 0], values: [55, 60] },
-      { at: at(15), counts: [null, null, null, null, null, null], values: [null, 60] },
+      { at: at(15), counts: [null, null, null, 1, 10, null], values: [null, 60] },
       { at: at(30), counts: [3, 3, null, 1, 10, 0], values: [null, 60] },
     ]);
     expect(chartPoints.read('shop/api', ALL)).toBeNull();

@@ -28,7 +28,7 @@ interface ColumnHead {
   readonly width: string;
 }
 
-const NAME: ColumnHead = { title: 'Scaler', sort: 'name', width: 'minmax(7rem, 1.6fr)' };
+const NAME: ColumnHead = { title: 'Scaler', sort: 'name', width: 'minmax(7rem, 18%)' };
 const STATE: ColumnHead = { title: 'State', sort: 'state', width: '8.25rem' };
 
 export const COLUMNS: Readonly<Record<ColumnName, ColumnHead>> = {

@@ -179,7 +179,9 @@ function NextCommands({ api, row: { namespace, name } }: NextCommandsProps): VNo
   });
   return (
     <NextList remedies={useRemedies(value)}>
-      {value === null && error !== null ? <li class="muted">No command is known: {error.message}</li> : null}
+      {value === null && error !== null ? (
+        <li class="muted">What to do could not be read: {error.message}</li>
+      ) : null}
     </NextList>
   );
 }
@@ -210,7 +212,6 @@ function Picture({ row }: { readonly row: OverviewRow }): VNode {
       <Sparkline
         values={row.replicas}
         maximum={row.max}
-        least={0}
         width={280}
         height={104}
         label={sparklineLabel(row)}

@@ -41,7 +41,7 @@ export function MetricResults({ decision, targets, queries }: MetricResultsProps
           />,
           valueText(metric),
           targetText(metric, targets[index]),
-          metric.ratio === null ? UNKNOWN : String(Math.round(metric.ratio * 10_000) / 10_000),
+          <Ratio metric={metric} target={targets[index]} />,
           metric.proposal !== null && metric.proposal === most && least !== most ? (
             <b>
               {formatCount(metric.proposal)} <span class="hint">largest</span>
@@ -52,6 +52,24 @@ export function MetricResults({ decision, targets, queries }: MetricResultsProps
         ],
       }))}
     />
+  );
+}
+
+interface RatioProps {
+  readonly metric: MetricResult;
+  readonly target: MetricTargets[number] | undefined;
+}
+
+/** Shows the ratio. It is not that of value and target if the usage of missing or unready pods was assumed. */
+function Ratio({ metric: { ratio, current, pods }, target }: RatioProps): VNode {
+  if (ratio === null) return <>{UNKNOWN}</>;
+  const plain = (current.averageUtilization ?? current.averageValue ?? NaN) / (target?.target ?? NaN);
+  const isAssumed = pods.missing.length + pods.unready.length > 0 && Math.abs(plain - ratio) > 0.001;
+  return (
+    <>
+      {Math.round(ratio * 10_000) / 10_000}
+      {isAssumed ? <div class="hint">some usage assumed</div> : null}
+    </>
   );
 }
 

@@ -85,8 +85,7 @@ function SelectedDecision({ api, detail, data, at, moment }: SelectedDecisionPro
     return (
       <EmptyView title="This decision is no longer kept">
         <p>
-          Decisions are kept from <Time at={value.keptFrom} /> on. The charts show the replicas and metrics of
-          that moment.
+          Decisions are kept from <Time at={value.keptFrom} /> on.
         </p>
       </EmptyView>
     );
@@ -137,7 +136,7 @@ function Period({ entry }: { readonly entry: DecisionEntry }): VNode {
   return (
     <p class="hint">
       The same decision {formatCount(count)} times, from <Time at={firstAt} /> to <Time at={lastAt} />. Values
-      and pods are from the last of these decisions.
+      and pods are those of the last one.
     </p>
   );
 }
@@ -156,8 +155,7 @@ interface DecisionViewProps {
 function DecisionView(props: DecisionViewProps): VNode {
   const { detail, targets } = props;
   const { decision, outcome } = props.entry;
-  if (decision === null)
-    return <p class="hint">There was no decision, so there are no steps, metrics or pods.</p>;
+  if (decision === null) return <p class="hint">There was no decision.</p>;
   return (
     <>
       <div class="decision-parts">

@@ -63,7 +63,7 @@ function Facts({ detail }: VerdictCardProps): VNode {
         <b>{formatCount(currentReplicas)}</b>, bounds {formatCount(minReplicas)} to {formatCount(maxReplicas)}
       </Fact>
       {versions === null ? null : <Fact name="Document">{versions}</Fact>}
-      <Fact name="Last decision">{ago(at)}</Fact>
+      <Fact name={`Last ${detail.decision === null ? 'round' : 'decision'}`}>{ago(at)}</Fact>
       <Fact name={`${detail.state.name} since`}>{ago(detail.state.since)}</Fact>
       <Fact name="Last scale-up">{ago(lastScaleUp)}</Fact>
       <Fact name="Last scale-down">{ago(lastScaleDown)}</Fact>

@@ -1,6 +1,4 @@
 interface Box {
-  /** The value at the bottom edge, unless a value is lower; default: the lowest value. */
-  readonly least?: number | undefined;
   readonly width: number;
   readonly height: number;
 }
@@ -15,25 +13,19 @@ interface SparklineShape {
 const MARGIN = 2;
 
 /**
- * Returns the line of the values and the position of the line for `maximum`. The lowest number is at the bottom, the
- * highest at the top. If all values are equal and there is no maximum, the line is in the middle.
+ * Returns the line of the values and the position of the line for `maximum`. As in the chart of a scaler, 0 is at the
+ * bottom, so that a small change looks small. The highest number is at the top.
  */
 export function sparklineOf(
   values: readonly (number | null)[],
   maximum: number | null,
-  { width, height, least: bottom = Infinity }: Box,
+  { width, height }: Box,
 ): SparklineShape {
   const known = values.filter((value) => value !== null);
   if (known.length === 0) return { path: '', maximumY: null };
-  const least = Math.min(...known, maximum ?? Infinity, bottom);
-  const most = Math.max(...known, maximum ?? -Infinity);
+  const most = Math.max(1, maximum ?? 0, ...known);
   const step = width / values.length;
-  const y = (value: number): number =>
-    most === least
-      ? maximum === null
-        ? height / 2
-        : MARGIN
-      : rounded(height - MARGIN - ((value - least) / (most - least)) * (height - 2 * MARGIN));
+  const y = (value: number): number => rounded(height - MARGIN - (value / most) * (height - 2 * MARGIN));
   let path = '';
   let isDrawing = false;
   for (const [index, value] of values.entries()) {

@@ -6,8 +6,6 @@ interface SparklineProps {
   readonly values: readonly (number | null)[];
   /** The maximum, which is shown as a dashed line; null: unknown. */
   readonly maximum: number | null;
-  /** The value at the bottom edge, unless a value is lower; default: the lowest value. */
-  readonly least?: number;
   readonly width: number;
   readonly height: number;
   /** Text for screen readers. */
@@ -15,8 +13,8 @@ interface SparklineProps {
 }
 
 /** Shows a small line chart of replicas with their maximum. */
-export function Sparkline({ values, maximum, least, width, height, label }: SparklineProps): VNode {
-  const { path, maximumY } = sparklineOf(values, maximum, { width, height, least });
+export function Sparkline({ values, maximum, width, height, label }: SparklineProps): VNode {
+  const { path, maximumY } = sparklineOf(values, maximum, { width, height });
   return (
     <svg class="sparkline" viewBox={`0 0 ${width} ${height}`} width={width} height={height} role="img">
       <title>{label}</title>

@@ -115,7 +115,7 @@ export async function startFakeService({
     requests.push(`${name}${url.search}`);
     const answer =
       name === 'overview' || name === 'service' ? current[name] : current.others?.[decodeURIComponent(name)];
-    const value = answer === undefined ? new FakeFailure(404, `there is no ${name}`) : answer(url);
+    const value = answer === undefined ? new FakeFailure(404, `${name} does not exist`) : answer(url);
     if (value instanceof FakeFailure) sendJson(response, value.status, { error: value.error });
     else sendJson(response, 200, value);
   });

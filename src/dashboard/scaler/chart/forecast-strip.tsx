@@ -44,7 +44,7 @@ export function ForecastStrip({ api, detail, links, hover, onForecast }: Forecas
   }, [value, isExpected, onForecast]);
   if (value === null) return null;
   const format = (load: number | null): string => formatLoad(load, value);
-  const summary = summaryOf(value, at, links.now);
+  const summary = summaryOf(value, at, links.now, detail.decision?.forecast?.why);
   return (
     <figure class="metric-strip forecast-strip">
       <figcaption>
@@ -90,14 +90,20 @@ function formatLoad(load: number | null, { metric }: ForecastLoads): string {
 /**
  * Returns for example
  * `Now 12. The forecast expects at most 31 within the next hour, at 09:12 (earlier days: 24 to 33).`
+ * `why`: the reason that the decision has for its forecast.
  */
-function summaryOf(value: ForecastLoads, at: readonly number[], now: number): string {
+function summaryOf(
+  value: ForecastLoads,
+  at: readonly number[],
+  now: number,
+  why: string | undefined,
+): string {
   const current = value.load.findLast((load) => load !== null) ?? null;
   const expectedAt = (index: number): number => value.expected[index] ?? -1;
   const later = at.flatMap((second, index) => (second > now && expectedAt(index) >= 0 ? [index] : []));
   const most = later.toSorted((a, b) => expectedAt(b) - expectedAt(a) || a - b)[0];
   const known = current === null ? '' : `Now ${formatLoad(current, value)}. `;
-  if (most === undefined) return `${known}There is no forecast yet: too little is known of the earlier days.`;
+  if (most === undefined) return `${known}There is no forecast yet${why === undefined ? '' : `: ${why}`}.`;
   const text = (column: readonly (number | null)[]): string => formatLoad(column[most] ?? null, value);
   const time = formatShort((at[most] ?? 0) * 1000, now * 1000);
   return `${known}The forecast expects at most ${text(value.expected)} within the next hour, at ${time} (earlier days: ${text(value.low)} to ${text(value.high)}).`;

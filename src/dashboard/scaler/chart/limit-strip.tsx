@@ -55,10 +55,7 @@ export function LimitStrip({ api, detail: { namespace, name }, links, hover }: L
         <span class="limit-unknown" style={between(window.from, now)} />
         {value === null ? null : (
           <span class="limit-unknown" style={between(window.from, Date.parse(oldestOf(value)) / 1000)}>
-            <b>unknown</b>
-            <b>
-              (decisions are kept from <Time at={value.keptFrom} /> on)
-            </b>
+            unknown (decisions are kept from <Time at={value.keptFrom} /> on)
           </span>
         )}
         {spans.map(({ from, to, limit, severity }) => (
@@ -67,7 +64,7 @@ export function LimitStrip({ api, detail: { namespace, name }, links, hover }: L
             class={limit === null ? 'limit-none' : `tone-${SEVERITY_STYLES[severity].tone}`}
             style={between(from, to)}
           >
-            {limit === null ? null : <b>{LIMIT_LABELS[limit]}</b>}
+            {limit === null ? null : LIMIT_LABELS[limit]}
           </span>
         ))}
         {pointed === null ? null : <i style={{ left: `${place(pointed)}%` }} />}

@@ -61,7 +61,7 @@ function Track({ row, current, top }: TrackProps): VNode {
   const percent = (value: number): string => `${(value / top) * 100}%`;
   const [low, high] = [Math.min(row.from, row.to), Math.max(row.from, row.to)];
   return (
-    <svg class="waterfall-track" width="100%" height="20" aria-hidden="true" focusable="false">
+    <svg class="waterfall-track" width="100%" height="20" aria-hidden="true">
       <rect class="bar" x={percent(low)} y="3" width={percent(high - low)} height="14" rx="2" />
       <line class="current-line" x1={percent(current)} x2={percent(current)} y1="0" y2="20" />
     </svg>
