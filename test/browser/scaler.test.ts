@@ -271,7 +271,7 @@ describe('the page of a scaler', () => {
     const why = 'the loads of earlier days have not been read yet.';
     await page.getByText(`The forecast adds no replicas to this decision: ${why}`).waitFor();
     await page.locator('.forecast-strip').getByText(`There is no forecast yet: ${why}`).waitFor();
-    await page.getByRole('row', { name: /^cpu .* 62 % 60 % 0\.8667 some usage assumed 100/ }).waitFor();
+    await page.getByRole('row', { name: /^cpu .* 62 % 60 % 0\.8667 partly assumed 100/ }).waitFor();
     await page.getByText('How each count was computed').click();
     const list = page.locator('.arithmetic-list');
     await list.waitFor();

@@ -68,7 +68,7 @@ function Ratio({ metric: { ratio, current, pods }, target }: RatioProps): VNode 
   return (
     <>
       {Math.round(ratio * 10_000) / 10_000}
-      {isAssumed ? <div class="hint">some usage assumed</div> : null}
+      {isAssumed ? <div class="hint">partly assumed</div> : null}
     </>
   );
 }
