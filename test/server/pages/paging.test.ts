@@ -236,8 +236,8 @@ describe('/history', () => {
       currentReplicas: [3, null],
       desiredReplicas: [3, null],
       recommendedReplicas: [3, null],
-      minReplicas: [1, null],
-      maxReplicas: [10, null],
+      minReplicas: [1, 1],
+      maxReplicas: [10, 10],
       readyPods: [0, null],
       metrics: [{ type: 'Resource', metric: 'cpu', unit: 'percent', value: [55, null], target: [60, 60] }],
     });
