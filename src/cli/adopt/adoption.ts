@@ -225,9 +225,10 @@ export async function pollFor<T>(
 }
 
 /**
- * Time limit of `waitForCondition`: a decision takes up to a sync period, and its status is written some seconds later.
+ * Time limit of a wait for a decision and its status: a decision takes up to a sync period, and its status is written
+ * some seconds later.
  */
-const STATUS_MS = 30_000;
+export const STATUS_MS = 30_000;
 
 /**
  * Waits for a condition that the service sets for the current generation; null: the service did not set it in time.

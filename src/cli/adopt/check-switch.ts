@@ -4,6 +4,7 @@ import { pauseMessage } from '../../decision/pause.js';
 import { readWatchedTarget } from '../../kubernetes/targets.js';
 import { type JsonObject, countIn, objectIn } from '../../kubernetes/api/json.js';
 import { describeReset, findReset } from '../checks/replicas-writer.js';
+import { withService } from '../reach/service-client.js';
 import {
   type AdoptContext,
   type ScalerObject,
@@ -13,14 +14,16 @@ import {
   nameWorkload,
   type Pause,
   pauseOfDocument,
+  pollFor,
   readWorkload,
+  STATUS_MS,
   whyRejected,
 } from './adoption.js';
 import { nameSource, promscalerFor } from './adopt-options.js';
 import { type AgreementReport, readAgreement, whyDisagreeing } from './agreement.js';
 import { managerOf, whatChanged, whyOwned, whyScalesWhenDeleted } from './check-source.js';
 import { annotationsOf } from './saved-manifest.js';
-import { type ServiceView, whyLacking, whyNoValue, whyUnable } from './confirm-service.js';
+import { readView, type ServiceView, whyLacking, whyNoValue, whyUnable } from './confirm-service.js';
 import { whyNextToScaler, whySecond, whySucceeded, whyPausedInKeda } from './other-autoscaler.js';
 
 interface Verdict {
@@ -62,6 +65,7 @@ export async function judgeSwitch(
   const lasting =
     whyNoTarget(context, scaler, known) ??
     pauseOfWorkload(context, scaler, known)?.why ??
+    whyBeforeEndOfPause(context, scaler, row) ??
     (await whyNotServed(context, scaler, view)) ??
     (object === null
       ? await whySucceeded(context, scaler)
@@ -139,10 +143,13 @@ function whyUnwritten(context: AdoptContext, scaler: ScalerObject): string {
   if (last === null)
     return `the service has ${name}, but has not written the status of the scaler: the service must run without --dry-run. If it already does, ${reason}`;
   const generation = countIn(objectIn(scaler.object, 'metadata'), 'generation') ?? 0;
-  return `the service has not written the status of ${name} for generation ${generation} yet (last: generation ${last}). L${reason.slice(1)}`;
+  return `the service has not written the status of ${name} for generation ${generation} yet (last: generation ${last}). The service reads a new version within seconds: try again. If this lasts, ${reason}`;
 }
 
-/** Uses the annotations of the workload, because they may be newer than the last decision. */
+/**
+ * Uses the annotations of the workload, because they may be newer than the last decision. Without them, uses the last
+ * decision.
+ */
 function pauseOfWorkload(
   context: AdoptContext,
   scaler: ScalerObject,
@@ -150,11 +157,45 @@ function pauseOfWorkload(
 ): Pause | null {
   const { io, source } = context;
   const now = workload == null ? null : readPause({ paused: false }, annotationsOf(workload), io.clock.now());
-  const paused = now !== null ? pauseMessage(now) : (row?.pause?.message ?? null);
+  const last = workload === undefined ? (row?.pause?.message ?? null) : null;
+  const paused = now === null ? last : pauseMessage(now);
   if (paused === null) return null;
   const what = `${nameScaler(context, scaler)} is paused: ${paused}`;
   const resume = promscalerFor(`resume ${source.namespace}/${scaler.name}`, context);
   return { what, why: `${what}. End the pause first: ${resume}` };
+}
+
+/**
+ * Returns that the last decision was made in a pause that has ended since; null: it was not. Requires that neither the
+ * document nor the workload is paused now.
+ */
+function whyBeforeEndOfPause(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  row: ScalerView | null,
+): string | null {
+  return row?.pause == null
+    ? null
+    : `the service has made no decision for ${nameScaler(context, scaler)} since its pause ended: try again after the next decision`;
+}
+
+/** Reads the scaler in the service. If its pause has ended, waits for the first decision after that. */
+export function fetchViewAfterPause(context: AdoptContext, scaler: ScalerObject): Promise<ServiceView> {
+  const { options, io, source } = context;
+  return withService(options, io, async (client) => {
+    const read = (): Promise<ServiceView> =>
+      readView(client, { namespace: source.namespace, name: scaler.name });
+    const first = await read();
+    const isPaused = ({ row }: ServiceView): boolean => row?.pause != null;
+    if (!isPaused(first)) return first;
+    const known = { workload: await readWorkload(context, scaler), row: first.row };
+    if ((pauseOfDocument(context, scaler) ?? pauseOfWorkload(context, scaler, known)) !== null) return first;
+    const decided = await pollFor(io, STATUS_MS, async () => {
+      const view = await read();
+      return isPaused(view) ? null : view;
+    });
+    return decided ?? first;
+  });
 }
 
 async function whyNotServed(

@@ -25,7 +25,7 @@ import {
 } from './adoption.js';
 import { agreementText, whyIdle, whyShort } from './agreement.js';
 import { managerAdvice, managerOf, whatDiffers } from './check-source.js';
-import { findPause, judgeSwitch, whatResets } from './check-switch.js';
+import { fetchViewAfterPause, findPause, judgeSwitch, whatResets } from './check-switch.js';
 import {
   findSecondScaler,
   whyNextToScaler,
@@ -59,7 +59,7 @@ export async function switchAdoption(context: AdoptContext): Promise<ExitCode> {
   await waitForCondition(context, first.scaler, 'Accepted');
   const { object, scaler } = await readAdoption(context);
   if (scaler === null) throw await notStarted(context, { object });
-  const view = await fetchView(context, scaler);
+  const view = await fetchViewAfterPause(context, scaler);
   const { why, canBeForced, report } = await judgeSwitch(context, scaler, { object, view });
   if (report !== null) io.stdout.write(textToPrint(agreementText(report), io));
   if (why !== null)

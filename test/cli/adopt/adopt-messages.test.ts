@@ -171,7 +171,7 @@ describe('adopt --switch of a scaler whose status is of another generation', () 
 
     expect([exitCode, stderr]).toEqual([
       1,
-      'promscaler: the service has not written the status of scaler shop/web for generation 3 yet (last: generation 1). Look for "failed to write status of Scaler" in the log of the service. Nothing was changed\n',
+      'promscaler: the service has not written the status of scaler shop/web for generation 3 yet (last: generation 1). The service reads a new version within seconds: try again. If this lasts, look for "failed to write status of Scaler" in the log of the service. Nothing was changed\n',
     ]);
     expect([fixture.hpa() === null, fixture.isDryRun()]).toEqual([false, true]);
   });
