@@ -55,16 +55,22 @@ export function whatChanged(context: AdoptContext, scaler: ScalerObject, object:
 }
 
 interface Differences {
-  /** Whether the changes are those since the copy of the autoscaler; otherwise the scaler was compared. */
+  /** Whether the changes are those since a copy of the autoscaler; otherwise the scaler was compared. */
   readonly hasCopy: boolean;
-  readonly changes: readonly FieldChange[];
+  readonly changes: readonly ChangeSince[];
+}
+
+interface ChangeSince extends FieldChange {
+  /** The copy with the previous value; null: there is none. */
+  readonly since: Copy['since'] | null;
 }
 
 function findDifferences(context: AdoptContext, scaler: ScalerObject, object: JsonObject): Differences {
-  const copy = copyIn(context.source, scaler);
-  return copy === null
-    ? { hasCopy: false, changes: changesOfImport(context, scaler, object) }
-    : { hasCopy: true, changes: changesToCarryOver(context, scaler, { copy, object }) };
+  const copies = copiesIn(context.source, scaler);
+  if (copies.length > 0)
+    return { hasCopy: true, changes: changesToCarryOver(context, scaler, { copies, object }) };
+  const changes = changesOfImport(context, scaler, object).map((change) => ({ ...change, since: null }));
+  return { hasCopy: false, changes };
 }
 
 function describe(
@@ -74,10 +80,15 @@ function describe(
 ): string | null {
   if (changes.length === 0) return null;
   const [autoscaler, named] = [nameSource(context.source), nameScaler(context, scaler)];
-  const what = listSome(changes.map(changeText), MOST_CHANGES);
-  return hasCopy
-    ? `${autoscaler} has changed since it was imported (${what}): make the same change to ${named}`
-    : `a new import of ${autoscaler} would differ from ${named} (${what}): change the scaler accordingly, unless the difference is intended`;
+  const listed = (some: readonly FieldChange[]): string =>
+    `(${listSome(some.map(changeText), MOST_CHANGES)})`;
+  if (!hasCopy)
+    return `a new import of ${autoscaler} would differ from ${named} ${listed(changes)}: change the scaler accordingly, unless the difference is intended`;
+  const what = ['it was imported' as const, 'its manifest was saved' as const].flatMap((since) => {
+    const some = changes.filter((change) => change.since === since);
+    return some.length === 0 ? [] : [`since ${since} ${listed(some)}`];
+  });
+  return `${autoscaler} has changed ${what.join(', and ')}: make the same change to ${named}. A file from which you apply the scaler needs the change, too, or a new import`;
 }
 
 /** Returns whether a field selects the metrics: the whole list, or a field other than the target of a metric. */
@@ -95,47 +106,75 @@ function changesOfImport(
   return specDifferences(comparable(objectIn(scaler.object, 'spec')), comparable(imported));
 }
 
-/** A copy of an autoscaler in annotations of its scaler. */
+/** A copy of an autoscaler in an annotation of its scaler. */
 interface Copy {
+  readonly since: 'it was imported' | 'its manifest was saved';
   /** The spec to which the autoscaler was converted; null: it could not be converted. */
   readonly spec: JsonObject | null;
-  /** Null: only the converted spec was saved, by `import --dry-run`. */
+  /** Null: only the converted spec was saved, by an import. */
   readonly manifest: JsonObject | null;
 }
 
 /**
- * Returns the copy of the autoscaler as of its import or switch; null: there is none. If the scaler only has the same
- * target, its copy is of another autoscaler.
+ * Returns the copies of the autoscaler as of the import of the document, and as of `adopt` or the last switch. If the
+ * scaler only has the same target, its copies are of another autoscaler.
  */
-function copyIn(source: Source, scaler: ScalerObject): Copy | null {
-  if (!isMadeFrom(source, scaler)) return null;
+function copiesIn(source: Source, scaler: ScalerObject): readonly Copy[] {
+  if (!isMadeFrom(source, scaler)) return [];
   const { object } = scaler;
-  const manifest = savedManifest(object);
-  if (manifest !== null) return { spec: importedSpec(source, manifest), manifest };
   const spec = asObject(parseJson(annotationsOf(object)[IMPORTED_SPEC] ?? ''));
-  return spec === null ? null : { spec, manifest };
+  const manifest = savedManifest(object);
+  return [
+    ...(spec === null ? [] : [{ since: 'it was imported' as const, spec, manifest: null }]),
+    ...(manifest === null
+      ? []
+      : [{ since: 'its manifest was saved' as const, spec: importedSpec(source, manifest), manifest }]),
+  ];
 }
 
 /**
- * Returns the fields of the document whose values in the autoscaler have changed since the import, unless the document
- * already has the new values. Ignores fields that have always differed, such as a query that the import did not know.
+ * Returns the fields of the document that lack a change of the autoscaler since one of the copies. A value that the
+ * autoscaler had in a copy is outdated: a file was applied again, or the autoscaler has changed back. Any other value
+ * is intended if the autoscaler has not changed since one of the copies. Ignores fields that have always differed, such
+ * as a query that the import did not know.
  */
 function changesToCarryOver(
   { source }: AdoptContext,
   scaler: ScalerObject,
-  { copy, object }: { readonly copy: Copy; readonly object: JsonObject },
-): readonly FieldChange[] {
-  const { spec: before, manifest } = copy;
+  { copies, object }: { readonly copies: readonly Copy[]; readonly object: JsonObject },
+): readonly ChangeSince[] {
   const now = importedSpec(source, object);
-  if (before === null || now === null)
-    return manifest === null ? [] : specChanges(manifest, manifestOf(object, source));
-  const has = withSelectors(withNames(objectIn(scaler.object, 'spec')), { before, now });
-  const open = specDifferences(has, withNames(now)).map(({ field }) => field);
-  // A pause is no such change: a switch is refused until both pauses have ended.
-  return specDifferences(withNames(before), withNames(now)).filter(
-    ({ field }) =>
-      field !== 'spec.paused' && open.some((other) => other.startsWith(field) || field.startsWith(other)),
-  );
+  const known = copies.flatMap(({ since, spec }) => (spec === null ? [] : [{ since, before: spec }]));
+  if (now === null || known.length === 0) {
+    const saved = copies.flatMap(({ since, manifest }) => (manifest === null ? [] : [{ since, manifest }]));
+    return saved.flatMap(({ since, manifest }) =>
+      specChanges(manifest, manifestOf(object, source)).map((change) => ({ ...change, since })),
+    );
+  }
+  const lacking = known.map(({ since, before }) => {
+    const has = withSelectors(withNames(objectIn(scaler.object, 'spec')), { before, now });
+    const open = fieldsOf(specDifferences(has, withNames(now)));
+    const intended = fieldsOf(specDifferences(withNames(before), has));
+    // A pause is no such change: a switch is refused until both pauses have ended.
+    return specDifferences(withNames(before), withNames(now))
+      .filter(({ field }) => field !== 'spec.paused' && open.some((other) => isWithin(field, other)))
+      .map((change) => ({ ...change, since, isIntended: intended.includes(change.field) }));
+  });
+  const outdated = lacking.flat().filter(({ isIntended }) => !isIntended);
+  const changedSinceAll = lacking
+    .flat()
+    .filter(({ field }) => lacking.every((some) => some.some((other) => isWithin(field, other.field))));
+  const found = [...outdated, ...changedSinceAll];
+  return found.filter((change, index) => found.findIndex(({ field }) => field === change.field) === index);
+}
+
+function fieldsOf(changes: readonly FieldChange[]): readonly string[] {
+  return changes.map(({ field }) => field);
+}
+
+/** Returns whether one of the fields contains the other one. */
+function isWithin(field: string, other: string): boolean {
+  return other.startsWith(field) || field.startsWith(other);
 }
 
 /**

@@ -13,6 +13,7 @@ import { AdoptFixture, HPA } from './adopt-fixture.js';
 
 const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web';
 const IMPORTED_SPEC = 'promscaler.dev/imported-spec';
+const FILE_TOO = 'A file from which you apply the scaler needs the change, too, or a new import';
 
 interface Imported {
   readonly manifest?: JsonObject;
@@ -66,7 +67,7 @@ describe('an HPA that has changed since import --dry-run', () => {
 
     expect(whatChanged(context, scaler, hpa(MEMORY))).toBeNull();
     expect(whatChanged(context, scaler, hpa(resource('cpu', 120)))).toBe(
-      'HPA shop/web has changed since it was imported (spec.metrics[0].resource.name: "memory" -> "cpu"): make the same change to scaler shop/web',
+      `HPA shop/web has changed since it was imported (spec.metrics[0].resource.name: "memory" -> "cpu"): make the same change to scaler shop/web. ${FILE_TOO}`,
     );
   });
 
@@ -77,8 +78,44 @@ describe('an HPA that has changed since import --dry-run', () => {
 
     expect(whatDiffers(context, edited, hpa(MEMORY))).toBeNull();
     expect(whatDiffers(context, edited, withSpec(hpa(MEMORY), { minReplicas: 3 }))).toBe(
-      'HPA shop/web has changed since it was imported (spec.minReplicas: 2 -> 3): make the same change to scaler shop/web',
+      `HPA shop/web has changed since it was imported (spec.minReplicas: 2 -> 3): make the same change to scaler shop/web. ${FILE_TOO}`,
     );
+  });
+
+  const since = (what: string): string =>
+    `HPA shop/web has changed since ${what}: make the same change to scaler shop/web. ${FILE_TOO}`;
+
+  it.each([
+    [
+      'an old file is applied again',
+      { hpa: 7, scaler: 6 },
+      since('it was imported (spec.maxReplicas: 6 -> 7)'),
+    ],
+    ['the HPA is back', { hpa: 6, scaler: 7 }, since('its manifest was saved (spec.maxReplicas: 7 -> 6)')],
+    ['both are back', { hpa: 6, scaler: 6 }, null],
+    ['both have the change', { hpa: 7, scaler: 7 }, null],
+    ['the scaler is changed on purpose', { hpa: 7, scaler: 9 }, null],
+    ['the scaler is changed on purpose, and the HPA is back', { hpa: 6, scaler: 9 }, null],
+    [
+      'the HPA changes again',
+      { hpa: 8, scaler: 7 },
+      since('its manifest was saved (spec.maxReplicas: 7 -> 8)'),
+    ],
+    [
+      'the HPA changes again, and an old file is applied',
+      { hpa: 8, scaler: 6 },
+      since('it was imported (spec.maxReplicas: 6 -> 8)'),
+    ],
+  ])('is judged after a switch with 7 of what was imported with 6: %s', async (_, counts, expected) => {
+    const ofHpa = (maxReplicas: number): JsonObject => withSpec(hpa(MEMORY), { maxReplicas });
+    const document = await imported(folderOf({}), { manifest: ofHpa(6) });
+    const metadata = document['metadata'] as { readonly annotations: JsonObject };
+    const manifest = { 'promscaler.dev/adopted-manifest': JSON.stringify(ofHpa(7)) };
+    const annotations = { ...metadata.annotations, ...manifest };
+    const switched = { ...document, metadata: { ...metadata, annotations } };
+    const scaler = scalerOf(withSpec(switched, { maxReplicas: counts.scaler }));
+
+    expect(whatChanged(context, scaler, ofHpa(counts.hpa))).toBe(expected);
   });
 
   const pods = (averageValue: string): JsonObject => ({
@@ -135,7 +172,7 @@ describe('an HPA that has changed since import --dry-run', () => {
     };
     const refused =
       `HPA shop/web has changed since it was imported (spec.metrics[0].${type.toLowerCase()}.metric.selector[1]: ` +
-      String.raw`"queue=\"mail\"" -> "queue=\"print\""): make the same change to scaler shop/web`;
+      String.raw`"queue=\"mail\"" -> "queue=\"print\""): make the same change to scaler shop/web. ${FILE_TOO}`;
 
     const reordered = selecting(type, { matchLabels: { app: 'web', queue: 'mail' } });
     expect(whatChanged(context, scalerOf(document), reordered)).toBeNull();
@@ -177,7 +214,7 @@ describe('an HPA that has changed since import --dry-run', () => {
 
     expect(whatChanged(keda, scaler, cron('5'))).toBeNull();
     expect(whatChanged(keda, scaler, cron('6'))).toBe(
-      'ScaledObject shop/web has changed since it was imported (spec.schedules[0].minReplicas: 5 -> 6): make the same change to scaler shop/web',
+      `ScaledObject shop/web has changed since it was imported (spec.schedules[0].minReplicas: 5 -> 6): make the same change to scaler shop/web. ${FILE_TOO}`,
     );
   });
 
@@ -302,6 +339,24 @@ describe('adopt', () => {
     expect(switched.stderr).toContain(`warning: ${differs}`);
   });
 
+  it('do not switch after an undo if the file of the import, without the change of the HPA, is applied again', async () => {
+    const fixture = await AdoptFixture.create();
+    await applyImported(fixture);
+    await send(fixture.cluster.simulator, 'PATCH', HPA_PATH, { body: { spec: { maxReplicas: 30 } } });
+    await fixture.cluster.edit('web', { maxReplicas: 30 });
+    await fixture.compared(1);
+    const switched = await fixture.run('--switch');
+    await fixture.run('--undo');
+    await fixture.cluster.edit('web', { maxReplicas: 20 });
+    await fixture.compared(1);
+
+    const again = await fixture.run('--switch');
+
+    expect([switched.exitCode, again.exitCode]).toEqual([0, 1]);
+    expect(again.stderr).toContain('has changed since it was imported (spec.maxReplicas: 20 -> 30)');
+    expect(fixture.hpa()).not.toBeNull();
+  });
+
   it('--switch --force warns of changes of the HPA that the scaler lacks, and --switch names them', async () => {
     const fixture = await AdoptFixture.create();
     await fixture.start();
@@ -314,8 +369,7 @@ describe('adopt', () => {
     await fixture.decided(2);
     const forced = await fixture.run('--switch', '--force', '--preview');
 
-    const changed =
-      'HPA shop/web has changed since it was imported (spec.maxReplicas: 20 -> 30): make the same change to scaler shop/web';
+    const changed = `HPA shop/web has changed since it was imported (spec.maxReplicas: 20 -> 30): make the same change to scaler shop/web. ${FILE_TOO}`;
     expect(refused.stderr).toContain(changed);
     expect([forced.exitCode, forced.stderr]).toEqual([0, expect.stringContaining(`warning: ${changed}\n`)]);
   });

@@ -257,7 +257,7 @@ describe('adopt', () => {
           body: { spec: { maxReplicas: 30 } },
         });
       },
-      'HPA shop/web has changed since it was imported (spec.maxReplicas: 20 -> 30): make the same change to scaler shop/web. Nothing was changed',
+      'HPA shop/web has changed since it was imported (spec.maxReplicas: 20 -> 30): make the same change to scaler shop/web. A file from which you apply the scaler needs the change, too, or a new import. Nothing was changed',
     ],
     [
       'a paused document',
