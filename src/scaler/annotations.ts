@@ -1,6 +1,13 @@
 import { listSome } from '../units/format.js';
 import { nearest } from './problems/nearest.js';
-import { ADOPTED_FROM, ADOPTED_MANIFEST, IMPORTED_SPEC, PAUSE_ANNOTATIONS, type ScalerName } from './spec.js';
+import {
+  ADOPTED_AT,
+  ADOPTED_FROM,
+  ADOPTED_MANIFEST,
+  IMPORTED_SPEC,
+  PAUSE_ANNOTATIONS,
+  type ScalerName,
+} from './spec.js';
 
 type Annotations = Readonly<Record<string, string>>;
 
@@ -8,7 +15,7 @@ const PREFIX = 'promscaler.dev/';
 
 const PAUSES: ReadonlySet<string> = new Set(Object.values(PAUSE_ANNOTATIONS));
 /** The service reads only `ADOPTED_FROM`. */
-const UNREAD: ReadonlySet<string> = new Set([ADOPTED_MANIFEST, IMPORTED_SPEC]);
+const UNREAD: ReadonlySet<string> = new Set([ADOPTED_AT, ADOPTED_MANIFEST, IMPORTED_SPEC]);
 const ADOPTIONS: ReadonlySet<string> = new Set([ADOPTED_FROM, ...UNREAD]);
 
 /**

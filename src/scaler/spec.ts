@@ -40,11 +40,11 @@ export const PAUSE_ANNOTATIONS = {
  */
 export const ADOPTED_FROM = 'promscaler.dev/adopted-from';
 
-/**
- * Annotation of a Scaler object. It contains the manifest of the autoscaler in `ADOPTED_FROM` as JSON, for `adopt
- * --undo`.
- */
+/** Annotation of a Scaler object: the manifest of the autoscaler in `ADOPTED_FROM` as JSON, for `adopt --undo`. */
 export const ADOPTED_MANIFEST = 'promscaler.dev/adopted-manifest';
+
+/** Annotation of a Scaler object: the time at which `ADOPTED_MANIFEST` was saved, in RFC 3339. */
+export const ADOPTED_AT = 'promscaler.dev/adopted-at';
 
 /**
  * Annotation of a document of `import --dry-run`. It contains the spec to which the autoscaler in `ADOPTED_FROM` was

@@ -91,6 +91,20 @@ function describe(
   return `${autoscaler} has changed ${what.join(', and ')}: make the same change to ${named}. A file from which you apply the scaler needs the change, too, or a new import`;
 }
 
+/**
+ * Returns bounds, targets and behavior of the autoscaler that are not those of the scaler, also if that is intended;
+ * null: none.
+ */
+export function whatIsOther(context: AdoptContext, scaler: ScalerObject, object: JsonObject): string | null {
+  const changes = changesOfImport(context, scaler, object).filter(({ field }) => !isOfMetric(field));
+  if (changes.length === 0) return null;
+  const values = changes.map(
+    ({ field, current, proposed }) =>
+      `${field}: ${proposed === 'null' ? '(unset)' : proposed} instead of ${current ?? '(unset)'}`,
+  );
+  return `${nameSource(context.source)} has other values than ${nameScaler(context, scaler)} (${listSome(values, MOST_CHANGES)})`;
+}
+
 /** Returns whether a field selects the metrics: the whole list, or a field other than the target of a metric. */
 function isOfMetric(field: string): boolean {
   return field.startsWith('spec.metrics') && !/^spec\.metrics\[\d+\]\.\w+\.target\b/.test(field);

@@ -15,7 +15,7 @@ import {
   whyRejected,
 } from './adoption.js';
 import { commandFor, nameSource } from './adopt-options.js';
-import { whatDiffers } from './check-source.js';
+import { whatDiffers, whatIsOther } from './check-source.js';
 import { agreementText, readAgreement } from './agreement.js';
 import { judgeSwitch, whatResets, whyNoTarget } from './check-switch.js';
 import { findHpa, findSuccessor, type Successor, whyNextToScaler } from './other-autoscaler.js';
@@ -57,8 +57,12 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   }
   const { why, canBeForced } = await judgeSwitch(context, scaler, { object, view });
   const differs = whatDiffers(context, scaler, object);
+  const other = differs === null ? whatIsOther(context, scaler, object) : null;
   const notes = [
     differs === why ? null : differs,
+    other === null
+      ? null
+      : `${other}. They count as intended, because ${nameSource(context.source)} has not changed since its import or last switch`,
     view.row === null ? null : whyZero(view.row),
     await whatResets(context, scaler),
   ];

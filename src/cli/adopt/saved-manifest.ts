@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parse } from 'yaml';
 import { type JsonObject, objectIn, textIn, textsIn } from '../../kubernetes/api/json.js';
-import { ADOPTED_FROM, ADOPTED_MANIFEST } from '../../scaler/spec.js';
+import { ADOPTED_AT, ADOPTED_FROM, ADOPTED_MANIFEST } from '../../scaler/spec.js';
+import { formatSecond, type Instant } from '../../units/time.js';
 import { type FieldChange, fieldChanges } from '../../scaler/field-changes.js';
 import { SYSTEM_METADATA } from '../../scaler/read/parse-scaler.js';
 import { openOutputFile } from '../output/output-file.js';
@@ -16,8 +17,13 @@ import type { AdoptOptions, Source } from './adopt-options.js';
 export function adoptionAnnotations(
   { kind, name }: Source,
   manifest: JsonObject,
+  now: Instant,
 ): Readonly<Record<string, string>> {
-  return { [ADOPTED_FROM]: `${kind.kind}/${name}`, [ADOPTED_MANIFEST]: JSON.stringify(manifest) };
+  return {
+    [ADOPTED_FROM]: `${kind.kind}/${name}`,
+    [ADOPTED_AT]: formatSecond(now),
+    [ADOPTED_MANIFEST]: JSON.stringify(manifest),
+  };
 }
 
 /** Returns a manifest from which the object can be created again, without the fields that the API server sets. */

@@ -200,9 +200,9 @@ async function importSource(context: AdoptContext, object: JsonObject): Promise<
   return { document: documentOf(draft) as JsonObject, text: imported?.text ?? '', notes: linesOf('note') };
 }
 
-function withAnnotations(document: JsonObject, object: JsonObject, { source }: AdoptContext): JsonObject {
+function withAnnotations(document: JsonObject, object: JsonObject, { source, io }: AdoptContext): JsonObject {
   const metadata = objectIn(document, 'metadata') ?? {};
-  const added = adoptionAnnotations(source, manifestOf(object, source));
+  const added = adoptionAnnotations(source, manifestOf(object, source), io.clock.now());
   const annotations = { ...textsIn(metadata, 'annotations'), ...added };
   return { ...document, metadata: { ...metadata, annotations } };
 }

@@ -2,7 +2,7 @@ import { targetKey } from '../../kubernetes/targets.js';
 import { type JsonObject, objectIn, textIn } from '../../kubernetes/api/json.js';
 import type { ScalerView } from '../../api/answers.js';
 import { OBJECTS_PATH } from '../../scaler/problems/problem.js';
-import { ADOPTED_MANIFEST } from '../../scaler/spec.js';
+import { ADOPTED_AT, ADOPTED_MANIFEST } from '../../scaler/spec.js';
 import { quoteForShell } from '../../units/clean-text.js';
 import { parseInstant } from '../../units/time.js';
 import { CommandError, type ExitCode, orCommandError } from '../output/io.js';
@@ -24,7 +24,7 @@ import {
   whyRejected,
 } from './adoption.js';
 import { agreementText, whyIdle, whyShort } from './agreement.js';
-import { managerAdvice, managerOf, whatDiffers } from './check-source.js';
+import { managerAdvice, managerOf, whatDiffers, whatIsOther } from './check-source.js';
 import { fetchViewAfterPause, findPause, judgeSwitch, whatResets } from './check-switch.js';
 import {
   findSecondScaler,
@@ -36,6 +36,7 @@ import {
 import { fetchView, confirmService, type ServiceView, whyZero } from './confirm-service.js';
 import {
   adoptionAnnotations,
+  annotationsOf,
   manifestOf,
   openManifestFile,
   savedManifest,
@@ -166,7 +167,8 @@ async function removeSource(
     const paused = whyPausedInKeda(context, object);
     if (paused !== null) throw new CommandError(`${paused}. ${nameSource(source)} was not deleted`);
     await file.write(manifest);
-    await objects.patch(SCALER, name, { metadata: { annotations: adoptionAnnotations(source, manifest) } });
+    const annotations = adoptionAnnotations(source, manifest, io.clock.now());
+    await objects.patch(SCALER, name, { metadata: { annotations } });
     const metadata = objectIn(object, 'metadata');
     const version = {
       uid: textIn(metadata, 'uid') ?? '',
@@ -270,7 +272,7 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   const manifest = object === null ? savedManifest(scaler.object) : null;
   if (object === null && manifest === null)
     throw new CommandError(
-      `${nameScaler(context, scaler)} has no annotation ${ADOPTED_MANIFEST} with the manifest of ${nameSource(source)}: set spec.dryRun: true, then create ${nameSource(source)} from your own copy`,
+      `${nameScaler(context, scaler)} has no annotation ${ADOPTED_MANIFEST} with the manifest of ${nameSource(source)}, because only adopt and its --switch save it: ${scaler.isDryRun ? '' : 'set spec.dryRun: true, then '}create ${nameSource(source)} from your own copy`,
     );
   const succeeded = object === null ? await whySucceeded(context, scaler) : null;
   if (succeeded !== null) throw new CommandError(`${succeeded}. Nothing was changed`);
@@ -285,8 +287,11 @@ export async function undoAdoption(context: AdoptContext): Promise<ExitCode> {
   const accepted = conditionOf(scaler.object, 'Accepted');
   let rejected = isInDryRun(scaler) || textIn(accepted, 'status') === 'True' ? null : accepted;
   const paused = await findPause(context, scaler);
-  const note =
-    paused === null ? '' : `Note:    ${paused.what}. The pause has no effect on ${nameSource(source)}\n`;
+  const notes = [
+    paused === null ? null : `${paused.what}. The pause has no effect on ${nameSource(source)}`,
+    whatUndoChanges(context, scaler, { object, manifest }),
+  ];
+  const note = notes.map((text) => (text === null ? '' : `Note:    ${text}\n`)).join('');
   if (options.preview === true) {
     const dryRun =
       rejected === null ? `${name} would be put into dry run` : `spec.dryRun: true would be set in ${name}`;
@@ -319,6 +324,18 @@ ${note}Compare: ${commandFor('--report', context)}
 ${deletion}
 `);
   return 0;
+}
+
+/** Returns that the autoscaler has other values than the scaler, and when its manifest was saved; null: it has not. */
+function whatUndoChanges(
+  context: AdoptContext,
+  scaler: ScalerObject,
+  { object, manifest }: { readonly object: JsonObject | null; readonly manifest: JsonObject | null },
+): string | null {
+  const { [ADOPTED_AT]: at } = annotationsOf(scaler.object);
+  const saved = object !== null || at === undefined ? '' : `. Its manifest was saved at ${at}`;
+  const other = whatIsOther(context, scaler, object ?? manifest ?? {});
+  return other === null ? null : `${other}${saved}`;
 }
 
 /**
