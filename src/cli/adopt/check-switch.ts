@@ -64,8 +64,7 @@ export async function judgeSwitch(
   const known = { workload: await readWorkload(context, scaler), row };
   const lasting =
     whyNoTarget(context, scaler, known) ??
-    pauseOfWorkload(context, scaler, known)?.why ??
-    whyBeforeEndOfPause(context, scaler, row) ??
+    whyPaused(context, scaler, known) ??
     (await whyNotServed(context, scaler, view)) ??
     (object === null
       ? await whySucceeded(context, scaler)
@@ -165,18 +164,11 @@ function pauseOfWorkload(
   return { what, why: `${what}. End the pause first: ${resume}` };
 }
 
-/**
- * Returns that the last decision was made in a pause that has ended since; null: it was not. Requires that neither the
- * document nor the workload is paused now.
- */
-function whyBeforeEndOfPause(
-  context: AdoptContext,
-  scaler: ScalerObject,
-  row: ScalerView | null,
-): string | null {
-  return row?.pause == null
-    ? null
-    : `the service has made no decision for ${nameScaler(context, scaler)} since its pause ended: try again after the next decision`;
+/** Returns why the last decision was made in a pause, also in one that has ended since; null: it was not. */
+export function whyPaused(context: AdoptContext, scaler: ScalerObject, known: Known): string | null {
+  const paused = pauseOfDocument(context, scaler) ?? pauseOfWorkload(context, scaler, known);
+  if (paused !== null || known.row?.pause == null) return paused?.why ?? null;
+  return `the service has made no decision for ${nameScaler(context, scaler)} since its pause ended: try again after the next decision`;
 }
 
 /** Reads the scaler in the service. If its pause has ended, waits for the first decision after that. */

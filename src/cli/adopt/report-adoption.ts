@@ -17,8 +17,14 @@ import {
 import { commandFor, nameSource } from './adopt-options.js';
 import { whatDiffers, whatIsOther } from './check-source.js';
 import { agreementText, readAgreement } from './agreement.js';
-import { judgeSwitch, whatResets, whyNoTarget } from './check-switch.js';
-import { findHpa, findSuccessor, type Successor, whyNextToScaler } from './other-autoscaler.js';
+import { judgeSwitch, whatResets, whyNoTarget, whyPaused } from './check-switch.js';
+import {
+  findHpa,
+  findSuccessor,
+  type Successor,
+  whyNextToScaler,
+  whyPausedInKeda,
+} from './other-autoscaler.js';
 import { fetchView, type ServiceView, whyZero } from './confirm-service.js';
 import { savedManifest } from './saved-manifest.js';
 import { textToPrint } from '../output/lines.js';
@@ -34,7 +40,11 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   if (typeof report === 'string') {
     if (object === null) throw await autoscalerGone(context, scaler, view);
     if (!scaler.isDryRun) throw notInDryRun(context, scaler);
-    const rejected = whyRejected(context, scaler.name, conditionOf(scaler.object, 'Accepted'));
+    const known = { workload: await readWorkload(context, scaler), row: view.row };
+    const open =
+      findRejection(context, scaler) ??
+      whyPausedInKeda(context, object, scaler) ??
+      whyPaused(context, scaler, known);
     // Only if nothing scales: otherwise, the next rounds can be compared.
     const isIdle = view.row?.state.name === 'NoAutoscaler';
     const verdict = isIdle ? await judgeSwitch(context, scaler, { object, view }) : null;
@@ -43,7 +53,7 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
       ? `. To end the dry run without a comparison: ${commandFor('--switch --force', context)}`
       : '';
     throw new CommandError(
-      `no decision of ${nameScaler(context, scaler)} has been compared with the HPA yet: ${rejected ?? `${report}${force}`}`,
+      `no decision of ${nameScaler(context, scaler)} has been compared with the HPA yet: ${open ?? `${report}${force}`}`,
     );
   }
   io.stdout.write(
@@ -70,9 +80,32 @@ export async function reportAdoption(context: AdoptContext): Promise<ExitCode> {
   io.stdout.write(
     why === null
       ? `Switch:  ${commandFor('--switch', context)}\n`
-      : `A switch would be refused now: ${why}${canBeForced ? '; --force switches anyway' : ''}\n`,
+      : `${refusedText({ why: why === report.notCompared ? null : why, canBeForced })}\n`,
   );
   return 0;
+}
+
+/** `why`: null if it is the reason why the last decision was not compared, which the report has already. */
+function refusedText({
+  why,
+  canBeForced,
+}: {
+  readonly why: string | null;
+  readonly canBeForced: boolean;
+}): string {
+  const reason = why === null ? ' for the same reason' : `: ${why}`;
+  return `A switch would be refused now${reason}${canBeForced ? '; --force switches anyway' : ''}`;
+}
+
+/** Returns why the service rejects the newest version of the document; null: it does not, or has not read it yet. */
+function findRejection(context: AdoptContext, scaler: ScalerObject): string | null {
+  return whyRejected(context, scaler.name, conditionOf(scaler.object, 'Accepted'));
+}
+
+/** Returns whether the version in effect is in dry run: an older one than that of the object if that is rejected. */
+function isDryRunInEffect(context: AdoptContext, scaler: ScalerObject, { row }: ServiceView): boolean {
+  const { isDryRun } = scaler;
+  return findRejection(context, scaler) === null ? isDryRun : (row?.dryRun ?? isDryRun);
 }
 
 /** Returns the error for a report on an autoscaler that does not exist anymore. */
@@ -84,7 +117,7 @@ async function autoscalerGone(
   const { source } = context;
   const successor = await findSuccessor(context, scaler);
   const why =
-    successor === null && !scaler.isDryRun
+    successor === null && !isDryRunInEffect(context, scaler, view)
       ? `, so there is nothing to compare: ${describeSwitched(context, scaler, view)}`
       : '';
   const lines = await goneLines(context, scaler, { successor, view });
@@ -97,7 +130,9 @@ function describeSwitched(context: AdoptContext, scaler: ScalerObject, { row, is
   if (row === null) return `the service does not have ${name}`;
   if (!isLed) return 'no replica of the service is the leader';
   const { name: state, severity, cause } = row.state;
-  const scales = severity !== 'cannot-follow' && severity !== 'held' && state !== 'Pending';
+  // Without another state, the version in effect scales, although a newer one is rejected.
+  const isHeld = severity === 'held' && state !== 'Rejected';
+  const scales = severity !== 'cannot-follow' && !isHeld && state !== 'Pending';
   return scales
     ? `${name} scales ${nameWorkload(context, scaler)}`
     : `${name} has the state ${state}${cause === null ? '' : `: ${cause}`}`;
@@ -109,8 +144,10 @@ async function goneLines(
   { successor, view }: { readonly successor: Successor | null; readonly view: ServiceView },
 ): Promise<readonly string[]> {
   const { source } = context;
+  const isDryRun = isDryRunInEffect(context, scaler, view);
+  const rejected = findRejection(context, scaler);
   if (successor !== null) {
-    const state = scaler.isDryRun ? 'is in dry run' : 'patches nothing';
+    const state = isDryRun ? 'is in dry run' : 'patches nothing';
     return [
       `${nameScaler(context, scaler)} ${state} next to another autoscaler: ${successor.what}`,
       ...(successor.startDryRun === null ? [] : [`Dry run: ${successor.startDryRun}`]),
@@ -122,10 +159,11 @@ async function goneLines(
   if (next !== null) return [next];
   // Without the saved manifest, --undo is refused.
   const undo = savedManifest(scaler.object) === null ? [] : [`Undo:    ${commandFor('--undo', context)}`];
-  if (!scaler.isDryRun) return undo;
+  if (!isDryRun) return [...(rejected === null ? [] : [rejected]), ...undo];
   const workload = await readWorkload(context, scaler);
   const missing = whyNoTarget(context, scaler, { workload, row: view.row });
   if (missing !== null) return [`${nameScaler(context, scaler)} is in dry run: ${missing}`, ...undo];
+  const { why, canBeForced } = await judgeSwitch(context, scaler, { object: null, view });
   // After the ScaledObject is deleted, its HPA keeps scaling until Kubernetes deletes it as well.
   const left = source.kind === HPA ? null : await findHpa(context);
   const what =
@@ -134,7 +172,7 @@ async function goneLines(
       : `HPA ${source.namespace}/${textIn(objectIn(left, 'metadata'), 'name') ?? ''} of ${nameSource(source)} is not deleted yet, and scales`;
   return [
     `${nameScaler(context, scaler)} is in dry run: ${what} ${nameWorkload(context, scaler)}`,
-    `Switch:  ${commandFor('--switch', context)}`,
+    why === null ? `Switch:  ${commandFor('--switch', context)}` : refusedText({ why, canBeForced }),
     ...undo,
   ];
 }

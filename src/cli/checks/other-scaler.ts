@@ -1,3 +1,4 @@
+import { readPause } from '../../control/cycle/pause.js';
 import { atReplicas, findOtherScaler, whyNotScaling } from '../../control/cycle/shared-targets.js';
 import { deleteAutoscaler, isPausedInKeda, whatHelps } from '../../decision/idle-autoscaler.js';
 import { conflictWith, nameOtherScaler, type OtherAutoscaler } from '../../decision/pause.js';
@@ -91,7 +92,12 @@ export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<Che
     const message = `the scaler is in dry run, and ${why}`;
     if (!spec.dryRun && endsDryRun) return make.failed(message, 'start the service without --dry-run');
     // Both the command and the edit of a file, because `adopt` finds only Scaler objects in the cluster.
-    if (adopt !== null) all.push(`with the document in the cluster: ${adopt.snippet.text}`);
+    if (adopt !== null) {
+      const now = facts.context?.clock.now();
+      const isPaused = endsDryRun && now !== undefined && readPause(spec, target.annotations, now) !== null;
+      const resume = isPaused ? `promscaler resume ${scalerKey(scaler)}, then ` : '';
+      all.push(`with the document in the cluster: ${resume}${adopt.snippet.text}`);
+    }
     if (endsDryRun) all.push('in a file, remove spec.dryRun');
     return make.failed(message, all.join('; or '));
   }

@@ -94,6 +94,23 @@ describe('adopt --switch of a switched scaler', () => {
   });
 });
 
+describe('adopt --report of a switched scaler whose newest version is rejected', () => {
+  it('names the rejection and what the version in effect does, and proposes no switch', async () => {
+    const external = { metric: { name: 'load' }, query: 'sum(load', target: { averageValue: '10' } };
+    await fixture.cluster.edit('web', { dryRun: true, metrics: [{ external }] });
+    await fixture.cluster.shows('web', 'Accepted False Invalid');
+
+    const { exitCode, stderr } = await fixture.run('--report');
+
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^promscaler: HPA shop\/web does not exist anymore, so there is nothing to compare: scaler shop\/web scales deployment shop\/web\nscaler shop\/web is rejected: spec\.metrics\[0\].*; the last valid version stays in effect\nUndo: .*\n$/,
+      ),
+    ]);
+  });
+});
+
 describe('adopt --undo of a scaler whose newest version is rejected', () => {
   const REJECTED =
     /^promscaler: spec\.dryRun: true has no effect until the service accepts the document: scaler shop\/web is rejected: spec\.metrics\[0\].*; the last valid version stays in effect\. While HPA shop\/web exists, promscaler patches nothing\n$/;

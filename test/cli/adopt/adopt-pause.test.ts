@@ -4,6 +4,7 @@ import { send } from '../../simulator/cluster.js';
 import { until } from '../../support/until.js';
 import { AdoptFixture } from './adopt-fixture.js';
 
+const HPA_PATH = '/apis/autoscaling/v2/namespaces/shop/horizontalpodautoscalers/web';
 const DEPLOYMENT_PATH = '/apis/apps/v1/namespaces/shop/deployments/web';
 
 let fixture: AdoptFixture;
@@ -44,5 +45,33 @@ describe('adopt after the end of a pause', () => {
     );
     expect(await switching).toMatchObject({ exitCode: 0 });
     expect([fixture.hpa(), fixture.isDryRun()]).toEqual([null, false]);
+  });
+});
+
+describe('adopt --report of a paused dry run', () => {
+  const PAUSED =
+    /scaler shop\/web is paused: scaling is paused by annotation\. End the pause first: promscaler resume shop\/web --url \S+\n/;
+
+  it('proposes no switch after the HPA is gone, but the end of the pause', async () => {
+    await pause();
+    await send(fixture.cluster.simulator, 'DELETE', HPA_PATH);
+
+    const { stdout, stderr } = await fixture.run('--report');
+
+    expect(stdout + stderr).toContain('scaler shop/web is in dry run: nothing scales deployment shop/web\n');
+    expect(stdout + stderr).toMatch(new RegExp(`\nA switch would be refused now: ${PAUSED.source}Undo:    `));
+    expect(stdout + stderr).not.toMatch(/^Switch: /m);
+  });
+
+  it('names the command that ends the pause after an undo, when nothing was compared', async () => {
+    await fixture.run('--switch', '--force');
+    await pause();
+    await fixture.run('--undo');
+
+    const { stderr } = await fixture.run('--report');
+
+    expect(stderr).toMatch(
+      new RegExp(`no decision of scaler shop/web has been compared with the HPA yet: ${PAUSED.source}$`),
+    );
   });
 });

@@ -162,4 +162,15 @@ describe('explain, doctor, --report and --switch', () => {
         expect(`${output}: ${text}`).toContain(step);
     expect(await refusedOf(fixture, stepsIn(outputs))).toEqual([]);
   });
+
+  it('says once what ends a pause in KEDA', async () => {
+    const fixture = await AdoptFixture.create();
+    await pausedInKeda(fixture, PAUSES);
+    await inState(fixture, 'NoAutoscaler');
+
+    const { stdout } = await fixture.run('--report');
+
+    expect(stdout.split(END_IN_KEDA)).toHaveLength(2);
+    expect(stdout).toContain('\nA switch would be refused now for the same reason\n');
+  });
 });

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { SCALED_OBJECTS } from '../../../src/cli/demo/documents.js';
 import type { JsonObject } from '../../../src/simulator/kinds/json.js';
 import type { Simulator } from '../../../src/simulator/simulator.js';
+import { send } from '../../simulator/cluster.js';
 import { cluster, document, type Diagnosis, diagnosed, healthy, prometheus } from './fixture.js';
 
 async function diagnose(
@@ -51,6 +52,22 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
         message:
           'the scaler is in dry run, and nothing scales deployment shop/web: HorizontalPodAutoscaler shop/web-hpa no longer scales it',
         fix: 'with the document in the cluster: promscaler adopt hpa/web-hpa -n shop --switch; or in a file, remove spec.dryRun',
+      },
+    ]);
+  });
+
+  it('names the end of a pause by annotation before the switch', async () => {
+    const simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
+    await send(simulator, 'PATCH', '/apis/apps/v1/namespaces/shop/deployments/web', {
+      body: { metadata: { annotations: { 'promscaler.dev/paused': 'true' } } },
+    });
+
+    const report = await diagnose(simulator, { web: adopted('  dryRun: true\n') });
+
+    expect(report.of('other-scaler')).toMatchObject([
+      {
+        status: 'failed',
+        fix: 'with the document in the cluster: promscaler resume shop/web, then promscaler adopt hpa/web-hpa -n shop --switch; or in a file, remove spec.dryRun',
       },
     ]);
   });
