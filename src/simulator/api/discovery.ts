@@ -1,7 +1,7 @@
 import type { JsonObject } from '../kinds/json.js';
 import { type Catalog, type Resource, apiVersionOf } from '../objects/resources.js';
 import { knownType } from '../kinds/known.js';
-import type { ObjectType, Type } from '../kinds/type.js';
+import type { ObjectType, ScalarType, Type } from '../kinds/type.js';
 import { groupBy } from '../../units/maps.js';
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
@@ -167,32 +167,23 @@ function typeSchema(type: Type): JsonObject {
   return known;
 }
 
+const SCALAR_SCHEMAS: Readonly<Record<ScalarType['is'], JsonObject>> = {
+  int32: { type: 'integer', format: 'int32' },
+  int64: { type: 'integer', format: 'int64' },
+  bool: { type: 'boolean' },
+  time: { type: 'string', format: 'date-time' },
+  microTime: { type: 'string', format: 'date-time' },
+  intOrString: { type: 'string', format: 'int-or-string' },
+  string: { type: 'string' },
+  quantity: { type: 'string' },
+  any: { type: 'object' },
+};
+
 function makeSchema(type: Type): JsonObject {
-  switch (type.is) {
-    case 'object':
-      return objectSchema(type);
-    case 'map':
-      return { type: 'object', additionalProperties: typeSchema(type.of) };
-    case 'list':
-      return { type: 'array', items: typeSchema(type.of) };
-    case 'int32':
-    case 'int64':
-      return { type: 'integer', format: type.is };
-    case 'bool':
-      return { type: 'boolean' };
-    case 'time':
-    case 'microTime':
-      return { type: 'string', format: 'date-time' };
-    case 'intOrString':
-      return { type: 'string', format: 'int-or-string' };
-    case 'string':
-    case 'quantity':
-      return { type: 'string' };
-    case 'any':
-      return { type: 'object' };
-    default:
-      return type satisfies never;
-  }
+  if (type.is === 'object') return objectSchema(type);
+  if (type.is === 'map') return { type: 'object', additionalProperties: typeSchema(type.of) };
+  if (type.is === 'list') return { type: 'array', items: typeSchema(type.of) };
+  return SCALAR_SCHEMAS[type.is];
 }
 
 /** Returns the schema of an object, with the keys by which a strategic merge patch merges its lists. */

@@ -1,4 +1,4 @@
-import { condition, labelSelector, objectMeta } from './meta.js';
+import { condition, kind, labelSelector } from './meta.js';
 import {
   type ObjectType,
   always,
@@ -56,10 +56,7 @@ const rules = object('HPAScalingRules', {
 });
 
 /** The type of `autoscaling/v2`, in which autoscalers are stored. */
-export const autoscaler = object('HorizontalPodAutoscaler', {
-  kind: string,
-  apiVersion: string,
-  metadata: objectMeta,
+export const autoscaler = kind('HorizontalPodAutoscaler', {
   spec: object('HorizontalPodAutoscalerSpec', {
     scaleTargetRef: reference,
     minReplicas: pointer(int32, 1),
@@ -80,10 +77,7 @@ export const autoscaler = object('HorizontalPodAutoscaler', {
 });
 
 /** The type of `autoscaling/v1`, which has a field only for CPU utilization. */
-export const autoscalerV1 = object('HorizontalPodAutoscaler', {
-  kind: string,
-  apiVersion: string,
-  metadata: objectMeta,
+export const autoscalerV1 = kind('HorizontalPodAutoscaler', {
   spec: object('HorizontalPodAutoscalerSpec', {
     scaleTargetRef: reference,
     minReplicas: pointer(int32, 1),

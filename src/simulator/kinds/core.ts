@@ -1,7 +1,5 @@
-import { condition, objectMeta, objectReference } from './meta.js';
+import { condition, kind, objectReference } from './meta.js';
 import {
-  type Field,
-  type ObjectType,
   type Type,
   always,
   any,
@@ -17,10 +15,6 @@ import {
   time,
   value,
 } from './type.js';
-
-function kind(go: string, fields: Readonly<Record<string, Field | Type>>): ObjectType {
-  return object(go, { kind: string, apiVersion: string, metadata: objectMeta, ...fields });
-}
 
 export const configMap = kind('ConfigMap', {
   immutable: pointer(bool),

@@ -1,4 +1,20 @@
-import { any, always, atomic, bool, int32, int64, list, map, object, pointer, string, time } from './type.js';
+import {
+  type Field,
+  type ObjectType,
+  type Type,
+  any,
+  always,
+  atomic,
+  bool,
+  int32,
+  int64,
+  list,
+  map,
+  object,
+  pointer,
+  string,
+  time,
+} from './type.js';
 
 const ownerReference = object('OwnerReference', {
   apiVersion: always(string),
@@ -26,6 +42,11 @@ export const objectMeta = object('ObjectMeta', {
   finalizers: list(string, []),
   managedFields: list(any),
 });
+
+/** Returns the type of the objects of a kind. */
+export function kind(go: string, fields: Readonly<Record<string, Field | Type>>): ObjectType {
+  return object(go, { kind: string, apiVersion: string, metadata: objectMeta, ...fields });
+}
 
 const requirement = object('LabelSelectorRequirement', {
   key: always(string),
@@ -61,10 +82,7 @@ export const objectReference = atomic(
 );
 
 /** The type of the Scale in `autoscaling/v1`, which all kinds share. */
-export const scale = object('Scale', {
-  kind: string,
-  apiVersion: string,
-  metadata: objectMeta,
+export const scale = kind('Scale', {
   spec: object('ScaleSpec', { replicas: int32 }),
   status: object('ScaleStatus', { replicas: always(int32), selector: string }),
 });

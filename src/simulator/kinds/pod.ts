@@ -1,6 +1,5 @@
-import { labelSelector, objectMeta } from './meta.js';
+import { kind, labelSelector, objectMeta } from './meta.js';
 import {
-  type ObjectType,
   type Type,
   always,
   any,
@@ -117,26 +116,9 @@ const container = object('Container', {
 });
 
 const VOLUME_SOURCES = [
-  ...[
-    'hostPath',
-    'emptyDir',
-    'gcePersistentDisk',
-    'awsElasticBlockStore',
-    'gitRepo',
-    'secret',
-    'nfs',
-    'iscsi',
-  ],
-  ...[
-    'glusterfs',
-    'persistentVolumeClaim',
-    'rbd',
-    'flexVolume',
-    'cinder',
-    'cephfs',
-    'flocker',
-    'downwardAPI',
-  ],
+  ...['hostPath', 'emptyDir', 'gcePersistentDisk', 'awsElasticBlockStore', 'gitRepo', 'secret', 'nfs'],
+  ...['iscsi', 'glusterfs', 'persistentVolumeClaim', 'rbd', 'flexVolume', 'cinder', 'cephfs', 'flocker'],
+  ...['downwardAPI'],
   ...['fc', 'azureFile', 'configMap', 'vsphereVolume', 'quobyte', 'azureDisk', 'photonPersistentDisk'],
   ...['projected', 'portworxVolume', 'scaleIO', 'storageos', 'csi', 'ephemeral', 'image'],
 ];
@@ -240,10 +222,4 @@ const podStatus = object('PodStatus', {
 
 export const podTemplate = object('PodTemplateSpec', { metadata: objectMeta, spec: podSpec });
 
-export const pod: ObjectType = object('Pod', {
-  kind: string,
-  apiVersion: string,
-  metadata: objectMeta,
-  spec: podSpec,
-  status: podStatus,
-});
+export const pod = kind('Pod', { spec: podSpec, status: podStatus });

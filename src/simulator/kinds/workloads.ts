@@ -1,4 +1,4 @@
-import { condition, labelSelector, objectMeta } from './meta.js';
+import { condition, kind, labelSelector } from './meta.js';
 import { podTemplate } from './pod.js';
 import {
   type Field,
@@ -23,10 +23,7 @@ function workload(
   spec: Readonly<Record<string, Field | Type>>,
   status: Readonly<Record<string, Field | Type>>,
 ): ObjectType {
-  return object(go, {
-    kind: string,
-    apiVersion: string,
-    metadata: objectMeta,
+  return kind(go, {
     spec: object(`${go}Spec`, spec),
     status: object(`${go}Status`, { ...status, conditions: list(condition, ['type']) }),
   });

@@ -35,21 +35,7 @@ export function storageName(group: string, plural: string): string {
 export const PODS = storageName('', 'pods');
 export const NAMESPACES = storageName('', 'namespaces');
 
-type Extra = Partial<
-  Pick<
-    Resource,
-    | 'namespaced'
-    | 'shortNames'
-    | 'categories'
-    | 'subresources'
-    | 'hasGeneration'
-    | 'isCustom'
-    | 'storage'
-    | 'storedAs'
-    | 'schema'
-    | 'columns'
-  >
->;
+type Extra = Partial<Omit<Resource, 'group' | 'version' | 'plural' | 'singular' | 'kind'>>;
 
 /** Returns a resource. By default, it is namespaced and has no subresources. */
 export function makeResource(
@@ -73,73 +59,51 @@ export function makeResource(
   };
 }
 
-function core(plural: string, kind: string, extra: Extra = {}): Resource {
-  return makeResource({ group: '', version: 'v1', plural, kind }, extra);
+/** Returns a resource whose plural is its kind and an `s`. */
+function builtIn(apiVersion: string, kind: string, extra: Extra = {}): Resource {
+  const [version = '', group = ''] = apiVersion.split('/').reverse();
+  return makeResource({ group, version, plural: `${kind.toLowerCase()}s`, kind }, extra);
 }
 
-const ALL = ['all'];
-const SCALED = { subresources: ['status', 'scale'], categories: ALL, hasGeneration: true } as const;
-
-function apps(plural: string, kind: string, shortNames: readonly string[]): Resource {
-  return makeResource({ group: 'apps', version: 'v1', plural, kind }, { ...SCALED, shortNames });
-}
+const CLUSTER = { namespaced: false, subresources: ['status'] } as const;
+const LISTED = { categories: ['all'], subresources: ['status'] } as const;
+const RUN = { ...LISTED, hasGeneration: true } as const;
+const SCALED = { ...RUN, subresources: ['status', 'scale'] } as const;
+const EVENTS = { shortNames: ['ev'], storage: storageName('', 'events'), storedAs: 'v1' } as const;
 
 export const RESOURCES: readonly Resource[] = [
-  core('namespaces', 'Namespace', { namespaced: false, shortNames: ['ns'], subresources: ['status'] }),
-  core('nodes', 'Node', { namespaced: false, shortNames: ['no'], subresources: ['status'] }),
-  core('pods', 'Pod', {
-    ...{ shortNames: ['po'], categories: ALL, subresources: ['status'] },
+  builtIn('v1', 'Namespace', { ...CLUSTER, shortNames: ['ns'] }),
+  builtIn('v1', 'Node', { ...CLUSTER, shortNames: ['no'] }),
+  builtIn('v1', 'Pod', { ...RUN, shortNames: ['po'] }),
+  builtIn('v1', 'Service', { ...LISTED, shortNames: ['svc'] }),
+  builtIn('v1', 'ConfigMap', { shortNames: ['cm'] }),
+  builtIn('v1', 'Secret'),
+  builtIn('v1', 'ServiceAccount', { shortNames: ['sa'] }),
+  builtIn('v1', 'Event', EVENTS),
+  builtIn('v1', 'ReplicationController', { ...SCALED, shortNames: ['rc'] }),
+  builtIn('apps/v1', 'Deployment', { ...SCALED, shortNames: ['deploy'] }),
+  builtIn('apps/v1', 'StatefulSet', { ...SCALED, shortNames: ['sts'] }),
+  builtIn('apps/v1', 'ReplicaSet', { ...SCALED, shortNames: ['rs'] }),
+  builtIn('apps/v1', 'DaemonSet', { ...RUN, shortNames: ['ds'] }),
+  builtIn('autoscaling/v2', 'HorizontalPodAutoscaler', { ...LISTED, shortNames: ['hpa'] }),
+  builtIn('autoscaling/v1', 'HorizontalPodAutoscaler', {
+    ...LISTED,
+    shortNames: ['hpa'],
+    storedAs: 'autoscaling/v2',
+  }),
+  builtIn('apiextensions.k8s.io/v1', 'CustomResourceDefinition', {
+    ...CLUSTER,
+    shortNames: ['crd', 'crds'],
     hasGeneration: true,
   }),
-  core('services', 'Service', { shortNames: ['svc'], categories: ALL, subresources: ['status'] }),
-  core('configmaps', 'ConfigMap', { shortNames: ['cm'] }),
-  core('secrets', 'Secret'),
-  core('serviceaccounts', 'ServiceAccount', { shortNames: ['sa'] }),
-  core('events', 'Event', { shortNames: ['ev'], storage: storageName('', 'events') }),
-  core('replicationcontrollers', 'ReplicationController', { ...SCALED, shortNames: ['rc'] }),
-  apps('deployments', 'Deployment', ['deploy']),
-  apps('statefulsets', 'StatefulSet', ['sts']),
-  apps('replicasets', 'ReplicaSet', ['rs']),
-  makeResource(
-    { group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet' },
-    { shortNames: ['ds'], categories: ALL, subresources: ['status'], hasGeneration: true },
-  ),
-  makeResource(
-    {
-      group: 'autoscaling',
-      version: 'v2',
-      plural: 'horizontalpodautoscalers',
-      kind: 'HorizontalPodAutoscaler',
-    },
-    { shortNames: ['hpa'], categories: ALL, subresources: ['status'] },
-  ),
-  makeResource(
-    {
-      group: 'autoscaling',
-      version: 'v1',
-      plural: 'horizontalpodautoscalers',
-      kind: 'HorizontalPodAutoscaler',
-    },
-    { shortNames: ['hpa'], categories: ALL, subresources: ['status'], storedAs: 'autoscaling/v2' },
-  ),
-  makeResource(
-    {
-      group: 'apiextensions.k8s.io',
-      version: 'v1',
-      plural: 'customresourcedefinitions',
-      kind: 'CustomResourceDefinition',
-    },
-    { namespaced: false, shortNames: ['crd', 'crds'], subresources: ['status'], hasGeneration: true },
-  ),
-  makeResource({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' }),
-  makeResource(
-    { group: 'events.k8s.io', version: 'v1', plural: 'events', kind: 'Event' },
-    { shortNames: ['ev'], storage: storageName('', 'events'), storedAs: 'v1' },
-  ),
-  makeResource(
-    { group: 'argoproj.io', version: 'v1alpha1', plural: 'rollouts', kind: 'Rollout' },
-    { shortNames: ['ro'], subresources: ['status', 'scale'], hasGeneration: true, isCustom: true },
-  ),
+  builtIn('coordination.k8s.io/v1', 'Lease'),
+  builtIn('events.k8s.io/v1', 'Event', EVENTS),
+  builtIn('argoproj.io/v1alpha1', 'Rollout', {
+    ...SCALED,
+    categories: [],
+    shortNames: ['ro'],
+    isCustom: true,
+  }),
 ];
 
 export class Catalog {
