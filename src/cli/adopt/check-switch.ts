@@ -79,7 +79,7 @@ export async function judgeSwitch(
 }
 
 /** Returns which tool may overwrite the document; null: none is known. */
-function whyManaged(context: AdoptContext, scaler: ScalerObject): string | null {
+export function whyManaged(context: AdoptContext, scaler: ScalerObject): string | null {
   const manager = managerOf(scaler.object);
   if (manager === null) return null;
   return `${manager} manages ${nameScaler(context, scaler)}, and would set spec.dryRun: true again, so nothing would scale the workload. Remove spec.dryRun and ${nameSource(context.source)} from the repository in one commit. While the HPA exists, promscaler patches nothing`;

@@ -34,8 +34,8 @@ import {
   whyRejected,
 } from './adoption.js';
 import { whyIdle } from './agreement.js';
-import { importNow, whyOwned } from './check-source.js';
-import { whyNoTarget } from './check-switch.js';
+import { importNow, whatChanged, whyOwned } from './check-source.js';
+import { findPause, whyManaged, whyNoTarget } from './check-switch.js';
 import {
   whyNextToScaler,
   whyPausedInKeda,
@@ -43,7 +43,7 @@ import {
   whySecondIfListed,
   whySucceeded,
 } from './other-autoscaler.js';
-import { adoptionAnnotations, manifestOf } from './saved-manifest.js';
+import { adoptionAnnotations, manifestOf, savedManifest } from './saved-manifest.js';
 import { tryService } from '../reach/service-client.js';
 
 /**
@@ -55,9 +55,11 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   const { object, scaler } = await readAdoption(context);
   if (object === null) {
     if (scaler === null) throw await notStarted(context, { object });
-    const next =
-      (await whySucceeded(context, scaler)) ??
-      `To create the autoscaler again: ${commandFor('--undo', context)}`;
+    const left =
+      savedManifest(scaler.object) !== null
+        ? `To create the autoscaler again: ${commandFor('--undo', context)}`
+        : `To end the dry run: ${commandFor('--switch', context)}`;
+    const next = (await whySucceeded(context, scaler)) ?? left;
     throw new CommandError(
       `${nameSource(source)} does not exist; ${nameScaler(context, scaler)} was made from this autoscaler. ${next}`,
     );
@@ -69,6 +71,12 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
     if (options.filename !== undefined)
       throw new CommandError(
         `${nameScaler(context, scaler)} exists, so -f ${options.filename} was not used. To create the scaler from this file, delete the scaler first: ${kubectlFor(`delete ${OBJECTS_PATH} ${quoteForShell(scaler.name)}`, context)}`,
+      );
+    const accepted = await waitForCondition(context, scaler, 'Accepted');
+    const rejected = whyRejected(context, scaler.name, accepted);
+    if (rejected !== null)
+      throw new CommandError(
+        `${rejected}. Nothing was changed. Correct the scaler, or delete the scaler to import again`,
       );
     io.stdout.write(
       `${nameScaler(context, scaler)} is already in dry run next to ${nameSource(source)}; nothing was changed. To import again, delete the scaler first\n`,
@@ -83,9 +91,14 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
       whyNoTarget(context, scaler, { workload, row: null }) ??
       whyPausedInKeda(context, object, scaler) ??
       (await whySecondIfListed(context, scaler)) ??
-      (await whyNextToScaler(context, scaler));
+      (await whyNextToScaler(context, scaler)) ??
+      whyManaged(context, scaler) ??
+      whatChanged(context, scaler, object) ??
+      // The pause of a document has a line of its own.
+      (pausedIn(scaler.object) === false ? (await findPause(context, scaler))?.why : null) ??
+      null;
     if (prevented !== null) io.stderr.write(`promscaler: warning: ${prevented}\n`);
-    return announceNext(context, { scaler, offersSwitch: isMade && prevented === null });
+    return announceNext(context, { scaler, accepted, offersSwitch: isMade && prevented === null });
   }
   const { document, text, notes } =
     options.filename === undefined
@@ -115,8 +128,11 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
   const effect = idle ?? `${nameSource(source)} goes on scaling ${nameWorkload(context, created)}`;
   io.stdout.write(`${nameScaler(context, created)} created, in dry run: ${effect}\n`);
   for (const note of notes) io.stdout.write(`Note:    ${nameProgram(note, io)}\n`);
+  const accepted = await waitForCondition(context, created, 'Accepted');
+  const rejected = whyRejected(context, created.name, accepted);
+  if (rejected !== null) throw new CommandError(rejected);
   const scalerObject = { name: created.name, object: document };
-  return announceNext(context, { scaler: scalerObject, offersSwitch: prevented === null });
+  return announceNext(context, { scaler: scalerObject, accepted, offersSwitch: prevented === null });
 }
 
 interface FirstDocument {
@@ -207,24 +223,20 @@ function withAnnotations(document: JsonObject, object: JsonObject, { source, io 
   return { ...document, metadata: { ...metadata, annotations } };
 }
 
-/**
- * Waits until the service has read the scaler, and prints the next steps. Returns 1 if the service rejects the
- * document.
- */
-async function announceNext(
+/** Prints the next steps. `accepted`: null if no service has read the scaler in time. */
+function announceNext(
   context: AdoptContext,
   {
     scaler,
+    accepted,
     offersSwitch,
-  }: { readonly scaler: Pick<ScalerObject, 'name' | 'object'>; readonly offersSwitch: boolean },
-): Promise<ExitCode> {
+  }: {
+    readonly scaler: Pick<ScalerObject, 'name' | 'object'>;
+    readonly accepted: JsonObject | null;
+    readonly offersSwitch: boolean;
+  },
+): ExitCode {
   const { io, source } = context;
-  const accepted = await waitForCondition(context, scaler, 'Accepted');
-  const rejected = whyRejected(context, scaler.name, accepted);
-  if (rejected !== null) {
-    io.stderr.write(`promscaler: ${rejected}\n`);
-    return 1;
-  }
   if (accepted === null)
     io.stderr.write(
       `promscaler: warning: no service has accepted ${nameScaler(context, scaler)} yet. The service must run with scalers.customResources: true and without --dry-run, and watch namespace ${source.namespace}\n`,
