@@ -63,6 +63,19 @@ function authorize(subject: Subject, parsed: ResourceRequest): void {
   if (!isAllowed(subject.rules, access)) throw forbidden(subject.user, access);
 }
 
+/** Answers 403, as a real server does until it has read its roles and bindings; 401 for an unknown token. */
+export function forbidRequest(
+  { context, rbac }: Pick<ApiParts, 'context' | 'rbac'>,
+  { authorization, parsed }: Pick<ApiRequest, 'authorization' | 'parsed'>,
+): Reply {
+  try {
+    const { user } = authenticate(rbac(), context.tokens, authorization);
+    return failure(parsed === null ? noSuchResource() : forbidden(user, accessOf(parsed)));
+  } catch (error) {
+    return failure(error);
+  }
+}
+
 function failure(error: unknown): Reply {
   if (error instanceof StatusError) return { code: error.code, body: JSON.stringify(error.status) };
   const message = `Internal error occurred: ${String(error)}`;
@@ -124,18 +137,16 @@ function answerReview(subject: Subject, review: string, method: string, sent: Se
   if (method !== 'POST') throw methodNotAllowed();
   const isProtobuf = sent.contentType.includes('protobuf');
   const bytes = Buffer.from(sent.body, 'latin1');
-  let answer: JsonObject;
+  const read = (decode: (bytes: Buffer) => JsonObject): JsonObject =>
+    isProtobuf ? decode(bytes) : parseBody(sent.body);
   switch (review) {
     case 'selfsubjectaccessreviews':
-      answer = reviewAccess(subject, isProtobuf ? decodeReview(bytes) : parseBody(sent.body));
-      break;
+      return { code: 201, body: JSON.stringify(reviewAccess(subject, read(decodeReview))) };
     case 'selfsubjectrulesreviews': {
-      const asked = isProtobuf ? decodeRulesReview(bytes) : parseBody(sent.body);
-      answer = reviewRules(subject, stringAt(asked, 'spec', 'namespace') ?? '');
-      break;
+      const namespace = stringAt(read(decodeRulesReview), 'spec', 'namespace') ?? '';
+      return { code: 201, body: JSON.stringify(reviewRules(subject, namespace)) };
     }
     default:
       throw noSuchResource();
   }
-  return { code: 201, body: JSON.stringify(answer) };
 }

@@ -9,7 +9,7 @@ import { decodeManifest } from './requests/protobuf.js';
 import { deleteObject } from './writes/remove.js';
 import { RENDERINGS, type Rendering, includedObject } from './reads/render.js';
 import { scaleOf } from '../objects/wire.js';
-import { badRequest, methodNotAllowed, noSuchResource } from '../objects/status-error.js';
+import { badRequest, detailsOf, methodNotAllowed, noSuchResource } from '../objects/status-error.js';
 import { type Written, patchObject, updateObject } from './writes/write.js';
 
 export interface Reply {
@@ -132,13 +132,13 @@ function deleteOne(
   if (isMarked || SHOWN_WHEN_DELETED.includes(resource.kind))
     return asReply(request, { object, isCreated: false }, rendering);
   const { group, plural } = resource;
-  const details = { name: object.metadata.name, group: group === '' ? undefined : group, kind: plural };
+  const { name, uid } = object.metadata;
   const status = {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: {},
     status: 'Success',
-    details: { ...details, uid: object.metadata.uid },
+    details: { ...detailsOf({ resource: plural, group, name }), uid },
   };
   return { code: 200, body: JSON.stringify(status) };
 }

@@ -1,19 +1,19 @@
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from 'node:http';
-import { splitToken, authenticate } from './requests/access.js';
 import {
-  tooLargeBody,
-  StatusError,
-  makeStatus,
-  noSuchResource,
-  serverFault,
-} from '../objects/status-error.js';
-import { answerRequest, openWatch, subjectOf } from './answer.js';
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+  createServer,
+} from 'node:http';
+import { splitToken } from './requests/access.js';
+import { tooLargeBody, makeStatus } from '../objects/status-error.js';
+import { answerRequest, forbidRequest, openWatch, subjectOf } from './answer.js';
 import type { ApiParts, Exchange } from './exchange.js';
-import type { Reply } from './handle.js';
+import { parseBody } from './requests/parse-body.js';
 import { type ResourceRequest, parseRequest } from './requests/request.js';
 import type { WatchPeer } from './reads/watch.js';
+import { mergePatch } from './writes/patch.js';
 import type { FaultEffect } from './requests/faults.js';
-import { accessOf, forbidden } from './requests/rules.js';
 
 const LARGEST_BODY_BYTES = 3 * 1024 * 1024;
 /** A watch with more unsent bytes is disconnected, because a client that does not read would fill the memory. */
@@ -37,9 +37,8 @@ async function receive(parts: ApiParts, request: IncomingMessage, response: Serv
   const contentType = request.headers['content-type'] ?? '';
   const bytes = await readBody(request);
   if (bytes === null) {
-    const { status } = tooLargeBody(LARGEST_BODY_BYTES);
-    response.writeHead(413, { 'content-type': 'application/json', connection: 'close' });
-    response.end(JSON.stringify(status));
+    const { code, status } = tooLargeBody(LARGEST_BODY_BYTES);
+    send(response, code, JSON.stringify(status), { connection: 'close' });
     return;
   }
   const sent = {
@@ -101,15 +100,19 @@ function isOfFuture({ verb, query }: ResourceRequest, revision: number): boolean
   return (verb === 'get' || verb === 'list') && wanted > revision;
 }
 
-function answer(parts: ApiParts, exchange: Exchange): void {
+function answer(parts: ApiParts, exchange: Exchange, reply = answerRequest(parts, exchange)): void {
   const { response } = exchange;
-  const reply = answerRequest(parts, exchange);
   note(parts, exchange, { code: reply.code, isApplied: reply.code < 400 });
   if (response.destroyed) return;
   const warnings = (reply.warnings ?? []).slice(0, MOST_WARNINGS).map(warningHeader);
   if (warnings.length > 0) response.setHeader('warning', warnings);
-  response.writeHead(reply.code, { 'content-type': contentType(reply) });
-  response.end(exchange.method === 'HEAD' ? undefined : reply.body);
+  send(response, reply.code, reply.body);
+}
+
+/** Sends a response. Node sends no body in the response to a HEAD request. */
+function send(response: ServerResponse, code: number, body: string, headers: OutgoingHttpHeaders = {}): void {
+  const type = body.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8';
+  response.writeHead(code, { 'content-type': type, ...headers }).end(body);
 }
 
 /** A header may only contain printable ASCII, but a warning may quote any field name. */
@@ -118,17 +121,13 @@ function warningHeader(text: string): string {
   return `299 - ${JSON.stringify(printable)}`;
 }
 
-function contentType(reply: Reply): string {
-  return reply.body.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8';
-}
-
 function startWatch(parts: ApiParts, exchange: Exchange, parsed: ResourceRequest): void {
   const { response } = exchange;
   const refusal = openWatch(parts, exchange, parsed, peerOf(response));
   note(parts, exchange, { code: refusal?.code ?? 200, isApplied: false });
   if (refusal === null) return;
   if (response.headersSent) response.destroy();
-  else response.writeHead(refusal.code, { 'content-type': 'application/json' }).end(refusal.body);
+  else send(response, refusal.code, refusal.body);
 }
 
 function peerOf(response: ServerResponse): WatchPeer {
@@ -173,6 +172,8 @@ function note(
 function meetFault(parts: ApiParts, exchange: Exchange, fault: FaultEffect): void {
   const { response } = exchange;
   const { clock } = parts.context;
+  const applyUnanswered = (): void =>
+    note(parts, exchange, { code: null, isApplied: answerRequest(parts, exchange).code < 400 });
   switch (fault.kind) {
     case 'refuse':
       note(parts, exchange, { code: fault.status, isApplied: false });
@@ -186,17 +187,13 @@ function meetFault(parts: ApiParts, exchange: Exchange, fault: FaultEffect): voi
       exchange.request.socket.destroy();
       return;
     case 'lose-answer':
-      note(parts, exchange, { code: null, isApplied: answerRequest(parts, exchange).code < 400 });
+      applyUnanswered();
       exchange.request.socket.destroy();
       return;
     case 'apply-late':
       note(parts, exchange, { code: 504, isApplied: false });
       refuse(response, { status: 504, reason: 'Timeout' });
-      parts.onClose(
-        clock.after(fault.ms, () => {
-          note(parts, exchange, { code: null, isApplied: answerRequest(parts, exchange).code < 400 });
-        }),
-      );
+      parts.onClose(clock.after(fault.ms, applyUnanswered));
       return;
     case 'stall':
       note(parts, exchange, { code: null, isApplied: false });
@@ -205,40 +202,19 @@ function meetFault(parts: ApiParts, exchange: Exchange, fault: FaultEffect): voi
       respond(parts, withReplicas(exchange, fault.replicas));
       return;
     case 'forbid':
-      forbid(parts, exchange);
+      answer(parts, exchange, forbidRequest(parts, exchange));
       return;
     case 'throttle':
       note(parts, exchange, { code: 429, isApplied: false });
-      throttle(response, fault.retryAfterSeconds ?? 1);
+      // Like API priority and fairness, answers with plain text and `Retry-After`.
+      send(response, 429, 'Too many requests, please try again later.\n', {
+        'retry-after': String(fault.retryAfterSeconds ?? 1),
+        'x-content-type-options': 'nosniff',
+      });
       return;
     default:
       fault satisfies never;
   }
-}
-
-/** Answers 403, as a real server does until it has read its roles and bindings. */
-function forbid(parts: ApiParts, exchange: Exchange): void {
-  const { parsed, authorization, response } = exchange;
-  let error: StatusError;
-  try {
-    const { user } = authenticate(parts.rbac(), parts.context.tokens, authorization);
-    error = parsed === null ? noSuchResource() : forbidden(user, accessOf(parsed));
-  } catch (failure) {
-    error = failure instanceof StatusError ? failure : serverFault(String(failure));
-  }
-  note(parts, exchange, { code: error.code, isApplied: false });
-  response.writeHead(error.code, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(error.status));
-}
-
-/** Answers 429 like API priority and fairness: as plain text with `Retry-After`. */
-function throttle(response: ServerResponse, retryAfterSeconds: number): void {
-  response.writeHead(429, {
-    'content-type': 'text/plain; charset=utf-8',
-    'retry-after': String(retryAfterSeconds),
-    'x-content-type-options': 'nosniff',
-  });
-  response.end('Too many requests, please try again later.\n');
 }
 
 function refuse(
@@ -248,12 +224,7 @@ function refuse(
   const { status, reason = 'InternalError', retryAfter } = fault;
   const body =
     fault.body ?? JSON.stringify(makeStatus({ code: status, reason, message: `simulated ${status}` }));
-  const type = body.startsWith('{') ? 'application/json' : 'text/plain; charset=utf-8';
-  response.writeHead(status, {
-    'content-type': type,
-    ...(retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
-  });
-  response.end(body);
+  send(response, status, body, retryAfter === undefined ? {} : { 'retry-after': retryAfter });
 }
 
 /** Replaces the replicas in a write, like an admission webhook. The answer contains the replaced replicas. */
@@ -261,9 +232,6 @@ function withReplicas(exchange: Exchange, replicas: number): Exchange {
   const { sent, parsed } = exchange;
   const isWrite = parsed?.verb === 'patch' || parsed?.verb === 'update' || parsed?.verb === 'create';
   if (!isWrite || !sent.body.startsWith('{')) return exchange;
-  const body: unknown = JSON.parse(sent.body);
-  const object = typeof body === 'object' && body !== null ? { ...body } : {};
-  const spec = 'spec' in object && typeof object.spec === 'object' ? object.spec : {};
-  const changed = JSON.stringify({ ...object, spec: { ...spec, replicas } });
-  return { ...exchange, sent: { ...sent, body: changed } };
+  const body = JSON.stringify(mergePatch(parseBody(sent.body), { spec: { replicas } }));
+  return { ...exchange, sent: { ...sent, body } };
 }

@@ -9,7 +9,6 @@ import {
   valueAt,
 } from './json.js';
 
-const ROLLING = { maxUnavailable: '25%', maxSurge: '25%' };
 const UP_POLICIES = [
   { type: 'Pods', value: 4, periodSeconds: 15 },
   { type: 'Percent', value: 100, periodSeconds: 15 },
@@ -30,17 +29,11 @@ const TOLERATIONS = ['not-ready', 'unreachable'].map((condition) => ({
 export function fillDefaults(object: JsonObject): JsonObject {
   switch (`${stringAt(object, 'apiVersion') ?? ''}/${stringAt(object, 'kind') ?? ''}`) {
     case 'apps/v1/Deployment':
-      return withTemplate(withSpec(object, { strategy: rollingStrategy(object, 'strategy', ROLLING) }));
+      return withTemplate(withRolling(object, 'strategy', { maxUnavailable: '25%', maxSurge: '25%' }));
     case 'apps/v1/StatefulSet':
-      return withTemplate(
-        withSpec(object, { updateStrategy: rollingStrategy(object, 'updateStrategy', { partition: 0 }) }),
-      );
-    case 'apps/v1/DaemonSet': {
-      const rolling = { maxUnavailable: 1, maxSurge: 0 };
-      return withTemplate(
-        withSpec(object, { updateStrategy: rollingStrategy(object, 'updateStrategy', rolling) }),
-      );
-    }
+      return withTemplate(withRolling(object, 'updateStrategy', { partition: 0 }));
+    case 'apps/v1/DaemonSet':
+      return withTemplate(withRolling(object, 'updateStrategy', { maxUnavailable: 1, maxSurge: 0 }));
     case 'apps/v1/ReplicaSet':
       return withTemplate(object);
     case 'v1/ReplicationController':
@@ -66,10 +59,11 @@ function withSpec(object: JsonObject, change: JsonObject): JsonObject {
   return { ...object, spec: { ...objectAt(object, 'spec'), ...Object.fromEntries(members) } };
 }
 
-function rollingStrategy(object: JsonObject, member: string, fallback: JsonObject): JsonObject {
+function withRolling(object: JsonObject, member: string, fallback: JsonObject): JsonObject {
   const strategy = objectAt(object, 'spec', member);
-  if (strategy['type'] !== 'RollingUpdate') return strategy;
-  return { ...strategy, rollingUpdate: { ...fallback, ...objectAt(strategy, 'rollingUpdate') } };
+  const rollingUpdate = { ...fallback, ...objectAt(strategy, 'rollingUpdate') };
+  const isRolling = strategy['type'] === 'RollingUpdate';
+  return withSpec(object, { [member]: isRolling ? { ...strategy, rollingUpdate } : strategy });
 }
 
 function withTemplate(object: JsonObject): JsonObject {
@@ -88,21 +82,12 @@ function ofReplicationController(object: JsonObject): JsonObject {
  * `IfNotPresent`.
  */
 function withPullPolicies(spec: JsonObject): JsonObject {
-  const pulled = (member: string): Json | undefined =>
-    spec[member] === undefined
-      ? undefined
-      : listAt(spec, member).map((container) =>
-          isObject(container) && container['imagePullPolicy'] === undefined
-            ? { ...container, imagePullPolicy: pullPolicy(stringAt(container, 'image') ?? '') }
-            : container,
-        );
-  const initContainers = pulled('initContainers');
-  const containers = pulled('containers');
-  return {
-    ...spec,
-    ...(containers === undefined ? {} : { containers }),
-    ...(initContainers === undefined ? {} : { initContainers }),
-  };
+  const pulled = (container: Json): Json =>
+    isObject(container) && container['imagePullPolicy'] === undefined
+      ? { ...container, imagePullPolicy: pullPolicy(stringAt(container, 'image') ?? '') }
+      : container;
+  const lists = ['containers', 'initContainers'].filter((member) => spec[member] !== undefined);
+  return { ...spec, ...Object.fromEntries(lists.map((list) => [list, listAt(spec, list).map(pulled)])) };
 }
 
 function pullPolicy(image: string): string {

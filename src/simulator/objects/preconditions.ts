@@ -1,14 +1,7 @@
 import { type JsonObject, stringAt } from '../kinds/json.js';
 import type { KubeObject } from './kube-object.js';
 import type { Resource } from './resources.js';
-import {
-  type ObjectName,
-  StatusError,
-  badRequest,
-  conflict,
-  invalidFields,
-  uidConflict,
-} from './status-error.js';
+import { type ObjectName, badRequest, conflict, invalidFields, uidConflict } from './status-error.js';
 
 export interface Addressed {
   readonly resource: Resource;
@@ -62,10 +55,10 @@ export function requireVersion({ resource, name }: Addressed, body: JsonObject):
 export function checkDeletion({ resource, name }: Addressed, current: KubeObject, options: JsonObject): void {
   const { kind, group } = resource;
   const refuse = (what: string, why: string, wanted: string, actual: string): never => {
-    const qualified = group === '' ? kind : `${kind}.${group}`;
-    const message = `Operation cannot be fulfilled on ${qualified} "${name}": the ${what} in the precondition (${wanted}) does not match the ${what} in record (${actual}). The object might have been ${why}`;
-    const details = { name, group: group === '' ? undefined : group, kind };
-    throw new StatusError(409, 'Conflict', message, details);
+    throw conflict(
+      { resource: kind, group, name },
+      `the ${what} in the precondition (${wanted}) does not match the ${what} in record (${actual}). The object might have been ${why}`,
+    );
   };
   const uid = stringAt(options, 'preconditions', 'uid');
   if (uid !== null && uid !== current.metadata.uid)

@@ -12,6 +12,10 @@ interface Reading {
   readonly writer: Pick<Writer, 'isStrict' | 'warnings'>;
 }
 
+interface Source extends Reading {
+  readonly resource: Pick<Resource, 'kind' | 'version'>;
+}
+
 /** Returns the type of the stored objects, which determines how their fields are merged and owned. */
 export function storedType(resource: Resource): Type {
   const { kind, schema } = resource;
@@ -56,11 +60,7 @@ export function readScale(sent: JsonObject, reading: Reading): JsonObject {
   return readTyped(scale, sent, { ...reading, resource });
 }
 
-function readTyped(
-  type: ObjectType,
-  sent: JsonObject,
-  { arrival, writer, resource }: Reading & { readonly resource: Pick<Resource, 'kind' | 'version'> },
-): JsonObject {
+function readTyped(type: ObjectType, sent: JsonObject, { arrival, writer, resource }: Source): JsonObject {
   const unknown: string[] = [];
   const decoding: Decoding = { unknown, isCompleted: true };
   try {
@@ -130,21 +130,11 @@ export type Arrival = 'body' | 'patch';
  */
 export function reportUnknown(
   fields: readonly string[],
-  about: {
-    readonly writer: Pick<Writer, 'isStrict' | 'warnings'>;
-    readonly resource: Pick<Resource, 'kind' | 'version'>;
-    readonly sent: JsonObject;
-    readonly arrival: Arrival;
-  },
+  { writer, resource, sent, arrival }: Source & { readonly sent: JsonObject },
 ): void {
-  const { writer, resource, sent, arrival } = about;
   if (fields.length === 0) return;
   const sentences = fields.map((field) => `unknown field ${JSON.stringify(field)}`);
   writer.warnings?.push(...sentences);
   if (writer.isStrict !== true) return;
-  const strict = `strict decoding error: ${sentences.join(', ')}`;
-  const { kind, version } = resource;
-  throw arrival === 'body'
-    ? badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${strict}`)
-    : invalidPatch(sent, strict);
+  throw unreadable(resource, sent, arrival, `strict decoding error: ${sentences.join(', ')}`);
 }

@@ -31,21 +31,26 @@ export interface ObjectName {
   readonly name: string;
 }
 
-function qualified({ resource, group }: Pick<ObjectName, 'resource' | 'group'>): string {
+/** Returns a resource or kind with its group, such as `deployments.apps`. */
+export function qualified(resource: string, group: string): string {
   return group === '' ? resource : `${resource}.${group}`;
 }
 
-function detailsOf({ resource, group, name }: ObjectName): JsonObject {
-  return { name, group: group === '' ? undefined : group, kind: resource };
+/** Returns the details of a Status. `resource`: the plural or, for some errors, the kind. */
+export function detailsOf({
+  resource,
+  group,
+  name,
+}: Omit<ObjectName, 'name'> & { readonly name: string | null }): JsonObject {
+  return { name: name || undefined, group: group || undefined, kind: resource };
+}
+
+function titleOf({ resource, group, name }: ObjectName): string {
+  return `${qualified(resource, group)} "${name}"`;
 }
 
 export function notFound(object: ObjectName): StatusError {
-  return new StatusError(
-    404,
-    'NotFound',
-    `${qualified(object)} "${object.name}" not found`,
-    detailsOf(object),
-  );
+  return new StatusError(404, 'NotFound', `${titleOf(object)} not found`, detailsOf(object));
 }
 
 /** 404: the group is served, but it has no such resource. */
@@ -54,8 +59,7 @@ export function noSuchResource(): StatusError {
 }
 
 export function alreadyExists(object: ObjectName): StatusError {
-  const message = `${qualified(object)} "${object.name}" already exists`;
-  return new StatusError(409, 'AlreadyExists', message, detailsOf(object));
+  return new StatusError(409, 'AlreadyExists', `${titleOf(object)} already exists`, detailsOf(object));
 }
 
 export function namespaceTerminating(object: ObjectName, namespace: string): StatusError {
@@ -65,7 +69,7 @@ export function namespaceTerminating(object: ObjectName, namespace: string): Sta
     message: `namespace ${namespace} is being terminated`,
     field: 'metadata.namespace',
   };
-  const message = `${qualified(object)} "${object.name}" is forbidden: ${why}`;
+  const message = `${titleOf(object)} is forbidden: ${why}`;
   return new StatusError(403, 'Forbidden', message, { ...detailsOf(object), causes: [cause] });
 }
 
@@ -73,7 +77,7 @@ export function namespaceTerminating(object: ObjectName, namespace: string): Sta
 export function conflict(object: ObjectName, cause?: string): StatusError {
   const why =
     cause ?? 'the object has been modified; please apply your changes to the latest version and try again';
-  const message = `Operation cannot be fulfilled on ${qualified(object)} "${object.name}": ${why}`;
+  const message = `Operation cannot be fulfilled on ${titleOf(object)}: ${why}`;
   return new StatusError(409, 'Conflict', message, detailsOf(object));
 }
 
@@ -97,25 +101,14 @@ export interface FieldCause {
   readonly text: string;
 }
 
-export function invalidField(
-  object: { readonly kind: string; readonly group: string; readonly name: string },
-  cause: { readonly field: string; readonly value: string; readonly message: string },
-): StatusError {
-  const text = `Invalid value: ${cause.value}: ${cause.message}`;
-  return invalidFields(object, [{ reason: 'FieldValueInvalid', text, field: cause.field }]);
-}
-
 export function invalidFields(
-  object: { readonly kind: string; readonly group: string; readonly name: string },
+  { kind, group, name }: { readonly kind: string; readonly group: string; readonly name: string },
   causes: readonly FieldCause[],
 ): StatusError {
-  const kind = object.group === '' ? object.kind : `${object.kind}.${object.group}`;
   const sentences = causes.map(({ field, text }) => `${field}: ${text}`);
   const all = sentences.length === 1 ? sentences.join() : `[${sentences.join(', ')}]`;
-  return new StatusError(422, 'Invalid', `${kind} "${object.name}" is invalid: ${all}`, {
-    name: object.name === '' ? undefined : object.name,
-    group: object.group === '' ? undefined : object.group,
-    kind: object.kind,
+  return new StatusError(422, 'Invalid', `${titleOf({ resource: kind, group, name })} is invalid: ${all}`, {
+    ...detailsOf({ resource: kind, group, name }),
     causes: causes.map(({ reason, field, text }) => ({ reason, message: text, field })),
   });
 }

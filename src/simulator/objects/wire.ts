@@ -4,12 +4,8 @@ import { type KubeObject, asKubeObject } from './kube-object.js';
 import { type Resource, apiVersionOf } from './resources.js';
 import { selectorText } from './selectors.js';
 
-interface Texts {
-  whole: string | null;
-  item: string | null;
-}
-
-const TEXTS = new WeakMap<KubeObject, Map<string, Texts>>();
+/** The JSON of objects, by the apiVersion in which they are shown; for items of lists, after `item `. */
+const TEXTS = new WeakMap<KubeObject, Map<string, string>>();
 
 /**
  * Converts a stored object to the group and version of `resource`. Events are stored as core events and served in two
@@ -29,21 +25,17 @@ export function fromWire(resource: Resource, object: KubeObject): KubeObject {
 
 /** Returns an object as JSON. The JSON is cached, so that an object is serialized only once for all clients. */
 export function wireText(resource: Resource, object: KubeObject): string {
-  const texts = textsOf(resource, object);
-  texts.whole ??= JSON.stringify(shownObject(resource, object));
-  return texts.whole;
+  return cachedText(object, apiVersionOf(resource), () => shownObject(resource, object));
 }
 
 /** Returns an object as an item of a list. Items of built-in kinds have no kind and apiVersion. */
 export function itemText(resource: Resource, object: KubeObject): string {
   if (knownType(apiVersionOf(resource), resource.kind) === null) return wireText(resource, object);
-  const texts = textsOf(resource, object);
-  texts.item ??= JSON.stringify({
+  const unnamed = { kind: undefined, apiVersion: undefined };
+  return cachedText(object, `item ${apiVersionOf(resource)}`, () => ({
     ...shownObject(resource, object),
-    kind: undefined,
-    apiVersion: undefined,
-  });
-  return texts.item;
+    ...unnamed,
+  }));
 }
 
 /** Converts an object for an answer. An object of a dry run has an empty resourceVersion, which is omitted. */
@@ -53,13 +45,11 @@ function shownObject(resource: Resource, object: KubeObject): JsonObject {
   return { ...shown, metadata: { ...shown.metadata, resourceVersion: undefined } };
 }
 
-function textsOf(resource: Resource, object: KubeObject): Texts {
-  const apiVersion = apiVersionOf(resource);
-  const known = TEXTS.get(object) ?? new Map<string, Texts>();
-  const texts = known.get(apiVersion) ?? { whole: null, item: null };
-  known.set(apiVersion, texts);
-  TEXTS.set(object, known);
-  return texts;
+function cachedText(object: KubeObject, key: string, show: () => JsonObject): string {
+  const texts = TEXTS.get(object) ?? new Map<string, string>();
+  const text = texts.get(key) ?? JSON.stringify(show());
+  TEXTS.set(object, texts.set(key, text));
+  return text;
 }
 
 function isFirstAutoscaler({ group, version }: Resource): boolean {

@@ -1,9 +1,10 @@
-import { type Json, isObject, type JsonObject, isList, sameJson } from '../kinds/json.js';
+import { type Json, isObject, type JsonObject, isList, listAt, sameJson } from '../kinds/json.js';
 import { type KubeObject, asKubeObject } from '../objects/kube-object.js';
 import type { Writer } from '../objects/managed-fields.js';
 import type { Resource } from '../objects/resources.js';
 import { invalidFields, type FieldCause } from '../objects/status-error.js';
 import { type Arrival, reportUnknown } from '../objects/read-object.js';
+import { invalid, required, unsupported } from './objects.js';
 import { type CelEvaluator, memberSchema, ruleProblems } from './cel-rules.js';
 
 const METADATA = ['apiVersion', 'kind', 'metadata'];
@@ -108,25 +109,20 @@ export function fieldProblems(value: Json, schema: JsonObject, path: string): re
   ];
 }
 
-function invalid(path: string, value: Json, message: string): FieldCause {
-  const shown = typeof value === 'object' ? JSON.stringify(JSON.stringify(value)) : JSON.stringify(value);
-  const text = `Invalid value: ${shown}: ${path} in body ${message}`;
-  return { reason: 'FieldValueInvalid', field: path === '' ? '<nil>' : path, text };
+function wrong(path: string, value: Json, message: string): FieldCause {
+  const shown = typeof value === 'object' ? JSON.stringify(value) : value;
+  return invalid(path || '<nil>', shown, `${path} in body ${message}`);
 }
 
 function typeProblem(value: Json, schema: JsonObject, path: string): FieldCause | null {
   const found = typeOf(value);
-  const name = JSON.stringify(found);
-  const wrong = (wanted: string): FieldCause => ({
-    reason: 'FieldValueInvalid',
-    field: path === '' ? '<nil>' : path,
-    text: `Invalid value: ${name}: ${path} in body must be of type ${wanted}: ${name}`,
-  });
+  const mistyped = (wanted: string): FieldCause =>
+    wrong(path, found, `must be of type ${wanted}: ${JSON.stringify(found)}`);
   if (schema['x-kubernetes-int-or-string'] === true)
-    return found === 'integer' || found === 'string' ? null : wrong('integer,string');
+    return found === 'integer' || found === 'string' ? null : mistyped('integer,string');
   const { type } = schema;
   if (typeof type !== 'string') return null;
-  return found === type || (type === 'number' && found === 'integer') ? null : wrong(type);
+  return found === type || (type === 'number' && found === 'integer') ? null : mistyped(type);
 }
 
 function typeOf(value: Json): string {
@@ -139,9 +135,7 @@ function typeOf(value: Json): string {
 function enumProblems(value: Json, schema: JsonObject, path: string): readonly FieldCause[] {
   const allowed = schema['enum'];
   if (!isList(allowed) || allowed.some((one) => sameJson(one, value))) return [];
-  const supported = allowed.map((one) => JSON.stringify(one)).join(', ');
-  const text = `Unsupported value: ${JSON.stringify(value)}: supported values: ${supported}`;
-  return [{ reason: 'FieldValueNotSupported', field: path, text }];
+  return [unsupported(path, value, allowed)];
 }
 
 function limitProblems(value: Json, schema: JsonObject, path: string): readonly FieldCause[] {
@@ -152,7 +146,7 @@ function limitProblems(value: Json, schema: JsonObject, path: string): readonly 
     say: (bound: number) => string,
   ): void => {
     const bound = schema[word];
-    if (typeof bound === 'number' && isBroken(bound)) problems.push(invalid(path, value, say(bound)));
+    if (typeof bound === 'number' && isBroken(bound)) problems.push(wrong(path, value, say(bound)));
   };
   if (typeof value === 'number') {
     const isAbove = schema['exclusiveMinimum'] === true;
@@ -186,9 +180,9 @@ function limitProblems(value: Json, schema: JsonObject, path: string): readonly 
   if (typeof value === 'string') {
     const { pattern, format } = schema;
     if (typeof pattern === 'string' && !new RegExp(pattern, 'u').test(value))
-      problems.push(invalid(path, value, `should match '${pattern}'`));
+      problems.push(wrong(path, value, `should match '${pattern}'`));
     if (format === 'date-time' && Number.isNaN(Date.parse(value)))
-      problems.push(invalid(path, value, `must be of type date-time: ${JSON.stringify(value)}`));
+      problems.push(wrong(path, value, `must be of type date-time: ${JSON.stringify(value)}`));
   }
   return problems;
 }
@@ -211,22 +205,14 @@ function memberProblems(value: Json, schema: JsonObject, path: string): readonly
   }
   if (!isObject(value)) return [];
   const pathOf = (name: string): string => (path === '' ? name : `${path}.${name}`);
-  const { required } = schema;
-  const missing = (isList(required) ? required : [])
+  const missing = listAt(schema, 'required')
     .filter((name) => typeof name === 'string')
     .filter((name) => value[name] === undefined);
   const found = Object.entries(value).flatMap(([name, member]) => {
     const known = memberSchema(schema, name);
     return known !== null && member !== undefined ? fieldProblems(member, known, pathOf(name)) : [];
   });
-  return [
-    ...missing.map((name): FieldCause => ({
-      reason: 'FieldValueRequired',
-      field: pathOf(name),
-      text: 'Required value',
-    })),
-    ...found,
-  ];
+  return [...missing.map((name) => required(pathOf(name))), ...found];
 }
 
 function junctorProblems(value: Json, schema: JsonObject, path: string): readonly FieldCause[] {
@@ -237,20 +223,15 @@ function junctorProblems(value: Json, schema: JsonObject, path: string): readonl
   };
   const problems: FieldCause[] = [];
   if (holding('allOf')?.includes(false))
-    problems.push(invalid(path, value, 'must validate all the schemas (allOf)'));
+    problems.push(wrong(path, value, 'must validate all the schemas (allOf)'));
   if (holding('anyOf')?.includes(true) === false)
-    problems.push(invalid(path, value, 'must validate at least one schema (anyOf)'));
+    problems.push(wrong(path, value, 'must validate at least one schema (anyOf)'));
   const one = holding('oneOf')?.filter(Boolean).length ?? 1;
-  if (one !== 1)
-    problems.push(
-      invalid(
-        path,
-        value,
-        `must validate one and only one schema (oneOf). Found ${one === 0 ? 'none' : String(one)} valid alternatives`,
-      ),
-    );
+  const count = one === 0 ? 'none' : String(one);
+  const oneOf = `must validate one and only one schema (oneOf). Found ${count} valid alternatives`;
+  if (one !== 1) problems.push(wrong(path, value, oneOf));
   const { not } = schema;
   if (isObject(not) && fieldProblems(value, not, path).length === 0)
-    problems.push(invalid(path, value, 'must not validate the schema (not)'));
+    problems.push(wrong(path, value, 'must not validate the schema (not)'));
   return problems;
 }

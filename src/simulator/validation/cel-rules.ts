@@ -1,5 +1,6 @@
 import type { FieldCause } from '../objects/status-error.js';
 import { type Json, type JsonObject, isList, isObject, listAt, stringAt } from '../kinds/json.js';
+import { invalid } from './objects.js';
 import { errorMessage } from '../../units/failure.js';
 
 /** Evaluates a CEL expression. Throws if the expression is invalid or fails. */
@@ -56,8 +57,7 @@ function ruleProblem(
       ? (stringAt(rule, 'message') ?? `failed rule: ${expression}`)
       : `rule evaluation error: ${found}`;
   const type = stringAt(schema, 'type') ?? 'object';
-  const text = `Invalid value: ${JSON.stringify(type)}: ${why}`;
-  return [{ reason: 'FieldValueInvalid', field: path === '' ? '<nil>' : path, text }];
+  return [invalid(path || '<nil>', type, why)];
 }
 
 function outcome(

@@ -1,16 +1,8 @@
-import {
-  type Json,
-  type JsonObject,
-  isObject,
-  listAt,
-  objectAt,
-  stringAt,
-  valueAt,
-  isList,
-} from '../kinds/json.js';
+import { type Json, type JsonObject, isObject, listAt, objectAt, stringAt, valueAt } from '../kinds/json.js';
 import { type KubeObject, timestamp, namespaceOf } from '../objects/kube-object.js';
 import { type Resource, makeResource, storageName } from '../objects/resources.js';
-import { invalidField } from '../objects/status-error.js';
+import { invalidFields } from '../objects/status-error.js';
+import { invalid } from './objects.js';
 import type { ClusterState } from '../objects/store.js';
 
 export const DEFINITIONS = storageName('apiextensions.k8s.io', 'customresourcedefinitions');
@@ -54,7 +46,7 @@ export function checkDefinition(definition: KubeObject): void {
   const { name } = definition.metadata;
   const identity = { kind: 'CustomResourceDefinition', group: 'apiextensions.k8s.io', name };
   const refuse = (field: string, value: string, message: string): void => {
-    throw invalidField(identity, { field, value: JSON.stringify(value), message });
+    throw invalidFields(identity, [invalid(field, value, message)]);
   };
   const group = stringAt(definition, 'spec', 'group') ?? '';
   const plural = stringAt(definition, 'spec', 'names', 'plural') ?? '';
@@ -126,16 +118,9 @@ interface StructuralProblem {
 
 const TYPES: ReadonlySet<string> = new Set(['array', 'boolean', 'integer', 'number', 'object', 'string']);
 const NEVER = [
-  '$ref',
-  'const',
-  'definitions',
-  'dependencies',
-  'deprecated',
-  'id',
-  'patternProperties',
-  '$id',
+  ...['$ref', '$id', '$defs', 'const', 'contains', 'definitions', 'dependencies', 'deprecated', 'examples'],
+  ...['id', 'if', 'then', 'else', 'patternProperties', 'prefixItems', 'propertyNames'],
 ];
-const NEVER_TOO = ['examples', 'if', 'then', 'else', 'propertyNames', 'contains', '$defs', 'prefixItems'];
 /** Keywords that a structural schema must not contain in allOf, anyOf, oneOf and not. */
 const NOT_IN_JUNCTORS = [
   'type',
@@ -191,7 +176,7 @@ function nodeProblems(schema: Json | undefined, path: string): readonly Structur
     say('.additionalProperties', 'must not be used together with properties');
   if (additionalProperties === false) say('.additionalProperties', 'must not be false');
   if (schema['uniqueItems'] === true) say('.uniqueItems', 'must not be true');
-  for (const [name, child] of Object.entries(isObject(properties) ? properties : {}))
+  for (const [name, child] of Object.entries(objectAt(properties)))
     problems.push(...nodeProblems(child, `${path}.properties[${name}]`));
   if (items !== undefined) problems.push(...nodeProblems(items, `${path}.items`));
   if (isObject(additionalProperties))
@@ -203,10 +188,9 @@ function nodeProblems(schema: Json | undefined, path: string): readonly Structur
 
 /** Returns the schemas in allOf, anyOf, oneOf and not, with their paths. */
 function junctorsOf(schema: JsonObject): readonly (readonly [Json, string])[] {
-  const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((word) => {
-    const branches = schema[word];
-    return isList(branches) ? branches.map((branch, i) => [branch, `.${word}[${i}]`] as const) : [];
-  });
+  const lists = ['allOf', 'anyOf', 'oneOf'].flatMap((word) =>
+    listAt(schema, word).map((branch, i) => [branch, `.${word}[${i}]`] as const),
+  );
   const { not } = schema;
   return not === undefined ? lists : [...lists, [not, '.not'] as const];
 }
@@ -232,8 +216,8 @@ function junctorProblems(
     if (branch[word] === undefined || (word === 'type' && isTypeOfIntOrString(branch, outside))) continue;
     problems.push({ path: `${path}.${word}`, message: 'must be empty to be structural' });
   }
-  const declared = isObject(outside['properties']) ? outside['properties'] : {};
-  for (const [name, child] of Object.entries(isObject(branch['properties']) ? branch['properties'] : {})) {
+  const declared = objectAt(outside, 'properties');
+  for (const [name, child] of Object.entries(objectAt(branch, 'properties'))) {
     const memberPath = `${path}.properties[${name}]`;
     const own = declared[name];
     if (isObject(own)) problems.push(...junctorProblems(child, own, memberPath));
@@ -252,8 +236,7 @@ function junctorProblems(
 function wordProblems(schema: JsonObject, path: string): readonly StructuralProblem[] {
   const problems: StructuralProblem[] = [];
   for (const word of Object.keys(schema)) {
-    if ([...NEVER, ...NEVER_TOO].includes(word))
-      problems.push({ path: `${path}.${word}`, message: 'is not supported' });
+    if (NEVER.includes(word)) problems.push({ path: `${path}.${word}`, message: 'is not supported' });
     else if (!KNOWN.has(word)) problems.push({ path: `${path}.${word}`, message: 'is unknown' });
   }
   for (const word of ['exclusiveMinimum', 'exclusiveMaximum']) {

@@ -124,7 +124,7 @@ export function required(field: string, why = ''): FieldCause {
   };
 }
 
-export function unsupported(field: string, value: Json | undefined, known: readonly string[]): FieldCause {
+export function unsupported(field: string, value: Json | undefined, known: readonly Json[]): FieldCause {
   const list = known.map((one) => JSON.stringify(one)).join(', ');
   const text = `Unsupported value: ${JSON.stringify(value ?? null)}: supported values: ${list}`;
   return { reason: 'FieldValueNotSupported', field, text };

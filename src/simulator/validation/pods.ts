@@ -69,13 +69,7 @@ function containerCauses(containers: readonly Json[], path: string): readonly Fi
     return [
       ...(name === '' ? [required(`${containerPath}.name`)] : []),
       ...(name !== '' && isTwice
-        ? [
-            {
-              reason: 'FieldValueInvalid',
-              field: `${containerPath}.name`,
-              text: `Duplicate value: "${name}"`,
-            } as const,
-          ]
+        ? [{ ...invalid(`${containerPath}.name`, name, ''), text: `Duplicate value: "${name}"` }]
         : []),
       ...(image === '' ? [required(`${containerPath}.image`)] : []),
       ...(policy !== null && !['Always', 'IfNotPresent', 'Never'].includes(policy)
@@ -88,17 +82,17 @@ function containerCauses(containers: readonly Json[], path: string): readonly Fi
 
 function resourceCauses(container: Json, path: string): readonly FieldCause[] {
   const requests = objectAt(container, 'resources', 'requests');
-  return Object.entries(requests).flatMap(([resource, amount]) =>
-    typeof amount === 'string' && amount.startsWith('-')
-      ? [invalid(`${path}.resources.requests[${resource}]`, amount, 'must be greater than or equal to 0')]
-      : [],
-  );
+  return Object.entries(requests)
+    .filter(([, amount]) => typeof amount === 'string' && amount.startsWith('-'))
+    .map(([resource, amount]) =>
+      invalid(`${path}.resources.requests[${resource}]`, amount, 'must be greater than or equal to 0'),
+    );
 }
 
-/** Returns whether the `matchLabels` of a selector match the labels. `matchExpressions` are ignored. */
-function selects(selector: Json | undefined, labels: JsonObject): boolean {
-  if (!isObject(selector)) return false;
-  return Object.entries(objectAt(selector, 'matchLabels')).every(([key, value]) => labels[key] === value);
+/** Returns the violation of a template whose labels do not match the labels of the selector. */
+function unmatched(selector: JsonObject, labels: JsonObject): readonly FieldCause[] {
+  if (Object.entries(selector).every(([key, value]) => labels[key] === value)) return [];
+  return [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')];
 }
 
 export function workloadCauses(object: KubeObject, before: KubeObject | null): readonly FieldCause[] {
@@ -123,21 +117,17 @@ function selectorCauses(spec: JsonObject, labels: JsonObject): readonly FieldCau
   if (!isObject(selector)) return [required('spec.selector')];
   if (Object.keys(selector).length === 0)
     return [invalid('spec.selector', selector, 'empty selector is invalid for deployment')];
-  if (selects(selector, labels)) return [];
-  return [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')];
+  return unmatched(objectAt(selector, 'matchLabels'), labels);
 }
 
 /** Validates a ReplicationController. Its selector is a map of labels. */
 export function replicationControllerCauses(object: KubeObject): readonly FieldCause[] {
   const selector = objectAt(object, 'spec', 'selector');
   const labels = objectAt(object, 'spec', 'template', 'metadata', 'labels');
-  const isMatching = Object.entries(selector).every(([key, value]) => labels[key] === value);
   return [
     ...negative('spec.replicas', valueAt(object, 'spec', 'replicas')),
     ...(Object.keys(selector).length === 0 ? [required('spec.selector')] : []),
-    ...(isMatching
-      ? []
-      : [invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]),
+    ...unmatched(selector, labels),
     ...podSpecCauses(objectAt(object, 'spec', 'template', 'spec'), 'spec.template.spec'),
   ];
 }

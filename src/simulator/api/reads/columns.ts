@@ -97,6 +97,10 @@ function count(name: string, ...path: readonly string[]): Column {
   return { name, cell: (object) => numberAt(object, ...path) ?? 0 };
 }
 
+function text(name: string, ...path: readonly string[]): Column {
+  return { name, cell: (object) => stringAt(object, ...path) ?? '' };
+}
+
 function ready(name: string): Column {
   return {
     name,
@@ -105,22 +109,16 @@ function ready(name: string): Column {
   };
 }
 
-const CONTAINERS: Column = {
-  name: 'Containers',
-  priority: 1,
-  cell: (object) =>
-    podContainers(object)
-      .map((container) => stringAt(container, 'name') ?? '')
-      .join(','),
-};
-const IMAGES: Column = {
-  name: 'Images',
-  priority: 1,
-  cell: (object) =>
-    podContainers(object)
-      .map((container) => stringAt(container, 'image') ?? '')
-      .join(','),
-};
+function ofContainers(name: string, field: string): Column {
+  const cell = (object: KubeObject): string =>
+    listAt(object, 'spec', 'template', 'spec', 'containers')
+      .map((container) => stringAt(container, field) ?? '')
+      .join(',');
+  return { name, priority: 1, cell };
+}
+
+const CONTAINERS = ofContainers('Containers', 'name');
+const IMAGES = ofContainers('Images', 'image');
 const SELECTOR: Column = {
   name: 'Selector',
   priority: 1,
@@ -129,10 +127,6 @@ const SELECTOR: Column = {
       .map(([key, value]) => `${key}=${value}`)
       .join(','),
 };
-
-function podContainers(object: KubeObject): readonly Json[] {
-  return listAt(object, 'spec', 'template', 'spec', 'containers');
-}
 
 function podStatus(object: KubeObject): string {
   if (object.metadata['deletionTimestamp'] !== undefined) return 'Terminating';
@@ -174,7 +168,9 @@ const replicaSet: readonly Column[] = [
   SELECTOR,
 ];
 
-const NONE = '<none>';
+function orNone(name: string, ...path: readonly string[]): Column {
+  return { name, priority: 1, cell: (object) => stringAt(object, ...path) || '<none>' };
+}
 
 const BARE_POD_COLUMNS: readonly Column[] = [
   NAME,
@@ -182,14 +178,10 @@ const BARE_POD_COLUMNS: readonly Column[] = [
   { name: 'Status', cell: podStatus },
   { name: 'Restarts', cell: podRestarts },
   AGE,
-  { name: 'IP', priority: 1, cell: (object) => stringAt(object, 'status', 'podIP') || NONE },
-  { name: 'Node', priority: 1, cell: (object) => stringAt(object, 'spec', 'nodeName') || NONE },
-  {
-    name: 'Nominated Node',
-    priority: 1,
-    cell: (object) => stringAt(object, 'status', 'nominatedNodeName') || NONE,
-  },
-  { name: 'Readiness Gates', priority: 1, cell: () => NONE },
+  orNone('IP', 'status', 'podIP'),
+  orNone('Node', 'spec', 'nodeName'),
+  orNone('Nominated Node', 'status', 'nominatedNodeName'),
+  { name: 'Readiness Gates', priority: 1, cell: () => '<none>' },
 ];
 const POD_COLUMNS = BARE_POD_COLUMNS.map((column) => ({
   ...column,
@@ -219,14 +211,8 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   replicasets: replicaSet,
   replicationcontrollers: replicaSet,
   pods: POD_COLUMNS,
-  customresourcedefinitions: [
-    NAME,
-    {
-      name: 'Created At',
-      cell: ({ metadata }) => metadata.creationTimestamp,
-    },
-  ],
-  namespaces: [NAME, { name: 'Status', cell: (object) => stringAt(object, 'status', 'phase') ?? '' }, AGE],
+  customresourcedefinitions: [NAME, text('Created At', 'metadata', 'creationTimestamp')],
+  namespaces: [NAME, text('Status', 'status', 'phase'), AGE],
   nodes: [
     NAME,
     {
@@ -244,7 +230,7 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     AGE,
   ],
   configmaps: [NAME, { name: 'Data', cell: (object) => Object.keys(objectAt(object, 'data')).length }, AGE],
-  leases: [NAME, { name: 'Holder', cell: (object) => stringAt(object, 'spec', 'holderIdentity') ?? '' }, AGE],
+  leases: [NAME, text('Holder', 'spec', 'holderIdentity'), AGE],
   horizontalpodautoscalers: [
     NAME,
     {
@@ -254,8 +240,8 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
     },
     { name: 'Targets', cell: hpaTargets },
     { name: 'MinPods', cell: (object) => String(numberAt(object, 'spec', 'minReplicas') ?? 1) },
-    { name: 'MaxPods', cell: (object) => numberAt(object, 'spec', 'maxReplicas') ?? 0 },
-    { name: 'Replicas', cell: (object) => numberAt(object, 'status', 'currentReplicas') ?? 0 },
+    count('MaxPods', 'spec', 'maxReplicas'),
+    count('Replicas', 'status', 'currentReplicas'),
     AGE,
   ],
   events: [
@@ -270,8 +256,8 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
           nowMs,
         ),
     },
-    { name: 'Type', cell: (object) => stringAt(object, 'type') ?? '' },
-    { name: 'Reason', cell: (object) => stringAt(object, 'reason') ?? '' },
+    text('Type', 'type'),
+    text('Reason', 'reason'),
     {
       name: 'Object',
       cell: (object) =>

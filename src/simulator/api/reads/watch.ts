@@ -50,27 +50,21 @@ export class Watches {
 
   /** Ends the matching watches: cleanly (`end`), or by breaking the connection (`destroy`). Returns their number. */
   close(match: FaultMatch = {}, how: 'end' | 'destroy' = 'end'): number {
-    const chosen = this.#matching(match);
-    for (const watcher of chosen) watcher[how]();
-    return chosen.length;
+    return this.#forEach(match, (watcher) => watcher[how]());
   }
 
   /** Sends no further events to the matching watches, as on a half-open connection. Returns their number. */
   silence(match: FaultMatch = {}): number {
-    const chosen = this.#matching(match);
-    for (const watcher of chosen) watcher.isSilent = true;
-    return chosen.length;
+    return this.#forEach(match, (watcher) => (watcher.isSilent = true));
   }
 
   /** Sends an ERROR event with a Status of this code to the matching watches, and ends them. Returns their number. */
   sendError(code: number, reason: string, match: FaultMatch = {}): number {
-    const chosen = this.#matching(match);
     const object = makeStatus({ code, reason, message: `simulated ${reason}` });
-    for (const watcher of chosen) {
+    return this.#forEach(match, (watcher) => {
       watcher.send(line('ERROR', JSON.stringify(object)));
       watcher.end();
-    }
-    return chosen.length;
+    });
   }
 
   /**
@@ -78,9 +72,7 @@ export class Watches {
    * number.
    */
   sendRaw(text: string, match: FaultMatch = {}): number {
-    const chosen = this.#matching(match);
-    for (const watcher of chosen) watcher.send(text);
-    return chosen.length;
+    return this.#forEach(match, (watcher) => watcher.send(text));
   }
 
   /** Runs a watch until its timeout, its client or a fault ends it. */
@@ -91,8 +83,9 @@ export class Watches {
     peer.accept();
     const stops: (() => void)[] = [];
     const watcher = this.#register(subject, peer, stops);
-    const deliver = (change: Change): void => this.#deliver({ watcher, request, match, render }, change);
-    const missed = this.#catchUp({ watcher, request, match, render }, from);
+    const stream = { watcher, request, match, render };
+    const deliver = (change: Change): void => this.#deliver(stream, change);
+    const missed = this.#catchUp(stream, from);
     if (missed === null) return;
     missed.forEach(deliver);
     stops.push(this.#context.store.subscribe(request.resource.storage, deliver));
@@ -154,11 +147,8 @@ export class Watches {
     const type = seenAs(change, match);
     if (type === null) return;
     const { name } = change.object.metadata;
-    const fault = this.#faults.takeForEvent({
-      ...watcher.subject,
-      namespace: namespaceOf(change.object),
-      name,
-    });
+    const namespace = namespaceOf(change.object);
+    const fault = this.#faults.takeForEvent({ ...watcher.subject, namespace, name });
     if (fault === 'swallow') return;
     const text = line(type, render(change.object));
     watcher.send(text);
@@ -194,8 +184,10 @@ export class Watches {
     watcher.send(line('BOOKMARK', JSON.stringify(object)));
   }
 
-  #matching(match: FaultMatch): readonly Watcher[] {
-    return [...this.#open].filter((watcher) => matches(match, watcher.subject));
+  #forEach(match: FaultMatch, act: (watcher: Watcher) => void): number {
+    const chosen = [...this.#open].filter((watcher) => matches(match, watcher.subject));
+    chosen.forEach(act);
+    return chosen.length;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ResourceRequest } from './request.js';
-import { StatusError } from '../../objects/status-error.js';
+import { StatusError, detailsOf, qualified } from '../../objects/status-error.js';
 
 /** An RBAC rule. `*` in a list matches everything. */
 export interface Rule {
@@ -55,13 +55,8 @@ export function accessOf({ verb, resource, subresource, namespace, name }: Resou
 /** Returns a 403 with the message of the real server. */
 export function forbidden(user: string, access: Access): StatusError {
   const { verb, group, resource, subresource, namespace, name } = access;
-  const object = group === '' ? resource : `${resource}.${group}`;
   const what = subresource === '' ? resource : `${resource}/${subresource}`;
   const where = namespace === null ? 'at the cluster scope' : `in the namespace "${namespace}"`;
-  const message = `${object}${name === null ? '' : ` "${name}"`} is forbidden: User "${user}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`;
-  return new StatusError(403, 'Forbidden', message, {
-    name: name ?? undefined,
-    group: group === '' ? undefined : group,
-    kind: resource,
-  });
+  const message = `${qualified(resource, group)}${name === null ? '' : ` "${name}"`} is forbidden: User "${user}" cannot ${verb} resource "${what}" in API group "${group}" ${where}`;
+  return new StatusError(403, 'Forbidden', message, detailsOf({ resource, group, name }));
 }

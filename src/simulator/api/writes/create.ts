@@ -4,7 +4,7 @@ import { DEFINITIONS, checkDefinition, establishedStatus } from '../../validatio
 import { type JsonObject, objectAt, stringAt, numberAt } from '../../kinds/json.js';
 import { fillDefaults } from '../../kinds/defaults.js';
 import { generatedName } from '../../objects/names.js';
-import { newEventCauses } from '../../validation/objects.js';
+import { newEventCauses, required } from '../../validation/objects.js';
 import { validate } from '../../validation/validate.js';
 import type { ApiContext } from '../requests/request.js';
 import { type Ownership, type Writer, ownChanges, withOwnerships } from '../../objects/managed-fields.js';
@@ -87,7 +87,10 @@ function identify(
   const generateName = stringAt(metadata, 'generateName') ?? undefined;
   const generated = generateName === undefined ? '' : generatedName(generateName, random);
   const name = stringAt(metadata, 'name') ?? generated;
-  if (name === '') throw nameless(resource);
+  if (name === '')
+    throw invalidFields({ kind: resource.kind, group: resource.group, name }, [
+      required('metadata.name', 'name or generateName is required'),
+    ]);
   if (namespace !== null) checkNamespace(context, namespace, { resource, name });
   return asKubeObject({
     ...read,
@@ -105,13 +108,6 @@ function identify(
       finalizers,
     },
   });
-}
-
-function nameless({ kind, group }: Resource): Error {
-  const text = 'Required value: name or generateName is required';
-  return invalidFields({ kind, group, name: '' }, [
-    { reason: 'FieldValueRequired', field: 'metadata.name', text },
-  ]);
 }
 
 function checkNamespace(
