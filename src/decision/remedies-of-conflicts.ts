@@ -137,7 +137,7 @@ function endDryRunAlone(scaler: TroubledScaler): readonly Remedy[] {
     ];
   return [
     ...steps,
-    ...(other === null ? [] : makeWay(other)),
+    ...(other === null ? [] : makeWay(scaler, other)),
     isOfDocument
       ? patch(scaler, `${other === null ? 'Apply' : 'Then apply'} the decisions`, { dryRun: false })
       : { text: 'Start the service without --dry-run to apply the decisions', snippet: null },
@@ -173,9 +173,10 @@ function awaitCount({ kind, namespace, name }: ScalerName & { readonly kind: str
 }
 
 /** Another Scaler is put in dry run and not deleted, because it may contain the manifest of an adopted HPA. */
-function makeWay(other: OtherScaler): readonly Remedy[] {
+function makeWay(scaler: TroubledScaler, other: OtherScaler): readonly Remedy[] {
   if (other.kind !== 'Scaler') return [deleteOther(other)];
   return [
+    correctTarget(scaler),
     { text: 'Compare with the scaler of the target', snippet: command(`promscaler explain ${keyOf(other)}`) },
     putInDryRun(other, 'To let this scaler scale, put'),
   ];

@@ -291,12 +291,15 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
       document: { spec: { dryRun: true } },
     });
 
-    expect(lines.slice(0, 2)).toEqual([
+    expect(lines.slice(0, 3)).toEqual([
+      expect.stringMatching(
+        /^If this scaler is for another workload, which promscaler does not scale now, correct spec\.scaleTargetRef/,
+      ),
       'Compare with the scaler of the target: promscaler explain shop/other',
       `To let this scaler scale, put shop/other in dry run, with this command or in its file: kubectl patch -n shop scalers.promscaler.dev other --type=merge -p '{"spec":{"dryRun":true}}'`,
     ]);
-    expect(lines[2]).toMatch(/^Then apply the decisions/);
-    expect(lines).toHaveLength(3);
+    expect(lines[3]).toMatch(/^Then apply the decisions/);
+    expect(lines).toHaveLength(4);
   });
 
   it('is, between two scalers, the deletion of either', async () => {

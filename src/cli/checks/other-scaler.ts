@@ -8,7 +8,14 @@ import { meansNoHpas, NOT_SET_YET } from '../../kubernetes/hpa.js';
 import { readWorkload } from '../../kubernetes/scale.js';
 import { nameTarget, targetKey } from '../../kubernetes/targets.js';
 import { KubernetesError, type OtherScaler, orError } from '../../kubernetes/api/types.js';
-import { adoptedFrom, type Origin, scalerKey, type TargetRef } from '../../scaler/spec.js';
+import {
+  ADOPTED_FROM,
+  adoptedFrom,
+  type Origin,
+  type Scaler,
+  scalerKey,
+  type TargetRef,
+} from '../../scaler/spec.js';
 import { SCALED_OBJECT } from '../reach/source-kinds.js';
 import type { CheckResult, CheckResults, Checked } from './check-result.js';
 import { REQUEST_MS } from './context.js';
@@ -19,7 +26,7 @@ export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<Che
   const { scaler, cluster, sharesTargetWith, isDryRun, isObjectLive, make } = facts;
   const { namespace, spec } = scaler;
   const { scaleTargetRef: ref } = spec;
-  const shared = sharesTargetWith === null ? [] : [otherDocument(sharesTargetWith)];
+  const documents = sharesTargetWith === null ? [] : [otherDocument(sharesTargetWith)];
   function otherDocument(other: OtherScaler): CheckResult {
     const name = nameOtherScaler(other);
     if (spec.dryRun)
@@ -29,7 +36,14 @@ export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<Che
       'delete one of the two documents, or set spec.dryRun: true in one of them',
     );
   }
-  if (cluster === null) return [...shared, make.skipped('the API server does not answer')];
+  function otherTarget(origin: OtherScaler): CheckResult {
+    const name = nameOtherScaler(origin);
+    return make.warning(
+      `the document was made from ${name} and has the target ${nameTarget(namespace, ref)}, but ${name} scales ${nameTarget(namespace, origin.target)}`,
+      `correct spec.scaleTargetRef; or if the two no longer belong together, remove the annotation ${ADOPTED_FROM}`,
+    );
+  }
+  if (cluster === null) return [...documents, make.skipped('the API server does not answer')];
   const { others } = cluster;
   if (others instanceof KubernetesError) {
     const unlisted = meansNoHpas(others)
@@ -41,9 +55,12 @@ export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<Che
           `HPAs cannot be listed, so promscaler patches no target of namespace ${namespace}: ${others.message}`,
           'look for the failure in the log of the API server',
         );
-    return [...shared, unlisted];
+    return [...documents, unlisted];
   }
   const { target } = cluster;
+  // If the target does not exist, the check `target` names the autoscaler.
+  const origin = target instanceof KubernetesError ? null : originOfOtherTarget(scaler, others);
+  const shared = [...(origin === null ? [] : [otherTarget(origin)]), ...documents];
   const specReplicas = replicasOf(facts);
   const first = findOtherScaler(namespace, ref, others);
   if (isDryRun && first !== null) {
@@ -101,6 +118,21 @@ export async function checkOtherScaler(facts: Checked<ScalerFacts>): Promise<Che
     if (endsDryRun) all.push('in a file, remove spec.dryRun');
     return make.failed(message, all.join('; or '));
   }
+}
+
+/**
+ * Returns the autoscaler from which the document was made, if it exists with another target than the document;
+ * otherwise null.
+ */
+export function originOfOtherTarget(scaler: Scaler, others: readonly OtherScaler[]): OtherScaler | null {
+  const { namespace, spec } = scaler;
+  const origin = adoptedFrom(scaler);
+  const found = others.find(
+    (other) => other.kind === origin?.kind && other.name === origin.name && other.namespace === namespace,
+  );
+  const isSame =
+    found === undefined || targetKey(namespace, found.target) === targetKey(namespace, spec.scaleTargetRef);
+  return isSame ? null : found;
 }
 
 /**

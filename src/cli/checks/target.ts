@@ -28,6 +28,7 @@ import { scalerKey, type Scaler, type TargetRef } from '../../scaler/spec.js';
 import type { CheckResults, Checked } from './check-result.js';
 import { type ClusterContext, REQUEST_MS } from './context.js';
 import { targetsFix } from './permissions.js';
+import { originOfOtherTarget } from './other-scaler.js';
 import { isInDryRun, type ScalerFacts } from './scaler-facts.js';
 import { countOf, listSome } from '../../units/format.js';
 
@@ -215,6 +216,15 @@ async function explainMissingTarget(
   const message = `${nameTarget(namespace, ref)} does not exist`;
   const { reported, wasScaled, scaler } = facts;
   if (reported?.state === 'NoTarget') return [reported.message, reported.fix];
+  const origin = originOfOtherTarget(scaler, others);
+  if (origin !== null) {
+    const { kind: otherKind, name } = origin.target;
+    const isSameKind = otherKind === ref.kind;
+    return [
+      `${message}, but ${nameOtherScaler(origin)}, from which the document was made, scales ${nameTarget(namespace, origin.target)}`,
+      correctedTarget({ kind: isSameKind ? undefined : otherKind, name }),
+    ];
+  }
   const here = await listTargets(context, kind, { namespace, ref });
   const free = (here ?? []).filter(isFree);
   const near = nearestOf(ref.name, free);

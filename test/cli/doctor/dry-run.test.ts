@@ -101,6 +101,54 @@ describe('a dry run of a document that was made from an HPA, which is gone', () 
     expect(results.filter(({ fix }) => fix?.includes('--switch'))).toEqual([]);
   });
 
+  const withHpa = async (): Promise<Simulator> => {
+    const simulator = await cluster({
+      workloads: ['web', 'api'].map((name) => ({ namespace: 'shop', name, replicas: 2 })),
+    });
+    simulator.addObject({
+      apiVersion: 'autoscaling/v2',
+      kind: 'HorizontalPodAutoscaler',
+      metadata: { name: 'web-hpa', namespace: 'shop' },
+      spec: {
+        scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'api' },
+        maxReplicas: 5,
+        metrics: [],
+      },
+      status: { desiredReplicas: 2 },
+    });
+    return simulator;
+  };
+
+  it.each(['  dryRun: true\n', ''])('warns if the HPA has another target: %p', async (spec) => {
+    const simulator = await withHpa();
+
+    const found = (await diagnose(simulator, { web: adopted(spec) })).of('other-scaler');
+
+    expect(found).toMatchObject([
+      {
+        status: 'warning',
+        message:
+          'the document was made from HorizontalPodAutoscaler shop/web-hpa and has the target deployment shop/web, but HorizontalPodAutoscaler shop/web-hpa scales deployment shop/api',
+        fix: 'correct spec.scaleTargetRef; or if the two no longer belong together, remove the annotation promscaler.dev/adopted-from',
+      },
+    ]);
+  });
+
+  it('names the target of the HPA for a target that does not exist', async () => {
+    const simulator = await withHpa();
+    const gone = adopted('  scaleTargetRef: { name: apo }\n  dryRun: true\n');
+
+    const { of } = await diagnose(simulator, { gone });
+
+    expect(of('target')).toMatchObject([
+      {
+        message:
+          'deployment shop/apo does not exist, but HorizontalPodAutoscaler shop/web-hpa, from which the document was made, scales deployment shop/api',
+        fix: 'spec.scaleTargetRef.name: api',
+      },
+    ]);
+  });
+
   it('says for a ScaledObject without an HPA that it exists, or that it may not, if reading it is forbidden', async () => {
     const simulator = await cluster({ workloads: [{ namespace: 'shop', name: 'web', replicas: 2 }] });
     simulator.addObject(SCALED_OBJECTS);
