@@ -123,7 +123,14 @@ function endDryRunAlone(scaler: TroubledScaler): readonly Remedy[] {
       ...(other !== null && help?.endsDryRun === false && handOver !== null ? [handOver] : []),
       ...missing,
     ];
-  if (isOfObject && handOver !== null) return [...steps, handOver];
+  if (isOfObject && handOver !== null)
+    return [
+      ...steps,
+      handOver,
+      ...(former !== null && other === null && help?.endsDryRun === true
+        ? createAgain({ ...former, namespace })
+        : []),
+    ];
   // Without values, a dry run has nothing to compare, and a scaler cannot scale.
   if (hasNoData) return [...steps, ...missing];
   const [report, replace] = [adopt(scaler, '--report'), adopt(scaler, '--switch')];
@@ -162,6 +169,14 @@ function seeFormer(former: ScalerName & { readonly kind: string }): readonly Rem
   return snippet === null
     ? []
     : [{ text: `The service sees no ${what}. See whether it is new or does not exist`, snippet }];
+}
+
+/** The service does not read the annotation with the manifest. */
+function createAgain(former: ScalerName & { readonly kind: string }): readonly Remedy[] {
+  const { kind, namespace, name } = former;
+  const snippet = adoptCommand(former, '--undo');
+  const text = `Or create ${kind} ${namespace}/${name} again, if adopt has saved its manifest`;
+  return snippet === null ? [] : [{ text, snippet }];
 }
 
 function awaitCount({ kind, namespace, name }: ScalerName & { readonly kind: string }): Remedy {

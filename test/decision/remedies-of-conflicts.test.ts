@@ -205,7 +205,10 @@ describe('what to do about a conflict, a dry run or a rejected document', () => 
     ],
     [
       { otherScaler: null, document: adopted('HorizontalPodAutoscaler/web') },
-      ['End the dry run; the command checks the service first: promscaler adopt hpa/web -n shop --switch'],
+      [
+        'End the dry run; the command checks the service first: promscaler adopt hpa/web -n shop --switch',
+        'Or create HorizontalPodAutoscaler shop/web again, if adopt has saved its manifest: promscaler adopt hpa/web -n shop --undo',
+      ],
     ],
     [
       { otherScaler: null, document: adopted('ScaledObject/web') },

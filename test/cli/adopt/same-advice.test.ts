@@ -138,6 +138,15 @@ const SITUATIONS: readonly {
     refers: { explain: 'promscaler adopt scaledobject/web -n shop --report' },
   },
   {
+    what: 'an HPA that was deleted in the dry run',
+    set: async (fixture) => {
+      await fixture.start();
+      await send(fixture.cluster.simulator, 'DELETE', `${HPA_PATH}/web`);
+      await inState(fixture, 'NoAutoscaler');
+    },
+    helps: [],
+  },
+  {
     what: 'a second HPA after the switch',
     set: async (fixture) => {
       await fixture.start();
