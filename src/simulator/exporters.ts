@@ -1,7 +1,7 @@
 import { type Server, type ServerResponse, createServer } from 'node:http';
 import { type Runtime, podTotals } from './controllers/runtime.js';
 import type { WorkloadControllers } from './controllers/workloads.js';
-import { listAt, objectAt, stringAt, numberAt } from './kinds/json.js';
+import { listAt, stringAt, numberAt } from './kinds/json.js';
 import { milliToNumber, parseQuantity } from '../units/quantity.js';
 import type { PodState } from './controllers/step-workload.js';
 
@@ -112,37 +112,52 @@ function podTargets(runtime: Runtime, host: string): readonly TargetGroup[] {
   return groups;
 }
 
+type Lines = Map<string, string[]>;
+
+/** The metrics of a page in their order: type and help string. */
+type Metrics = Readonly<Record<string, readonly [type: 'counter' | 'gauge', help: string]>>;
+
+function add(lines: Lines, metric: string, labels: string, value: number): void {
+  const own = lines.get(metric) ?? [];
+  own.push(`${metric}{${labels}} ${value}`);
+  lines.set(metric, own);
+}
+
+function pageOf(metrics: Metrics, lines: Lines): string {
+  return Object.entries(metrics)
+    .flatMap(([metric, [type, help]]) => [
+      `# HELP ${metric} ${help}`,
+      `# TYPE ${metric} ${type}`,
+      ...(lines.get(metric) ?? []),
+    ])
+    .concat('')
+    .join('\n');
+}
+
+const CADVISOR_METRICS = {
+  container_cpu_usage_seconds_total: ['counter', 'Cumulative cpu time consumed in seconds.'],
+  container_memory_working_set_bytes: ['gauge', 'Current working set in bytes.'],
+} as const;
+
 /** Returns the metrics of cAdvisor: CPU and memory of the containers of all started pods. */
 function cadvisorPage(runtimes: Iterable<Runtime>): string {
-  const cpu: string[] = [];
-  const memory: string[] = [];
+  const lines: Lines = new Map();
   for (const runtime of runtimes) {
     const containers = containersOf(runtime);
     for (const [pod, phase] of runtime.written) {
       if (phase === 'pending') continue;
       const cpuSeconds = podTotals(runtime, pod).cpuSeconds;
-      const bytes = memoryOf(runtime, phase === 'ready');
+      const bytes = runtime.behavior.memoryBytes;
       const base = `namespace="${runtime.namespace}",pod="${pod}"`;
       // Like cAdvisor, reports the cgroup of the pod, too, not only the cgroups of its containers.
-      const sum = `{container="",image="",${base}}`;
-      cpu.push(`container_cpu_usage_seconds_total${sum} ${cpuSeconds}`);
-      memory.push(`container_memory_working_set_bytes${sum} ${bytes}`);
-      for (const { name, image, share } of containers) {
-        const labels = `{container="${name}",image="${image}",${base}}`;
-        cpu.push(`container_cpu_usage_seconds_total${labels} ${cpuSeconds * share}`);
-        memory.push(`container_memory_working_set_bytes${labels} ${bytes * share}`);
+      for (const { name, image, share } of [{ name: '', image: '', share: 1 }, ...containers]) {
+        const labels = `container="${name}",image="${image}",${base}`;
+        add(lines, 'container_cpu_usage_seconds_total', labels, cpuSeconds * share);
+        add(lines, 'container_memory_working_set_bytes', labels, bytes * share);
       }
     }
   }
-  return [
-    '# HELP container_cpu_usage_seconds_total Cumulative cpu time consumed in seconds.',
-    '# TYPE container_cpu_usage_seconds_total counter',
-    ...cpu,
-    '# HELP container_memory_working_set_bytes Current working set in bytes.',
-    '# TYPE container_memory_working_set_bytes gauge',
-    ...memory,
-    '',
-  ].join('\n');
+  return pageOf(CADVISOR_METRICS, lines);
 }
 
 interface ContainerShare {
@@ -156,7 +171,7 @@ interface ContainerShare {
 }
 
 function containersOf({ object }: Runtime): readonly ContainerShare[] {
-  const containers = listAt(objectAt(object ?? undefined, 'spec', 'template'), 'spec', 'containers');
+  const containers = listAt(object ?? undefined, 'spec', 'template', 'spec', 'containers');
   if (containers.length === 0) return [{ name: 'app', image: '', share: 1 }];
   const besides = Math.min(0.1, 1 / containers.length);
   return containers.map((container, index) => ({
@@ -166,59 +181,43 @@ function containersOf({ object }: Runtime): readonly ContainerShare[] {
   }));
 }
 
-function memoryOf({ behavior, load }: Runtime, isReady: boolean): number {
-  const rate = isReady ? load.requestsPerSecond : 0;
-  return Math.round(behavior.memoryBytes + rate * behavior.memoryBytesPerRequestRate);
-}
+const APPLICATION_METRICS = {
+  http_requests_total: ['counter', 'Requests that were received, by status code.'],
+  http_requests_per_second: ['gauge', 'Requests that are received now.'],
+} as const;
 
 function applicationPage(runtime: Runtime, pod: string): string {
   const { requests, failedRequests } = podTotals(runtime, pod);
-  const labels = (code: string): string =>
-    `{namespace="${runtime.namespace}",pod="${pod}",service="${runtime.name}",code="${code}"}`;
-  return [
-    '# HELP http_requests_total Requests that were received, by status code.',
-    '# TYPE http_requests_total counter',
-    `http_requests_total${labels('200')} ${requests - failedRequests}`,
-    `http_requests_total${labels('503')} ${failedRequests}`,
-    '# HELP http_requests_per_second Requests that are received now.',
-    '# TYPE http_requests_per_second gauge',
-    `http_requests_per_second{namespace="${runtime.namespace}",pod="${pod}",service="${runtime.name}"} ${
-      runtime.written.get(pod) === 'ready' ? runtime.load.requestsPerSecond : 0
-    }`,
-    '',
-  ].join('\n');
+  const labels = `namespace="${runtime.namespace}",pod="${pod}",service="${runtime.name}"`;
+  const rate = runtime.written.get(pod) === 'ready' ? runtime.load.requestsPerSecond : 0;
+  const lines: Lines = new Map();
+  add(lines, 'http_requests_total', `${labels},code="200"`, requests - failedRequests);
+  add(lines, 'http_requests_total', `${labels},code="503"`, failedRequests);
+  add(lines, 'http_requests_per_second', labels, rate);
+  return pageOf(APPLICATION_METRICS, lines);
 }
 
 /** Returns the metrics of a queue exporter: the backlog of each queue from which a workload takes messages. */
 function queuePage(runtimes: Iterable<Runtime>): string {
-  const lines: string[] = [];
+  const lines: Lines = new Map();
   for (const { behavior, namespace, load } of runtimes) {
     if (behavior.queue === null) continue;
-    lines.push(`rabbitmq_queue_messages{namespace="${namespace}",queue="${behavior.queue}"} ${load.backlog}`);
+    const labels = `namespace="${namespace}",queue="${behavior.queue}"`;
+    add(lines, 'rabbitmq_queue_messages', labels, load.backlog);
   }
-  return [
-    '# HELP rabbitmq_queue_messages Messages that wait in a queue.',
-    '# TYPE rabbitmq_queue_messages gauge',
-    ...lines,
-    '',
-  ].join('\n');
+  return pageOf({ rabbitmq_queue_messages: ['gauge', 'Messages that wait in a queue.'] }, lines);
 }
 
-type Lines = Map<string, string[]>;
-
-/** The help strings of the metrics, in the order of the page. */
-const METRICS = {
-  kube_deployment_spec_replicas: 'Number of desired pods for a deployment.',
-  kube_deployment_status_replicas_ready: 'The number of ready replicas per deployment.',
-  kube_statefulset_replicas: 'Number of desired pods for a StatefulSet.',
-  kube_statefulset_status_replicas_ready: 'The number of ready replicas per StatefulSet.',
-  kube_pod_created: 'Unix creation timestamp',
-  kube_pod_status_ready_time: 'Readiness achieved time in unix timestamp for a pod.',
-  kube_pod_container_resource_requests: 'The number of requested resource by a container.',
-  kube_pod_container_resource_limits: 'The number of requested limit resource by a container.',
+const STATE_METRICS = {
+  kube_deployment_spec_replicas: ['gauge', 'Number of desired pods for a deployment.'],
+  kube_deployment_status_replicas_ready: ['gauge', 'The number of ready replicas per deployment.'],
+  kube_statefulset_replicas: ['gauge', 'Number of desired pods for a StatefulSet.'],
+  kube_statefulset_status_replicas_ready: ['gauge', 'The number of ready replicas per StatefulSet.'],
+  kube_pod_created: ['gauge', 'Unix creation timestamp'],
+  kube_pod_status_ready_time: ['gauge', 'Readiness achieved time in unix timestamp for a pod.'],
+  kube_pod_container_resource_requests: ['gauge', 'The number of requested resource by a container.'],
+  kube_pod_container_resource_limits: ['gauge', 'The number of requested limit resource by a container.'],
 } as const;
-
-type Metric = keyof typeof METRICS;
 
 /** Returns the metrics of kube-state-metrics that a back-test reads: replicas, requests, limits, start of pods. */
 function statePage(runtimes: Iterable<Runtime>): string {
@@ -227,20 +226,7 @@ function statePage(runtimes: Iterable<Runtime>): string {
     addReplicas(lines, runtime);
     for (const pod of runtime.pods) addPod(lines, runtime, pod);
   }
-  return Object.entries(METRICS)
-    .flatMap(([metric, help]) => [
-      `# HELP ${metric} ${help}`,
-      `# TYPE ${metric} gauge`,
-      ...(lines.get(metric) ?? []),
-    ])
-    .concat('')
-    .join('\n');
-}
-
-function add(lines: Lines, metric: Metric, labels: string, value: number): void {
-  const own = lines.get(metric) ?? [];
-  own.push(`${metric}{${labels}} ${value}`);
-  lines.set(metric, own);
+  return pageOf(STATE_METRICS, lines);
 }
 
 function addReplicas(lines: Lines, { kind, namespace, name, object }: Runtime): void {
@@ -264,7 +250,7 @@ function addPod(lines: Lines, { namespace, object, written }: Runtime, pod: PodS
   // Initial pods were created as ready pods, so they have no ready time.
   if (written.get(pod.name) === 'ready' && pod.readyAt > pod.createdAt)
     add(lines, 'kube_pod_status_ready_time', base, pod.readyAt / 1000);
-  for (const container of listAt(objectAt(object ?? undefined, 'spec', 'template'), 'spec', 'containers')) {
+  for (const container of listAt(object ?? undefined, 'spec', 'template', 'spec', 'containers')) {
     const labels = `${base},container="${stringAt(container, 'name') ?? 'app'}"`;
     for (const [resource, unit] of [
       ['cpu', 'core'],

@@ -24,6 +24,9 @@ import type { PodTiming } from './controllers/step-workload.js';
 import { seededRandom } from './objects/names.js';
 import { listen, shut } from './sockets.js';
 
+/** Interval of bookmarks, as in the real server. */
+const BOOKMARK_SECONDS = 60;
+
 export interface WorkloadOptions extends ManifestOptions {
   readonly behavior?: Partial<Omit<Behavior, 'timing'>> & { readonly timing?: Partial<PodTiming> };
   /**
@@ -46,8 +49,6 @@ export interface SimulatorOptions {
   readonly seed?: number;
   /** How many requests the log keeps; default 10,000. */
   readonly requestLogSize?: number;
-  /** Interval of bookmarks. Default: 60, as in the real server. */
-  readonly bookmarkSeconds?: number;
   /** How long every request for a resource gets 403, as from a real server that is starting. Default: 0. */
   readonly startingSeconds?: number;
   /** The address in the answer to `GET /api`. Default: the host of the request. */
@@ -120,7 +121,7 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
   for (const resource of options.resources ?? []) context.catalog.add(resource);
   const faults = new FaultPlan();
-  const watches = new Watches(context, faults, options.bookmarkSeconds ?? 60);
+  const watches = new Watches(context, faults, BOOKMARK_SECONDS);
   const stopServing = serveDefinitions(context, (resource) => watches.close({ resource }));
   const controllers = new WorkloadControllers(context);
   const namespaces = new NamespaceController(context);

@@ -109,13 +109,8 @@ function readOne(context: ApiContext, request: ResourceRequest, rendering: Rende
 }
 
 function readMany(context: ApiContext, request: ResourceRequest, rendering: Rendering): Reply {
-  const page = listObjects(context, request);
-  const metadata: JsonObject = {
-    resourceVersion: page.resourceVersion,
-    continue: page.continueToken === '' ? undefined : page.continueToken,
-    remainingItemCount: page.remainingItemCount ?? undefined,
-  };
-  return { code: 200, body: rendering.many(request.resource, page.items, { ...rendering, metadata }) };
+  const { items, metadata } = listObjects(context, request);
+  return { code: 200, body: rendering.many(request.resource, items, { ...rendering, metadata }) };
 }
 
 function deleteOne(

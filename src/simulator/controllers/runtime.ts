@@ -12,9 +12,8 @@ export interface Behavior {
   /** Requests (or messages) per second that one pod can serve. */
   readonly requestsPerSecondPerPod: number;
   readonly idleCores: number;
-  /** The working set of an idle pod. `memoryBytesPerRequestRate` is added for each request per second. */
+  /** The working set of a pod. */
   readonly memoryBytes: number;
-  readonly memoryBytesPerRequestRate: number;
   /** The queue from which the workload takes messages; null: it serves requests. */
   readonly queue: string | null;
   /** Maps the seconds since the load was set to requests (or messages) per second. */
@@ -31,7 +30,6 @@ export const DEFAULT_BEHAVIOR: Behavior = {
   requestsPerSecondPerPod: Number.POSITIVE_INFINITY,
   idleCores: 0.005,
   memoryBytes: 128 * 1024 * 1024,
-  memoryBytesPerRequestRate: 0,
   queue: null,
   load: constant(0),
 };

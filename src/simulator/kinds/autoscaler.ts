@@ -55,40 +55,41 @@ const rules = object('HPAScalingRules', {
   tolerance: pointer(quantity),
 });
 
-/** The type of `autoscaling/v2`, in which autoscalers are stored. */
-export const autoscaler = kind('HorizontalPodAutoscaler', {
-  spec: object('HorizontalPodAutoscalerSpec', {
-    scaleTargetRef: reference,
-    minReplicas: pointer(int32, 1),
-    maxReplicas: always(int32),
-    metrics: list(metric('MetricSpec', 'Source', { target: amounts })),
-    behavior: pointer(
-      object('HorizontalPodAutoscalerBehavior', { scaleUp: pointer(rules), scaleDown: pointer(rules) }),
-    ),
+export const AUTOSCALER_TYPES = {
+  // Autoscalers are stored in this version.
+  'autoscaling/v2/HorizontalPodAutoscaler': kind('HorizontalPodAutoscaler', {
+    spec: object('HorizontalPodAutoscalerSpec', {
+      scaleTargetRef: reference,
+      minReplicas: pointer(int32, 1),
+      maxReplicas: always(int32),
+      metrics: list(metric('MetricSpec', 'Source', { target: amounts })),
+      behavior: pointer(
+        object('HorizontalPodAutoscalerBehavior', { scaleUp: pointer(rules), scaleDown: pointer(rules) }),
+      ),
+    }),
+    status: object('HorizontalPodAutoscalerStatus', {
+      observedGeneration: pointer(int64),
+      lastScaleTime: pointer(time),
+      currentReplicas: int32,
+      desiredReplicas: always(int32),
+      currentMetrics: always(list(metric('MetricStatus', 'Status', { current }))),
+      conditions: list(condition, ['type']),
+    }),
   }),
-  status: object('HorizontalPodAutoscalerStatus', {
-    observedGeneration: pointer(int64),
-    lastScaleTime: pointer(time),
-    currentReplicas: int32,
-    desiredReplicas: always(int32),
-    currentMetrics: always(list(metric('MetricStatus', 'Status', { current }))),
-    conditions: list(condition, ['type']),
+  // This version has a field only for CPU utilization.
+  'autoscaling/v1/HorizontalPodAutoscaler': kind('HorizontalPodAutoscaler', {
+    spec: object('HorizontalPodAutoscalerSpec', {
+      scaleTargetRef: reference,
+      minReplicas: pointer(int32, 1),
+      maxReplicas: always(int32),
+      targetCPUUtilizationPercentage: pointer(int32),
+    }),
+    status: object('HorizontalPodAutoscalerStatus', {
+      observedGeneration: pointer(int64),
+      lastScaleTime: pointer(time),
+      currentReplicas: always(int32),
+      desiredReplicas: always(int32),
+      currentCPUUtilizationPercentage: pointer(int32),
+    }),
   }),
-});
-
-/** The type of `autoscaling/v1`, which has a field only for CPU utilization. */
-export const autoscalerV1 = kind('HorizontalPodAutoscaler', {
-  spec: object('HorizontalPodAutoscalerSpec', {
-    scaleTargetRef: reference,
-    minReplicas: pointer(int32, 1),
-    maxReplicas: always(int32),
-    targetCPUUtilizationPercentage: pointer(int32),
-  }),
-  status: object('HorizontalPodAutoscalerStatus', {
-    observedGeneration: pointer(int64),
-    lastScaleTime: pointer(time),
-    currentReplicas: always(int32),
-    desiredReplicas: always(int32),
-    currentCPUUtilizationPercentage: pointer(int32),
-  }),
-});
+} as const;

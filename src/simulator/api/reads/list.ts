@@ -1,5 +1,5 @@
 import { parseJson } from '../../../units/json-bounds.js';
-import { isObject, numberAt, stringAt } from '../../kinds/json.js';
+import { type JsonObject, isObject, numberAt, stringAt } from '../../kinds/json.js';
 import { type KubeObject, namespaceOf } from '../../objects/kube-object.js';
 import type { ResourceRequest, ApiContext } from '../requests/request.js';
 import { matchOf } from '../../objects/selectors.js';
@@ -17,13 +17,11 @@ import {
 
 interface Page {
   readonly items: readonly KubeObject[];
-  readonly resourceVersion: string;
-  /** The token for the next page; empty: this is the last page. */
-  readonly continueToken: string;
   /**
-   * The number of items on later pages; null: this is the last page, or the number is unknown because of a selector.
+   * The metadata of the list. With a selector, the number of items on later pages is unknown. The last page has neither
+   * this number nor a continue token.
    */
-  readonly remainingItemCount: number | null;
+  readonly metadata: JsonObject;
 }
 
 /** The contents of a continue token: the revision of the list (-1: the current one), and the last returned key. */
@@ -62,31 +60,16 @@ export function listObjects(context: ApiContext, request: ResourceRequest): Page
     if (isWithin && (token === null || key > token.after) && match(object)) keys.push(key);
   }
   keys.sort();
-  return cutPage(objects, keys, {
-    revision,
-    limit: Number(query.get('limit') ?? '0'),
-    isFiltered: isFiltered(query),
-  });
-}
-
-function isFiltered(query: URLSearchParams): boolean {
-  return Boolean(query.get('labelSelector')) || Boolean(query.get('fieldSelector'));
-}
-
-function cutPage(
-  objects: ReadonlyMap<string, KubeObject>,
-  keys: readonly string[],
-  options: { readonly revision: number; readonly limit: number; readonly isFiltered: boolean },
-): Page {
-  const { revision, limit } = options;
+  const limit = Number(query.get('limit') ?? '0');
   const isCut = limit > 0 && keys.length > limit;
   const given = isCut ? keys.slice(0, limit) : keys;
   const items = given.flatMap((key) => objects.get(key) ?? []);
   const resourceVersion = String(revision);
-  if (!isCut) return { items, resourceVersion, continueToken: '', remainingItemCount: null };
-  const continueToken = writeToken({ revision, after: given.at(-1) ?? '' });
-  const remaining = keys.length - given.length;
-  return { items, resourceVersion, continueToken, remainingItemCount: options.isFiltered ? null : remaining };
+  if (!isCut) return { items, metadata: { resourceVersion } };
+  const isFiltered = Boolean(query.get('labelSelector')) || Boolean(query.get('fieldSelector'));
+  const next = writeToken({ revision, after: given.at(-1) ?? '' });
+  const remainingItemCount = isFiltered ? undefined : keys.length - given.length;
+  return { items, metadata: { resourceVersion, continue: next, remainingItemCount } };
 }
 
 /** Parses a `resourceVersion`; -1: it is unset. Like the real server, throws 500 if it is not a number. */

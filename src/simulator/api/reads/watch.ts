@@ -67,14 +67,6 @@ export class Watches {
     });
   }
 
-  /**
-   * Sends any text to the matching watches, such as garbage, a part of a character or an unknown event. Returns their
-   * number.
-   */
-  sendRaw(text: string, match: FaultMatch = {}): number {
-    return this.#forEach(match, (watcher) => watcher.send(text));
-  }
-
   /** Runs a watch until its timeout, its client or a fault ends it. */
   start(request: ResourceRequest, subject: Subject, peer: WatchPeer, render: Render): void {
     const { query } = request;

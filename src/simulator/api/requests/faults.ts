@@ -76,11 +76,6 @@ export class FaultPlan {
   takeForEvent(subject: Subject): EventFault | null {
     return take(this.#events, subject);
   }
-
-  clear(): void {
-    this.#requests.clear();
-    this.#events.clear();
-  }
 }
 
 function plan<E>(faults: Set<Planned<E>>, fault: Planned<E>): RemoveFault {

@@ -32,6 +32,10 @@ function object(fields: Message): Message {
   return { 1: ['metadata', { message: META }], ...fields };
 }
 
+function specified(spec: Message): Message {
+  return object({ 2: ['spec', { message: spec }], 3: ['status', 'skip'] });
+}
+
 const PORT: Message = {
   1: ['name', 'string'],
   2: ['hostPort', 'int'],
@@ -105,25 +109,16 @@ const MESSAGES: ReadonlyMap<string, Message> = new Map<string, Message>([
   ['v1/ServiceAccount', object({})],
   [
     'authentication.k8s.io/v1/TokenRequest',
-    object({
-      2: ['spec', { message: { 1: ['audiences', { list: 'string' }], 4: ['expirationSeconds', 'int'] } }],
-      3: ['status', 'skip'],
-    }),
+    specified({ 1: ['audiences', { list: 'string' }], 4: ['expirationSeconds', 'int'] }),
   ],
-  ['apps/v1/Deployment', object({ 2: ['spec', { message: DEPLOYMENT }], 3: ['status', 'skip'] })],
+  ['apps/v1/Deployment', specified(DEPLOYMENT)],
   [
     'autoscaling/v1/HorizontalPodAutoscaler',
-    object({
-      2: ['spec', { message: { ...BOUNDS, 4: ['targetCPUUtilizationPercentage', 'int'] } }],
-      3: ['status', 'skip'],
-    }),
+    specified({ ...BOUNDS, 4: ['targetCPUUtilizationPercentage', 'int'] }),
   ],
   [
     'autoscaling/v2/HorizontalPodAutoscaler',
-    object({
-      2: ['spec', { message: { ...BOUNDS, 4: ['metrics', { list: { message: METRIC } }] } }],
-      3: ['status', 'skip'],
-    }),
+    specified({ ...BOUNDS, 4: ['metrics', { list: { message: METRIC } }] }),
   ],
 ]);
 

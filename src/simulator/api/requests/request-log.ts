@@ -1,20 +1,16 @@
 import type { Instant } from '../../../units/time.js';
+import type { Subject } from './faults.js';
 import type { Verb } from './request.js';
 
-export interface LoggedRequest {
+export interface LoggedRequest extends Omit<Subject, 'verb'> {
   readonly at: Instant;
   readonly monotonicMs: number;
   readonly method: string;
   readonly path: string;
   /** The Kubernetes verb; null: the request is not for a resource, but for example for discovery. */
   readonly verb: Verb | null;
-  readonly resource: string;
-  readonly subresource: string;
-  readonly namespace: string | null;
-  readonly name: string | null;
   /** The status of the response; null: a fault prevented a response. */
   readonly code: number | null;
-  readonly userAgent: string;
   /** The body of a write, at most 64 kB; null: the request is a read. */
   readonly body: string | null;
   /** Whether the request has changed something, even if no response was sent. */
@@ -46,10 +42,5 @@ export class RequestLog {
     this.#total += 1;
     this.#entries.push({ ...entry, body: entry.body === null ? null : entry.body.slice(0, LONGEST_BODY) });
     if (this.#entries.length > this.#capacity * 1.5) this.#entries = this.#entries.slice(-this.#capacity);
-  }
-
-  /** Removes all entries, but does not reset `total`. */
-  clear(): void {
-    this.#entries = [];
   }
 }

@@ -75,6 +75,10 @@ function unprocessable(message: string): StatusError {
   );
 }
 
+function missing(path: readonly string[], op = ''): StatusError {
+  return unprocessable(`${op}operation does not apply: doc is missing path: ${text(path)}`);
+}
+
 function find(document: Json | undefined, path: readonly string[]): Json | undefined {
   let current = document;
   for (const step of path) {
@@ -86,8 +90,7 @@ function find(document: Json | undefined, path: readonly string[]): Json | undef
 
 function requireAt(document: Json, path: readonly string[], op: string): Json {
   const found = find(document, path);
-  if (found === undefined)
-    throw unprocessable(`${op} operation does not apply: doc is missing path: ${text(path)}`);
+  if (found === undefined) throw missing(path, `${op} `);
   return found;
 }
 
@@ -97,17 +100,14 @@ function edit(document: Json, path: readonly string[], change: Edit): Json {
   const [step, ...rest] = path;
   if (step === undefined) return change === 'remove' ? null : 'insert' in change ? change.insert : change.set;
   if (isList(document)) return editList(document, { step, rest, path }, change);
-  if (!isObject(document))
-    throw unprocessable(`operation does not apply: doc is missing path: ${text(path)}`);
+  if (!isObject(document)) throw missing(path);
   const inner = document[step];
   if (rest.length > 0) {
-    if (inner === undefined)
-      throw unprocessable(`operation does not apply: doc is missing path: ${text(path)}`);
+    if (inner === undefined) throw missing(path);
     return { ...document, [step]: edit(inner, rest, change) };
   }
   if (change !== 'remove') return { ...document, [step]: 'insert' in change ? change.insert : change.set };
-  if (inner === undefined)
-    throw unprocessable(`remove operation does not apply: doc is missing path: ${text(path)}`);
+  if (inner === undefined) throw missing(path, 'remove ');
   return without(document, step);
 }
 
