@@ -37,7 +37,11 @@ export async function checkDecision(facts: ScalerFacts, above: readonly CheckRes
   const notKept = whyNotKept({ isDryRun: facts.isDryRun, hasConflict });
   const pause = readPause(spec, cluster.target.annotations, context.clock.now(), notKept);
   const ignored = spec.fallback === null ? 'all windows' : 'all windows and the fallback';
-  const sentence = `the current decision, which ignores ${ignored}, is: ${decision.reason}${describeHold(facts, { ...record, pause, decision })}`;
+  const { currentReplicas: from, desiredReplicas: to } = decision;
+  // Such a decision uses no metric, so its reason has no counts.
+  const isAboveMaximum = decision.metrics.length === 0 && from > decision.maxReplicas && to < from;
+  const change = isAboveMaximum ? `: ${from} -> ${to}` : '';
+  const sentence = `the current decision, which ignores ${ignored}, is: ${decision.reason}${change}${describeHold(facts, { ...record, pause, decision })}`;
   if (cannotScale(conditions) !== undefined)
     return make.warning(sentence, fixForNoValue(decision, facts, above));
   const far = decision.metrics.find(({ ratio }) => ratio !== null && ratio > SUSPICIOUS_RATIO);
@@ -53,6 +57,11 @@ export async function checkDecision(facts: ScalerFacts, above: readonly CheckRes
         : `promscaler resume ${scalerKey(scaler)}`;
     return make.warning(sentence, `if the pause is no longer needed: ${end}`);
   }
+  if (isAboveMaximum)
+    return make.warning(
+      `${sentence}; ${facts.isDryRun ? 'after the dry run, ' : ''}${countOf(from - to, 'pod')} would end at once, because no window or policy delays this change`,
+      `to keep all pods, set spec.maxReplicas to at least ${from}`,
+    );
   return make.ok(sentence);
 }
 

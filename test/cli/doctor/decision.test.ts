@@ -35,6 +35,28 @@ describe('decision', () => {
     expect(simulator.requests().filter(({ method }) => method === 'PATCH')).toEqual([]);
   });
 
+  it.each([
+    ['', '; 5 pods would end at once'],
+    ['  dryRun: true\n', ' (not applied: spec.dryRun is true); after the dry run, 5 pods would end at once'],
+  ])('warns if maxReplicas is below the current replicas: %j', async (spec, effect) => {
+    const simulator = await ofWeb(7);
+    const { url } = await prometheus([]);
+
+    const { of } = await diagnosed({
+      prometheus: url,
+      kubernetes: simulator.url,
+      documents: { web: document('web', spec).replace('maxReplicas: 12', 'maxReplicas: 2') },
+    });
+
+    expect(of('decision')).toMatchObject([
+      {
+        status: 'warning',
+        message: `the current decision, which ignores all windows, is: 7 replicas are above maxReplicas (2): 7 -> 2${effect}, because no window or policy delays this change`,
+        fix: 'to keep all pods, set spec.maxReplicas to at least 7',
+      },
+    ]);
+  });
+
   it('reports that a dry run or a pause blocks it', async () => {
     const simulator = await ofWeb();
     const { url } = await prometheus([]);
