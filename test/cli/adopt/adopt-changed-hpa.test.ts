@@ -45,6 +45,7 @@ describe('an HPA that has changed since import --dry-run', () => {
   const context = {
     source: { kind: HPA_KIND, namespace: 'shop', name: 'web' },
   } as unknown as AdoptContext;
+  const keda = { source: { ...context.source, kind: SCALED_OBJECT } } as unknown as AdoptContext;
   const resource = (name: string, averageUtilization: number): JsonObject => ({
     type: 'Resource',
     resource: { name, target: { type: 'Utilization', averageUtilization } },
@@ -82,6 +83,12 @@ describe('an HPA that has changed since import --dry-run', () => {
     );
   });
 
+  const withManifest = (document: JsonObject, object: JsonObject): JsonObject => {
+    const metadata = document['metadata'] as { readonly annotations: JsonObject };
+    const manifest = { 'promscaler.dev/adopted-manifest': JSON.stringify(object) };
+    return { ...document, metadata: { ...metadata, annotations: { ...metadata.annotations, ...manifest } } };
+  };
+
   const since = (what: string): string =>
     `HPA shop/web has changed since ${what}: make the same change to scaler shop/web. ${FILE_TOO}`;
 
@@ -109,13 +116,24 @@ describe('an HPA that has changed since import --dry-run', () => {
   ])('is judged after a switch with 7 of what was imported with 6: %s', async (_, counts, expected) => {
     const ofHpa = (maxReplicas: number): JsonObject => withSpec(hpa(MEMORY), { maxReplicas });
     const document = await imported(folderOf({}), { manifest: ofHpa(6) });
-    const metadata = document['metadata'] as { readonly annotations: JsonObject };
-    const manifest = { 'promscaler.dev/adopted-manifest': JSON.stringify(ofHpa(7)) };
-    const annotations = { ...metadata.annotations, ...manifest };
-    const switched = { ...document, metadata: { ...metadata, annotations } };
+    const switched = withManifest(document, ofHpa(7));
     const scaler = scalerOf(withSpec(switched, { maxReplicas: counts.scaler }));
 
     expect(whatChanged(context, scaler, ofHpa(counts.hpa))).toBe(expected);
+  });
+
+  it('is a ScaledObject whose new threshold a completed document lacks, although the last switch has seen it', async () => {
+    const kafka = (lagThreshold: string): JsonObject => ({
+      apiVersion: 'keda.sh/v1alpha1',
+      kind: 'ScaledObject',
+      metadata: { name: 'web', namespace: 'shop' },
+      spec: { scaleTargetRef: { name: 'web' }, triggers: [{ type: 'kafka', metadata: { lagThreshold } }] },
+    });
+    const document = await imported(folderOf({}), { manifest: kafka('100') });
+    const external = { query: 'sum(lag)', target: { averageValue: 100 } };
+    const scaler = withManifest(withSpec(document, { metrics: [{ external }] }), kafka('50'));
+
+    expect(whatChanged(keda, scalerOf(scaler), kafka('50'))).toContain('averageValue: 100 -> 50');
   });
 
   const pods = (averageValue: string): JsonObject => ({
@@ -209,7 +227,6 @@ describe('an HPA that has changed since import --dry-run', () => {
         ],
       },
     });
-    const keda = { source: { ...context.source, kind: SCALED_OBJECT } } as unknown as AdoptContext;
     const scaler = scalerOf(await imported(folderOf({}), { manifest: cron('5') }));
 
     expect(whatChanged(keda, scaler, cron('5'))).toBeNull();
