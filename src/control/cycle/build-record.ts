@@ -115,9 +115,18 @@ export function fixedCountText(decision: Decision, pause: Pause | null): string 
   return `${pauseReason(pause)} (${withoutPause(decision)})`;
 }
 
-function withoutPause({ recommendedReplicas, desiredReplicas, metrics }: Decision): string {
-  if (recommendedReplicas !== null) return `${recommendedReplicas} recommended`;
-  return metrics.length === 0 ? `${desiredReplicas} without the pause` : 'no metric has a value';
+function withoutPause({
+  recommendedReplicas: recommended,
+  desiredReplicas,
+  minReplicas,
+  maxReplicas,
+  metrics,
+}: Decision): string {
+  if (recommended === null && metrics.length > 0) return 'no metric has a value';
+  // A bound would apply without the pause, and then decides this text in the next cycles, too.
+  return recommended !== null && recommended >= minReplicas && recommended <= maxReplicas
+    ? `${recommended} recommended`
+    : `${desiredReplicas} without the pause`;
 }
 
 /**

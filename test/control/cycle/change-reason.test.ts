@@ -62,6 +62,24 @@ describe('the reason of a change by a pause', () => {
     expect(record.outcome).toMatchObject({ kind: 'paused', from: 3 });
   });
 
+  it.each([
+    [0, '1 without the pause'],
+    [10, '1 recommended'],
+    [200, '20 recommended'],
+    // The scale-up limit doubles the count.
+    [210, '14 without the pause'],
+  ])(
+    'has the count within the bounds if the load of %p recommends one outside of 1 to 20: %s',
+    async (load, expected) => {
+      const fixture = fixtureOf({ 'paused-replicas': '1' });
+      fixture.load = load;
+
+      expect(reasonOf((await fixture.cycle()).record)).toBe(
+        `7 -> 1: paused by annotation, kept at 1 (${expected})`,
+      );
+    },
+  );
+
   it('says that no metric has a value, or what the bounds would set', async () => {
     const blind = fixtureOf({ 'paused-replicas': '3' });
     blind.answers = { of: () => Promise.resolve([NO_SERIES]), ageOf: () => Promise.resolve(UNKNOWN_AGE) };
