@@ -73,16 +73,7 @@ interface WorkloadView {
   readonly requestsPerSecondPerPod: number;
 }
 
-export interface Simulator {
-  readonly url: string;
-  readonly exporterUrl: string;
-  /** URL for `http_sd_configs`. With `/cadvisor`, `/pods` or `/queues` appended, it lists only that kind of targets. */
-  readonly sdUrl: string;
-  readonly faults: FaultPlan;
-  readonly watches: Watches;
-  readonly exporterFaults: ExporterFaults;
-  readonly log: RequestLog;
-  readonly requests: () => readonly LoggedRequest[];
+interface Cluster {
   /** Creates an object, and its namespace if that does not exist. */
   readonly addObject: (manifest: JsonObject) => KubeObject;
   readonly addWorkload: (options: WorkloadOptions) => void;
@@ -97,9 +88,21 @@ export interface Simulator {
   readonly setReplicas: (workload: WorkloadName, replicas: number, manager?: string) => void;
   /** Makes a pod unready until the function is called again with `isBroken` false. */
   readonly breakPod: (namespace: string, pod: string, isBroken?: boolean) => void;
-  readonly setRbac: (rbac: Rbac) => void;
   /** Drops the history. Watches and continue tokens of earlier revisions get 410 from now on. */
   readonly compact: () => void;
+}
+
+export interface Simulator extends Cluster {
+  readonly url: string;
+  readonly exporterUrl: string;
+  /** URL for `http_sd_configs`. With `/cadvisor`, `/pods` or `/queues` appended, it lists only that kind of targets. */
+  readonly sdUrl: string;
+  readonly faults: FaultPlan;
+  readonly watches: Watches;
+  readonly exporterFaults: ExporterFaults;
+  readonly log: RequestLog;
+  readonly requests: () => readonly LoggedRequest[];
+  readonly setRbac: (rbac: Rbac) => void;
   /** Stalls all new requests and watches until the returned function is called. */
   readonly stallAll: (match?: FaultMatch) => () => void;
   readonly kubeconfig: (options?: KubeconfigOptions) => string;
@@ -184,21 +187,10 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   };
 }
 
-type Cluster = Pick<
-  Simulator,
-  | 'addObject'
-  | 'addWorkload'
-  | 'getObject'
-  | 'listObjects'
-  | 'describe'
-  | 'setLoad'
-  | 'setTemplate'
-  | 'setReplicas'
-  | 'breakPod'
-  | 'compact'
-> & { readonly ensureNamespace: (name: string) => void };
-
-function makeCluster(context: ApiContext, controllers: WorkloadControllers): Cluster {
+function makeCluster(
+  context: ApiContext,
+  controllers: WorkloadControllers,
+): Cluster & { readonly ensureNamespace: (name: string) => void } {
   const { store, catalog, clock } = context;
   const find = ({ namespace, name, kind }: WorkloadName): Runtime => controllers.find(namespace, name, kind);
   const writer = (manager: string): Parameters<typeof createObject>[3] => ({
@@ -224,13 +216,8 @@ function makeCluster(context: ApiContext, controllers: WorkloadControllers): Clu
     );
   };
   const ensureNamespace = (name: string): void => {
-    if (store.get(NAMESPACES, null, name) === null) {
-      addObject({
-        apiVersion: 'v1',
-        kind: 'Namespace',
-        metadata: { name, labels: { 'kubernetes.io/metadata.name': name } },
-      });
-    }
+    if (store.get(NAMESPACES, null, name) === null)
+      addObject({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   };
   const patch = (workload: WorkloadName, body: JsonObject, manager: string): void => {
     const { kind, namespace, name } = find(workload);

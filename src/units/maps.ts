@@ -16,3 +16,13 @@ export function mustGet<K, V>(map: ReadonlyMap<K, V>, key: K, name = String(key)
   if (value === undefined) throw new Error(`${name} is not in the map`);
   return value;
 }
+
+/** Returns a function that computes the result for each object once. */
+export function cached<K extends object, V>(compute: (key: K) => V): (key: K) => V {
+  const known = new WeakMap<K, V>();
+  return (key) => {
+    const value = known.get(key) ?? compute(key);
+    known.set(key, value);
+    return value;
+  };
+}

@@ -2,7 +2,7 @@ import type { JsonObject } from '../kinds/json.js';
 import { type Catalog, type Resource, apiVersionOf } from '../objects/resources.js';
 import { knownType } from '../kinds/known.js';
 import type { ObjectType, ScalarType, Type } from '../kinds/type.js';
-import { groupBy } from '../../units/maps.js';
+import { cached, groupBy } from '../../units/maps.js';
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 const SUBRESOURCE_VERBS = ['get', 'patch', 'update'];
@@ -158,15 +158,6 @@ function patchOperation({ group, version, kind }: Resource): JsonObject {
   };
 }
 
-const SCHEMAS = new Map<Type, JsonObject>();
-
-/** Returns the OpenAPI schema of a type, without descriptions. */
-function typeSchema(type: Type): JsonObject {
-  const known = SCHEMAS.get(type) ?? makeSchema(type);
-  SCHEMAS.set(type, known);
-  return known;
-}
-
 const SCALAR_SCHEMAS: Readonly<Record<ScalarType['is'], JsonObject>> = {
   int32: { type: 'integer', format: 'int32' },
   int64: { type: 'integer', format: 'int64' },
@@ -179,12 +170,13 @@ const SCALAR_SCHEMAS: Readonly<Record<ScalarType['is'], JsonObject>> = {
   any: { type: 'object' },
 };
 
-function makeSchema(type: Type): JsonObject {
+/** Returns the OpenAPI schema of a type, without descriptions. */
+const typeSchema = cached((type: Type): JsonObject => {
   if (type.is === 'object') return objectSchema(type);
   if (type.is === 'map') return { type: 'object', additionalProperties: typeSchema(type.of) };
   if (type.is === 'list') return { type: 'array', items: typeSchema(type.of) };
   return SCALAR_SCHEMAS[type.is];
-}
+});
 
 /** Returns the schema of an object, with the keys by which a strategic merge patch merges its lists. */
 function objectSchema({ fields, isAtomic }: ObjectType): JsonObject {

@@ -3,8 +3,9 @@ import { type KubeObject, asKubeObject, timestamp } from '../objects/kube-object
 import { selectorText } from '../objects/selectors.js';
 import { type JsonObject, isObject, listAt, objectAt, stringAt } from '../kinds/json.js';
 import { type PodState, phaseOf, type WorkloadSpec } from './step-workload.js';
-import { type WorkloadKind, ownerReference, templateOf } from './kinds.js';
+import { NODE_NAME, type WorkloadKind, ownerReference, templateOf } from './kinds.js';
 import { admittedPodSpec } from '../kinds/defaults.js';
+import { cached } from '../../units/maps.js';
 
 interface Counts {
   readonly living: number;
@@ -171,23 +172,13 @@ interface PodSource {
   readonly stored: KubeObject | null;
   readonly uid: string;
   readonly podIp: string;
-  readonly nodeName: string;
 }
 
-const ADMITTED = new WeakMap<JsonObject, JsonObject>();
-
-/**
- * Returns the spec of pods after admission. It is cached for each template, because all pods of a template have the
- * same spec.
- */
-function admittedSpec(spec: JsonObject): JsonObject {
-  const known = ADMITTED.get(spec) ?? admittedPodSpec(spec);
-  ADMITTED.set(spec, known);
-  return known;
-}
+/** Returns the spec of pods after admission, which all pods of a template share. */
+const admittedSpec = cached(admittedPodSpec);
 
 export function renderPod(source: PodSource, now: Instant): KubeObject {
-  const { pod, owner, template, labels, stored, uid, nodeName } = source;
+  const { pod, owner, template, labels, stored, uid } = source;
   const terminating =
     pod.deletedAt === null
       ? { generation: stored?.metadata.generation ?? 1 }
@@ -209,7 +200,7 @@ export function renderPod(source: PodSource, now: Instant): KubeObject {
   const isScheduled = Number.isFinite(pod.startsAt);
   const spec = stored?.['spec'] ?? {
     ...admittedSpec(objectAt(template, 'spec')),
-    nodeName: isScheduled ? nodeName : undefined,
+    nodeName: isScheduled ? NODE_NAME : undefined,
   };
   const status = statusOf(source, now);
   return asKubeObject({

@@ -4,7 +4,7 @@ import { type PodState, phaseOf } from './step-workload.js';
 import { PODS } from '../objects/resources.js';
 import type { ClusterState } from '../objects/store.js';
 import { type KubeObject, makeUid, withMetadata, asKubeObject, timestamp } from '../objects/kube-object.js';
-import { controllerOf, readSpec, templateOf, NODE_NAME } from './kinds.js';
+import { controllerOf, readSpec, templateOf } from './kinds.js';
 import { renderPod, countPods, renderReplicaSet, renderStatus } from './render-workload.js';
 import type { Runtime } from './runtime.js';
 
@@ -56,19 +56,17 @@ export class Writer {
     // If the owner was deleted, the stored pod is used, whose metadata `renderPod` keeps.
     const named = owner ?? stored;
     if (named === null) return;
-    const template = owner === null ? { spec: stored?.['spec'] } : templateOf(owner);
     const object = renderPod(
       {
         pod,
         owner: named,
-        template: stored === null ? template : { spec: stored['spec'] },
+        template: stored === null ? templateOf(named) : { spec: stored['spec'] },
         labels: podLabels(runtime, pod),
         stored,
         uid: makeUid(random),
         podIp:
           stringAt(stored ?? undefined, 'status', 'podIP') ??
           `10.${1 + ((serial >> 16) % 250)}.${(serial >> 8) % 256}.${serial % 256}`,
-        nodeName: NODE_NAME,
       },
       now,
     );
@@ -155,12 +153,8 @@ export class Writer {
     // A workload that exists from the start gets no event, because it was scaled before the simulation began.
     const isOld = before === null && runtime.pods.some((pod) => pod.revision === hash && pod.createdAt < now);
     if (from === to || runtime.object === null || isOld) return;
-    recordEvent(this.#context, runtime.object, {
-      reason: 'ScalingReplicaSet',
-      message: `Scaled ${to > from ? 'up' : 'down'} replica set ${after.metadata.name} from ${from} to ${to}`,
-      component: 'deployment-controller',
-      nowMs: now,
-    });
+    const change = `${to > from ? 'up' : 'down'} replica set ${after.metadata.name} from ${from} to ${to}`;
+    recordScaling(this.#context, runtime.object, `Scaled ${change}`, now);
   }
 
   #writeRevision(runtime: Runtime, revision: number): void {
@@ -229,19 +223,16 @@ const EVENTS = '/events';
 /** Maximum number of events; the oldest are removed. (A real server removes events after an hour.) */
 const MOST_EVENTS = 5000;
 
-function recordEvent(
+function recordScaling(
   { store, random }: ClusterState,
   about: KubeObject,
-  event: {
-    readonly reason: string;
-    readonly message: string;
-    readonly component: string;
-    readonly nowMs: number;
-  },
+  message: string,
+  now: Instant,
 ): void {
+  const { apiVersion, kind } = about;
   const { name, namespace, uid, resourceVersion } = about.metadata;
-  const { reason, message, component } = event;
-  const at = timestamp(event.nowMs);
+  const component = 'deployment-controller';
+  const at = timestamp(now);
   store.put(
     EVENTS,
     asKubeObject({
@@ -254,15 +245,8 @@ function recordEvent(
         resourceVersion: '',
         creationTimestamp: at,
       },
-      involvedObject: {
-        apiVersion: about.apiVersion,
-        kind: about.kind,
-        name,
-        namespace,
-        uid,
-        resourceVersion,
-      },
-      reason,
+      involvedObject: { apiVersion, kind, name, namespace, uid, resourceVersion },
+      reason: 'ScalingReplicaSet',
       message,
       type: 'Normal',
       source: { component },

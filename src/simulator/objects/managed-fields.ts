@@ -1,6 +1,7 @@
 import { type Json, type JsonObject, isObject, listAt, objectAt, stringAt } from '../kinds/json.js';
 import { type FieldSet, fieldChanges, fieldsFromTree, fieldsToTree } from '../kinds/field-set.js';
 import type { Type } from '../kinds/type.js';
+import { cached } from '../../units/maps.js';
 import { type KubeObject, timestamp, withMetadata } from './kube-object.js';
 
 export interface Writer {
@@ -34,7 +35,8 @@ export interface Ownership {
   readonly fields: FieldSet;
 }
 
-const READ = new WeakMap<JsonObject, FieldSet>();
+/** Parses `fieldsV1`. The result is cached, because each write passes on the entries that have not changed. */
+const readFields = cached(fieldsFromTree);
 
 export function ownershipsOf(object: KubeObject | null): readonly Ownership[] {
   return listAt(object?.metadata, 'managedFields')
@@ -47,13 +49,6 @@ export function ownershipsOf(object: KubeObject | null): readonly Ownership[] {
       time: stringAt(entry, 'time') ?? '',
       fields: readFields(objectAt(entry, 'fieldsV1')),
     }));
-}
-
-/** Parses `fieldsV1`. The result is cached, because each write passes on the entries that have not changed. */
-function readFields(tree: JsonObject): FieldSet {
-  const fields = READ.get(tree) ?? fieldsFromTree(tree);
-  READ.set(tree, fields);
-  return fields;
 }
 
 /** Sets the owners of fields. An owner without fields is dropped. */

@@ -3,6 +3,7 @@ import { DecodeError, type Decoding, decode } from '../kinds/decode.js';
 import { knownType } from '../kinds/known.js';
 import { objectMeta, scale } from '../kinds/meta.js';
 import { type ObjectType, type Type, any, list, map, object, pointer, string } from '../kinds/type.js';
+import { cached } from '../../units/maps.js';
 import type { Writer } from './managed-fields.js';
 import { type Resource, apiVersionOf } from './resources.js';
 import { type StatusError, badRequest, invalidPatch } from './status-error.js';
@@ -23,8 +24,8 @@ export function storedType(resource: Resource): Type {
   return knownType(resource.storedAs, kind) ?? any;
 }
 
-/** Empty objects by type, because each write and each bookmark needs one. */
-const EMPTY = new WeakMap<ObjectType, JsonObject>();
+/** Returns the empty object of a type, which each write and each bookmark needs. */
+const emptyOf = cached((type: ObjectType) => decode(type, {}));
 
 /**
  * Returns an object with only the fields that are always written. `apiVersion`: its version; default: the stored
@@ -32,10 +33,7 @@ const EMPTY = new WeakMap<ObjectType, JsonObject>();
  */
 export function emptyObject(resource: Resource, apiVersion = resource.storedAs): JsonObject {
   const type = knownType(apiVersion, resource.kind);
-  if (type === null) return { metadata: {} };
-  const empty = EMPTY.get(type) ?? decode(type, {});
-  EMPTY.set(type, empty);
-  return empty;
+  return type === null ? { metadata: {} } : emptyOf(type);
 }
 
 /**
@@ -45,11 +43,7 @@ export function emptyObject(resource: Resource, apiVersion = resource.storedAs):
 export function readObject(resource: Resource, sent: JsonObject, reading: Reading): JsonObject {
   const type = knownType(apiVersionOf(resource), resource.kind);
   if (type !== null) return readTyped(type, sent, { ...reading, resource });
-  const meta: ObjectType = {
-    is: 'object',
-    go: resource.kind,
-    fields: { metadata: { type: objectMeta, mode: 'value' } },
-  };
+  const meta = object(resource.kind, { metadata: objectMeta });
   const { metadata } = readTyped(meta, { metadata: objectAt(sent, 'metadata') }, { ...reading, resource });
   return { ...sent, metadata };
 }
@@ -84,20 +78,12 @@ function unreadable(
     : badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${message}`);
 }
 
-const TYPES = new WeakMap<JsonObject, Type>();
-
 /** Returns the type for merging and ownership, according to the list types and map types of a schema. */
-function typeOfSchema(schema: JsonObject): Type {
-  const known = TYPES.get(schema);
-  if (known !== undefined) return known;
+const typeOfSchema = cached((schema: JsonObject): Type => {
   const read = readSchema(schema);
-  const root =
-    read.is === 'object'
-      ? object('', { ...read.fields, apiVersion: string, kind: string, metadata: objectMeta })
-      : read;
-  TYPES.set(schema, root);
-  return root;
-}
+  if (read.is !== 'object') return read;
+  return object('', { ...read.fields, apiVersion: string, kind: string, metadata: objectMeta });
+});
 
 function readSchema(schema: Json | undefined): Type {
   if (!isObject(schema)) return any;

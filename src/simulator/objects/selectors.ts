@@ -64,7 +64,7 @@ function parseFieldTerm(text: string, resource: Resource): Match {
   const term = EQUALITY_TERM.exec(text);
   if (term === null) throw badRequest(`invalid selector: '${text}'; can't understand '${text}'`);
   const [, path = '', operator, value] = term;
-  const steps = selectableField({ apiVersion: apiVersionOf(resource), kind: resource.kind }, path);
+  const steps = selectableField(resource, path);
   return (object) => (textAt(object, steps) === value) === (operator !== '!=');
 }
 
@@ -130,13 +130,10 @@ const EVENT_FIELDS: Readonly<Record<string, string>> = {
 };
 
 /** Returns the path of a selector's field in the stored object. Throws 400 if the field is not supported. */
-function selectableField(
-  { apiVersion, kind }: { readonly apiVersion: string; readonly kind: string },
-  label: string,
-): readonly string[] {
+function selectableField(resource: Resource, label: string): readonly string[] {
   if (label === 'metadata.name' || label === 'metadata.namespace') return label.split('.');
-  const isNewEvent = apiVersion === 'events.k8s.io/v1';
-  const fields = FIELDS[isNewEvent ? 'v1/Event' : `${apiVersion}/${kind}`] ?? [];
+  const isNewEvent = resource.group === 'events.k8s.io';
+  const fields = FIELDS[isNewEvent ? 'v1/Event' : `${apiVersionOf(resource)}/${resource.kind}`] ?? [];
   const [first = '', ...rest] = label.split('.');
   const path = isNewEvent ? [EVENT_FIELDS[first] ?? first, ...rest] : [first, ...rest];
   if (!fields.includes(path.join('.'))) throw unknownLabel(fields, label);

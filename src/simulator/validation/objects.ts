@@ -14,6 +14,7 @@ import {
 
 const CONFIG_KEY = /^[-._a-zA-Z0-9]+$/;
 const MOST_CONFIG_BYTES = 1024 * 1024;
+const IMMUTABLE = 'field is immutable when `immutable` is set';
 const CONFIG_KEY_RULE =
   "a valid config key must consist of alphanumeric characters, '-', '_' or '.', regex used for validation is '[-._a-zA-Z0-9]+'";
 
@@ -25,12 +26,8 @@ export function configMapCauses(object: KubeObject, before: KubeObject | null): 
     Object.values(binary).reduce((sum, text) => sum + Buffer.byteLength(text, 'base64'), 0);
   const isFixed = before?.['immutable'] === true;
   return [
-    ...(isFixed && object['immutable'] !== true
-      ? [forbidden('immutable', 'field is immutable when `immutable` is set')]
-      : []),
-    ...(isFixed && !sameJson(before['data'], object['data'])
-      ? [forbidden('data', 'field is immutable when `immutable` is set')]
-      : []),
+    ...causeIf(isFixed && object['immutable'] !== true, forbidden('immutable', IMMUTABLE)),
+    ...causeIf(isFixed && !sameJson(before['data'], object['data']), forbidden('data', IMMUTABLE)),
     ...Object.keys({ ...data, ...binary })
       .filter((key) => key.length > 253 || !CONFIG_KEY.test(key))
       .map((key) => invalid(`data[${key}]`, key, CONFIG_KEY_RULE)),
@@ -39,11 +36,9 @@ export function configMapCauses(object: KubeObject, before: KubeObject | null): 
 }
 
 export function leaseCauses(object: KubeObject): readonly FieldCause[] {
-  const seconds = numberAt(object, 'spec', 'leaseDurationSeconds');
+  const seconds = numberAt(object, 'spec', 'leaseDurationSeconds') ?? 1;
   return [
-    ...(seconds !== null && seconds <= 0
-      ? [invalid('spec.leaseDurationSeconds', seconds, 'must be greater than 0')]
-      : []),
+    ...causeIf(seconds <= 0, invalid('spec.leaseDurationSeconds', seconds, 'must be greater than 0')),
     ...negative('spec.leaseTransitions', valueAt(object, 'spec', 'leaseTransitions')),
   ];
 }
@@ -59,12 +54,11 @@ export function eventCauses(object: KubeObject): readonly FieldCause[] {
  * Returns the violations of the rules that `events.k8s.io` has for new Events, in addition to those for core Events.
  */
 export function newEventCauses(object: KubeObject): readonly FieldCause[] {
+  const type = stringAt(object, 'type') ?? '';
   const needed = ['eventTime', 'reportingController', 'reportingInstance', 'action', 'reason'];
   return [
     ...needed.filter((field) => (stringAt(object, field) ?? '') === '').map((field) => required(field)),
-    ...(['Normal', 'Warning'].includes(stringAt(object, 'type') ?? '')
-      ? []
-      : [invalid('type', object['type'], 'has invalid value: ')]),
+    ...causeIf(!['Normal', 'Warning'].includes(type), invalid('type', object['type'], 'has invalid value: ')),
   ];
 }
 
@@ -74,22 +68,22 @@ export function autoscalerCauses(object: KubeObject, before: KubeObject | null):
   const most = numberAt(spec, 'maxReplicas') ?? 0;
   const target = objectAt(spec, 'scaleTargetRef');
   return [
-    ...(least < 1 ? [invalid('spec.minReplicas', least, 'must be greater than or equal to 1')] : []),
-    ...(most < 1 ? [invalid('spec.maxReplicas', most, 'must be greater than 0')] : []),
-    ...(most >= 1 && most < least
-      ? [invalid('spec.maxReplicas', most, 'must be greater than or equal to `minReplicas`')]
-      : []),
-    ...(stringAt(target, 'kind') === '' ? [required('spec.scaleTargetRef.kind')] : []),
-    ...(stringAt(target, 'name') === '' ? [required('spec.scaleTargetRef.name')] : []),
+    ...causeIf(least < 1, invalid('spec.minReplicas', least, 'must be greater than or equal to 1')),
+    ...causeIf(most < 1, invalid('spec.maxReplicas', most, 'must be greater than 0')),
+    ...causeIf(
+      most >= 1 && most < least,
+      invalid('spec.maxReplicas', most, 'must be greater than or equal to `minReplicas`'),
+    ),
+    ...causeIf(stringAt(target, 'kind') === '', required('spec.scaleTargetRef.kind')),
+    ...causeIf(stringAt(target, 'name') === '', required('spec.scaleTargetRef.name')),
     ...targetGroupCauses(target, before),
     ...listAt(spec, 'metrics').flatMap((metric, index) => {
       const type = stringAt(metric, 'type') ?? '';
       const source = type.charAt(0).toLowerCase() + type.slice(1);
       const path = `spec.metrics[${index}]`;
       if (type === '') return [required(`${path}.type`, 'must specify a metric source type')];
-      return valueAt(metric, source) === undefined
-        ? [required(`${path}.${source}`, 'must populate information for the given metric source')]
-        : [];
+      const why = 'must populate information for the given metric source';
+      return causeIf(valueAt(metric, source) === undefined, required(`${path}.${source}`, why));
     }),
   ];
 }
@@ -103,9 +97,12 @@ function targetGroupCauses(target: JsonObject, before: KubeObject | null): reado
   const stored = before === null ? null : (stringAt(before, 'spec', 'scaleTargetRef', 'apiVersion') ?? '');
   const isFine =
     apiVersion.includes('/') || stringAt(target, 'kind') === 'ReplicationController' || stored === apiVersion;
-  return isFine
-    ? []
-    : [invalid('spec.scaleTargetRef.apiVersion', apiVersion, 'apiVersion must specify API group')];
+  const why = 'apiVersion must specify API group';
+  return causeIf(!isFine, invalid('spec.scaleTargetRef.apiVersion', apiVersion, why));
+}
+
+export function causeIf(isBroken: boolean, cause: FieldCause): readonly FieldCause[] {
+  return isBroken ? [cause] : [];
 }
 
 export function invalid(field: string, value: Json | undefined, why: string): FieldCause {
@@ -137,11 +134,10 @@ export function forbidden(field: string, why: string): FieldCause {
 /** Returns the violation of a string that has more bytes than the limit. */
 export function tooLong(field: string, bytes: number, most: number): readonly FieldCause[] {
   const text = `Too long: may not be more than ${most} bytes`;
-  return bytes > most ? [{ reason: 'FieldValueTooLong', field, text }] : [];
+  return causeIf(bytes > most, { reason: 'FieldValueTooLong', field, text });
 }
 
 export function negative(field: string, value: Json | undefined): readonly FieldCause[] {
-  return typeof value === 'number' && value < 0
-    ? [invalid(field, value, 'must be greater than or equal to 0')]
-    : [];
+  const isNegative = typeof value === 'number' && value < 0;
+  return causeIf(isNegative, invalid(field, value, 'must be greater than or equal to 0'));
 }

@@ -10,8 +10,9 @@ import {
   stringAt,
   valueAt,
 } from '../kinds/json.js';
-import { forbidden, invalid, required, unsupported, negative } from './objects.js';
+import { causeIf, forbidden, invalid, required, unsupported, negative } from './objects.js';
 
+const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
 const MUTABLE = ['containers', 'initContainers', 'tolerations', 'activeDeadlineSeconds', 'schedulingGates'];
 const ADMITTED = ['priority', 'enableServiceLinks', 'preemptionPolicy'];
 
@@ -67,17 +68,20 @@ function containerCauses(containers: readonly Json[], path: string): readonly Fi
     const policy = stringAt(container, 'imagePullPolicy');
     const isTwice = containers.slice(0, index).some((other) => stringAt(other, 'name') === name);
     return [
-      ...(name === '' ? [required(`${containerPath}.name`)] : []),
-      ...(name !== '' && isTwice
-        ? [{ ...invalid(`${containerPath}.name`, name, ''), text: `Duplicate value: "${name}"` }]
-        : []),
-      ...(image === '' ? [required(`${containerPath}.image`)] : []),
-      ...(policy !== null && !['Always', 'IfNotPresent', 'Never'].includes(policy)
-        ? [unsupported(`${containerPath}.imagePullPolicy`, policy, ['Always', 'IfNotPresent', 'Never'])]
-        : []),
+      ...causeIf(name === '', required(`${containerPath}.name`)),
+      ...causeIf(name !== '' && isTwice, duplicate(`${containerPath}.name`, name)),
+      ...causeIf(image === '', required(`${containerPath}.image`)),
+      ...causeIf(
+        policy !== null && !PULL_POLICIES.includes(policy),
+        unsupported(`${containerPath}.imagePullPolicy`, policy, PULL_POLICIES),
+      ),
       ...resourceCauses(container, containerPath),
     ];
   });
+}
+
+function duplicate(field: string, value: string): FieldCause {
+  return { reason: 'FieldValueInvalid', field, text: `Duplicate value: "${value}"` };
 }
 
 function resourceCauses(container: Json, path: string): readonly FieldCause[] {

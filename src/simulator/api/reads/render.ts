@@ -92,7 +92,5 @@ function tableOf(
 
 function rowObject(resource: Resource, object: KubeObject, included: Included): JsonObject | undefined {
   if (included === 'None') return undefined;
-  const shown = toWire(resource, object);
-  if (included === 'Object') return shown;
-  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: shown.metadata };
+  return included === 'Object' ? toWire(resource, object) : metadataOf(resource, object);
 }

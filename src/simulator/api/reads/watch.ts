@@ -87,28 +87,25 @@ export class Watches {
   }
 
   #register(subject: Subject, peer: WatchPeer, stops: (() => void)[]): Watcher {
+    const stop = (): void => {
+      this.#open.delete(watcher);
+      for (const each of stops.splice(0)) each();
+    };
     const watcher: Watcher = {
       subject,
       isSilent: false,
       send: (text) => {
         if (!watcher.isSilent) peer.send(text);
       },
-      end: peer.end,
+      end: () => {
+        stop();
+        peer.end();
+      },
       destroy: peer.destroy,
     };
     this.#open.add(watcher);
-    const stop = (): void => {
-      this.#open.delete(watcher);
-      for (const each of stops.splice(0)) each();
-    };
-    const end = watcher.end;
     peer.onClose(stop);
-    return Object.assign(watcher, {
-      end: () => {
-        stop();
-        end();
-      },
-    });
+    return watcher;
   }
 
   /**
