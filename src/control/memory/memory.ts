@@ -64,6 +64,8 @@ export interface Memory {
    */
   readonly unscaledSince?: Instant | undefined;
   readonly isRestored: boolean;
+  /** Whether the stored entry is still to be merged, because the first read of the state store failed; absent: false. */
+  readonly isUnmerged?: boolean | undefined;
   /** The text of the entry of this scaler in the state store, as last read or written; null: none. */
   readonly stored: string | null;
   readonly isUnsaved: boolean;
@@ -127,6 +129,7 @@ export function copyMemory(memory: Memory): { -readonly [field in keyof Memory]:
     dryRunReplicas: memory.dryRunReplicas,
     unscaledSince: memory.unscaledSince,
     isRestored: memory.isRestored,
+    isUnmerged: memory.isUnmerged,
     stored: memory.stored,
     isUnsaved: memory.isUnsaved,
   };

@@ -39,16 +39,21 @@ export function restoreMemory(
     return { ...memory, isRestored: true };
   if (!memory.isRestored) {
     const first = joinTerms(firstMemory(reading, { now, spec }), memory);
+    // A text without its entry may be of an earlier read. It is not kept, because the entry is not merged yet.
+    if (reading.kind === 'unusable') return { ...first, isRestored: true, isUnmerged: true, stored: null };
     return { ...first, isRestored: true, stored: reading.text };
   }
-  if (reading.text === memory.stored) return memory;
-  if (reading.kind === 'entry' && reading.isOwn) {
-    const isAllStored = isStored(memory, reading.entry, spec);
-    const isUnannounced = memory.isUnannounced && !isAllStored;
-    return { ...memory, isUnannounced, stored: reading.text, isUnsaved: !isAllStored };
+  if (reading.kind === 'unusable') return memory;
+  if (memory.isUnmerged !== true) {
+    if (reading.text === memory.stored) return memory;
+    if (reading.kind === 'entry' && reading.isOwn) {
+      const isAllStored = isStored(memory, reading.entry, spec);
+      const isUnannounced = memory.isUnannounced && !isAllStored;
+      return { ...memory, isUnannounced, stored: reading.text, isUnsaved: !isAllStored };
+    }
   }
   const merged = reading.kind === 'entry' ? mergeEntry(memory, reading.entry, spec) : memory;
-  return { ...merged, stored: reading.text, isUnsaved: true };
+  return { ...merged, isUnmerged: undefined, stored: reading.text, isUnsaved: true };
 }
 
 /**

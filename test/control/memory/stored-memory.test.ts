@@ -29,8 +29,8 @@ function entry(over: Partial<StoredEntry> = {}): StoredEntry {
   return { epoch: '2/b', absentSince: null, ...stateOf(), ...over };
 }
 
-function read(over: Partial<StoredEntry> = {}, isOwn = false): StateReading {
-  return { kind: 'entry', text: 'new', entry: entry(over), isOwn, since: at(-5000) };
+function read(over: Partial<StoredEntry> = {}, isOwn = false, text = 'new'): StateReading {
+  return { kind: 'entry', text, entry: entry(over), isOwn, since: at(-5000) };
 }
 
 describe('restoreMemory in the first cycle of another term', () => {
@@ -136,6 +136,31 @@ describe('lastScales', () => {
     expect(seeing.state).toMatchObject({ lastScaleUp: at(0), lastScaleDown: at(0) });
     expect(lastScales(seeing)).toEqual({ up: at(-50), down: at(-900) });
     expect(storedStateOf(seeing, PLAIN, { uid: 'uid-1' })).toMatchObject(scales);
+  });
+
+  it.each([
+    ['this process, in an earlier term', true],
+    ['another replica', false],
+  ])('come from an entry of %s that could not be read at first, although its text is known', (_, isOwn) => {
+    const scales = { lastScaleUp: at(-50), lastScaleDown: at(-900) };
+    const blind = restoreMemory(unseen, { kind: 'unusable', text: 'new', message: 'gone' }, NOW);
+
+    const seeing = restoreMemory(blind, read(scales, isOwn), { now: at(15), spec: PLAIN });
+
+    expect(storedStateOf(seeing, PLAIN, { uid: 'uid-1' })).toMatchObject(scales);
+    expect(restoreMemory(seeing, read(scales, isOwn), { now: at(30), spec: PLAIN })).toBe(seeing);
+  });
+
+  it('come from an entry of another replica whose text was known before it could be read', () => {
+    const known = restoreMemory(unseen, read({ lastScaleUp: at(-50) }), NOW);
+    const unusable = { kind: 'unusable', text: 'newer', message: 'gone' } as const;
+    const newer = read({ lastScaleUp: at(-20) }, false, 'newer');
+
+    const blind = restoreMemory(known, unusable, { now: at(15), spec: PLAIN });
+    const seeing = restoreMemory(blind, newer, { now: at(30), spec: PLAIN });
+
+    expect(blind).toBe(known);
+    expect(lastScales(seeing)).toMatchObject({ up: at(-20) });
   });
 
   it('are kept with an assumed window through a term in which the store is read first', () => {
