@@ -120,26 +120,19 @@ function decodeList(type: ListType, value: Json, { path, go }: FieldLocation, de
 const QUANTITY = /^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+|[KMGTPE]i|[numkMGTPE]?)$/;
 const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
-const LARGEST = { int32: 2 ** 31 - 1, int64: Number.MAX_SAFE_INTEGER };
+const ACCEPTS: Readonly<
+  Record<'string' | 'bool' | 'int32' | 'int64' | 'intOrString', (value: Json) => boolean>
+> = {
+  string: (value) => typeof value === 'string',
+  bool: (value) => typeof value === 'boolean',
+  int32: (value) => Number.isInteger(value) && Math.abs(Number(value)) < 2 ** 31,
+  int64: (value) => Number.isSafeInteger(value),
+  intOrString: (value) => typeof value === 'string' || Number.isInteger(value),
+};
 
 function decodeScalar(type: ScalarType, value: Json, location: FieldLocation): Json {
   switch (type.is) {
     case 'any':
-      return value;
-    case 'string':
-      if (typeof value !== 'string') throw mismatch(value, location, 'string');
-      return value;
-    case 'bool':
-      if (typeof value !== 'boolean') throw mismatch(value, location, 'bool');
-      return value;
-    case 'int32':
-    case 'int64':
-      if (typeof value !== 'number' || !Number.isInteger(value) || Math.abs(value) > LARGEST[type.is])
-        throw mismatch(value, location, type.is);
-      return value;
-    case 'intOrString':
-      if (typeof value !== 'string' && !Number.isInteger(value))
-        throw mismatch(value, location, 'intstr.IntOrString');
       return value;
     case 'quantity':
       if (typeof value !== 'number' && !(typeof value === 'string' && QUANTITY.test(value)))
@@ -152,7 +145,9 @@ function decodeScalar(type: ScalarType, value: Json, location: FieldLocation): J
     case 'microTime':
       return decodeTime(value, location, { pattern: MICRO_TIME, layout: '2006-01-02T15:04:05.000000Z07:00' });
     default:
-      return type.is satisfies never;
+      if (!ACCEPTS[type.is](value))
+        throw mismatch(value, location, type.is === 'intOrString' ? 'intstr.IntOrString' : type.is);
+      return value;
   }
 }
 

@@ -27,13 +27,9 @@ export function asKubeObject(value: JsonObject): KubeObject {
     ['name', 'uid', 'resourceVersion', 'creationTimestamp'].every(
       (field) => stringAt(value, 'metadata', field) !== null,
     );
-  if (!complete)
-    throw new Error(`storing an object without apiVersion, kind or metadata: ${describe(value)}`);
-  return value as KubeObject;
-}
-
-function describe(value: JsonObject): string {
-  return `${stringAt(value, 'kind') ?? '?'} ${stringAt(value, 'metadata', 'name') ?? '?'}`;
+  if (complete) return value as KubeObject;
+  const shown = `${stringAt(value, 'kind') ?? '?'} ${stringAt(value, 'metadata', 'name') ?? '?'}`;
+  throw new Error(`storing an object without apiVersion, kind or metadata: ${shown}`);
 }
 
 /**

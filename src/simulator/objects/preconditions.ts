@@ -1,7 +1,7 @@
 import { type JsonObject, stringAt } from '../kinds/json.js';
 import type { KubeObject } from './kube-object.js';
 import type { Resource } from './resources.js';
-import { type ObjectName, badRequest, conflict, invalidFields, uidConflict } from './status-error.js';
+import { type ObjectName, badRequest, conflict, invalidFields } from './status-error.js';
 
 export interface Addressed {
   readonly resource: Resource;
@@ -24,7 +24,10 @@ export function nameOf({ resource, subresource, name }: Addressed, isWithSubreso
 export function checkPreconditions(target: Addressed, current: KubeObject, wanted: JsonObject): void {
   const uid = stringAt(wanted, 'metadata', 'uid') ?? '';
   if (uid !== '' && uid !== current.metadata.uid)
-    throw uidConflict(nameOf(target, true), uid, current.metadata.uid);
+    throw conflict(
+      nameOf(target, true),
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid}`,
+    );
   const version = stringAt(wanted, 'metadata', 'resourceVersion') ?? '';
   if (version !== '' && version !== current.metadata.resourceVersion) throw conflict(nameOf(target));
   checkAddress(target, wanted);

@@ -73,20 +73,12 @@ export function namespaceTerminating(object: ObjectName, namespace: string): Sta
   return new StatusError(403, 'Forbidden', message, { ...detailsOf(object), causes: [cause] });
 }
 
-/** 409: the request has another resourceVersion than the stored object. */
+/** 409: a precondition does not hold. `cause`: default: the resourceVersion differs. */
 export function conflict(object: ObjectName, cause?: string): StatusError {
   const why =
     cause ?? 'the object has been modified; please apply your changes to the latest version and try again';
   const message = `Operation cannot be fulfilled on ${titleOf(object)}: ${why}`;
   return new StatusError(409, 'Conflict', message, detailsOf(object));
-}
-
-/** 409: the request has another uid than the stored object. */
-export function uidConflict(object: ObjectName, wanted: string, actual: string): StatusError {
-  return conflict(
-    object,
-    `Precondition failed: UID in precondition: ${wanted}, UID in object meta: ${actual}`,
-  );
 }
 
 /** Why a field is invalid. The message is the path of the field, followed by `text`. */

@@ -22,6 +22,10 @@ export function authenticate(
   if (subject !== undefined) return subject;
   const user = issued.get(token);
   if (user === undefined) throw unauthorized();
+  return subjectNamed(rbac, user);
+}
+
+function subjectNamed(rbac: Rbac, user: string): Subject {
   return Object.values(rbac).find((one) => one.user === user) ?? { user, rules: [] };
 }
 
@@ -102,8 +106,7 @@ export function reviewUserAccess({ subject, rbac }: ReviewParts, review: JsonObj
   authorize(subject, 'authorization.k8s.io', 'subjectaccessreviews');
   const user = stringAt(review, 'spec', 'user') ?? '';
   const isOpen = Object.keys(rbac).length === 0;
-  const known = isOpen ? subject : Object.values(rbac).find((one) => one.user === user);
-  const answer = reviewAccess(known ?? { user, rules: [] }, review);
+  const answer = reviewAccess(isOpen ? subject : subjectNamed(rbac, user), review);
   return { ...answer, kind: 'SubjectAccessReview', spec: objectAt(review, 'spec') };
 }
 

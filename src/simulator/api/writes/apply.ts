@@ -1,4 +1,12 @@
-import { type Json, type JsonObject, isList, isObject, sameJson, stringAt } from '../../kinds/json.js';
+import {
+  type Json,
+  type JsonObject,
+  isList,
+  isObject,
+  sameJson,
+  stringAt,
+  valueAt,
+} from '../../kinds/json.js';
 import { type FieldSet, childrenOf, fieldChanges, fieldText, fieldsOf } from '../../kinds/field-set.js';
 import type { Type } from '../../kinds/type.js';
 import {
@@ -9,7 +17,9 @@ import {
   without,
 } from '../../objects/managed-fields.js';
 import { type KubeObject, timestamp } from '../../objects/kube-object.js';
-import { StatusError } from '../../objects/status-error.js';
+import type { Resource } from '../../objects/resources.js';
+import { StatusError, badRequest } from '../../objects/status-error.js';
+import { checkKind } from '../requests/parse-body.js';
 
 interface Applied {
   readonly object: JsonObject;
@@ -117,24 +127,10 @@ function removeFields(type: Type, value: Json, gone: FieldSet, path: string): Js
  * Throws 400 if an apply configuration has no apiVersion or kind, has the apiVersion or kind of another resource, or
  * has `managedFields`.
  */
-export function checkConfiguration(
-  configuration: JsonObject,
-  wanted: { readonly apiVersion: string; readonly kind: string },
-): void {
-  const refuse = (message: string): never => {
-    throw new StatusError(400, 'BadRequest', message);
-  };
-  const apiVersion = stringAt(configuration, 'apiVersion') ?? '';
-  const kind = stringAt(configuration, 'kind') ?? '';
-  if (apiVersion === '' || kind === '')
-    refuse("error decoding YAML: Object 'Kind' or 'apiVersion' is missing in the configuration");
-  if (apiVersion !== wanted.apiVersion || kind !== wanted.kind)
-    refuse(
-      `the API version or kind in the data (${apiVersion}, ${kind}) does not match the expected (${wanted.apiVersion}, ${wanted.kind})`,
-    );
-  const managed = isObject(configuration['metadata'])
-    ? configuration['metadata']['managedFields']
-    : undefined;
-  if (managed !== undefined && managed !== null && !sameJson(managed, []))
-    refuse('metadata.managedFields must be nil');
+export function checkConfiguration(resource: Resource, apiVersion: string, configuration: JsonObject): void {
+  if (!stringAt(configuration, 'apiVersion') || !stringAt(configuration, 'kind'))
+    throw badRequest("error decoding YAML: Object 'Kind' or 'apiVersion' is missing in the configuration");
+  checkKind(resource, apiVersion, configuration);
+  const managed = valueAt(configuration, 'metadata', 'managedFields') ?? [];
+  if (!sameJson(managed, [])) throw badRequest('metadata.managedFields must be nil');
 }

@@ -49,7 +49,7 @@ export function createObject(
   const namespace = resource.namespaced ? (path ?? stringAt(read, 'metadata', 'namespace')) : null;
   const identified = identify(context, { resource, namespace }, read, writer);
   const isReset = creation.keepsStatus !== true && resource.subresources.includes('status');
-  const object = isReset ? { ...identified, status: emptyStatus(resource) } : identified;
+  const object = isReset ? { ...identified, status: emptyObject(resource)['status'] } : identified;
   const complete = prepare(resource, object, null, {
     writer,
     arrival: 'body',
@@ -63,11 +63,6 @@ export function createObject(
       ? own(resource, null, complete, writer)
       : withOwnerships(complete, creation.ownerships);
   return keep(context, owned, { resource, writer });
-}
-
-function emptyStatus(resource: Resource): JsonObject | undefined {
-  const { status } = emptyObject(resource);
-  return status === undefined ? undefined : objectAt(status);
 }
 
 function identify(

@@ -91,7 +91,7 @@ function patcherOf(
 function apply(context: ApiContext, target: Addressed, sent: JsonObject, writer: Writer): Written {
   const { resource, subresource, namespace, name } = target;
   const apiVersion = apiVersionOf(resource);
-  checkConfiguration(sent, { apiVersion, kind: resource.kind });
+  checkConfiguration(resource, apiVersion, sent);
   const configuration = { ...sent, metadata: { name, ...objectAt(sent, 'metadata') } };
   checkAddress(target, configuration);
   const strict = { ...writer, isStrict: true };
