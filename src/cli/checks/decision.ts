@@ -7,6 +7,7 @@ import { cannotScale, unreadTarget } from '../../decision/failing.js';
 import type { Decision } from '../../decision/result/decision.js';
 import { EMPTY_STATE, type State } from '../../decision/snapshot/snapshot.js';
 import { KubernetesError, type Cluster } from '../../kubernetes/api/types.js';
+import { atMaximum } from '../../decision/bound-states.js';
 import { pauseMessage } from '../../decision/pause.js';
 import { noFollowUps } from '../../prometheus/queries/follow-ups.js';
 import { scalerKey } from '../../scaler/spec.js';
@@ -61,6 +62,11 @@ export async function checkDecision(facts: ScalerFacts, above: readonly CheckRes
     return make.warning(
       `${sentence}; ${facts.isDryRun ? 'after the dry run, ' : ''}${countOf(from - to, 'pod')} would end at once, because no window or policy delays this change`,
       `to keep all pods, set spec.maxReplicas to at least ${from}`,
+    );
+  if (atMaximum(record) !== null)
+    return make.warning(
+      sentence,
+      `if the metrics are right, raise the maximum of ${decision.maxReplicas}; ${decision.recommendedReplicas ?? '?'} replicas are recommended`,
     );
   return make.ok(sentence);
 }

@@ -57,6 +57,22 @@ describe('decision', () => {
     ]);
   });
 
+  it('warns if the metrics recommend more than maxReplicas', async () => {
+    const simulator = await ofWeb();
+    const pods = simulator.listObjects('/pods', 'shop').map(({ metadata }) => metadata.name);
+    const { url } = await prometheus(healthy(pods, 0.8));
+    const web = document('web').replace('maxReplicas: 12', 'maxReplicas: 3');
+
+    const { of } = await diagnosed({ prometheus: url, kubernetes: simulator.url, documents: { web } });
+
+    expect(of('decision')).toMatchObject([
+      {
+        status: 'warning',
+        fix: 'if the metrics are right, raise the maximum of 3; 4 replicas are recommended',
+      },
+    ]);
+  });
+
   it('reports that a dry run or a pause blocks it', async () => {
     const simulator = await ofWeb();
     const { url } = await prometheus([]);
