@@ -50,11 +50,8 @@ export function createObject(
   const identified = identify(context, { resource, namespace }, read, writer);
   const isReset = creation.keepsStatus !== true && resource.subresources.includes('status');
   const object = isReset ? { ...identified, status: emptyObject(resource)['status'] } : identified;
-  const complete = prepare(resource, object, null, {
-    writer,
-    arrival: 'body',
-    cel: context.cel,
-  });
+  const admission = { writer, arrival: 'body', cel: context.cel } as const;
+  const complete = prepare(resource, object, null, admission);
   const { name } = complete.metadata;
   if (context.store.get(resource.storage, namespace, name) !== null)
     throw alreadyExists({ resource: resource.plural, group: resource.group, name });
@@ -62,7 +59,7 @@ export function createObject(
     creation.ownerships === undefined
       ? own(resource, null, complete, writer)
       : withOwnerships(complete, creation.ownerships);
-  return keep(context, owned, { resource, writer });
+  return keep(context, resource, owned, writer);
 }
 
 function identify(
@@ -156,8 +153,9 @@ export function own(
 
 export function keep(
   { store }: ApiContext,
+  resource: Resource,
   object: KubeObject,
-  { resource, writer }: { readonly resource: Resource; readonly writer: Writer },
+  writer: Writer,
 ): KubeObject {
   return writer.isDryRun === true ? object : store.put(resource.storage, object);
 }

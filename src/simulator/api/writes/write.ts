@@ -110,14 +110,11 @@ function apply(context: ApiContext, target: Addressed, sent: JsonObject, writer:
   }
   checkPreconditions(target, current, configuration);
   const read = readObject(resource, applied.object, { arrival: 'body', writer: {} });
-  const next = prepare(resource, merge(current, read, target), current, {
-    writer,
-    arrival: 'body',
-    cel: context.cel,
-  });
+  const admission = { writer, arrival: 'body', cel: context.cel } as const;
+  const next = prepare(resource, merge(current, read, target), current, admission);
   const owned = withOwnerships(countGeneration(resource, current, next), applied.ownerships);
   const isSame = sameJson(withoutVersion(current), withoutVersion(owned));
-  return { object: isSame ? current : keep(context, owned, { resource, writer }), isCreated: false };
+  return { object: isSame ? current : keep(context, resource, owned, writer), isCreated: false };
 }
 
 interface Edit {
@@ -132,18 +129,19 @@ function change(context: ApiContext, target: Addressed, how: Edit, writer: Write
     throw noSuchResource();
   if (current === null) throw notFound(nameOf(target));
   const isScale = subresource === 'scale';
-  const shown = isScale ? scaleOf(current) : toWire(resource, current);
-  const wanted = how.edit(shown);
+  const wanted = how.edit(isScale ? scaleOf(current) : toWire(resource, current));
   if (!isObject(wanted)) throw badRequest('the object provided is unrecognized: it is no object');
   const next = isScale
     ? rescaled(target, current, wanted, { ...how, writer })
-    : changed(target, { current, shown, wanted }, { ...how, writer, cel: context.cel });
+    : changed(target, current, wanted, { ...how, writer, cel: context.cel });
   const stored = sameJson(withoutVersion(current), withoutVersion(next))
     ? current
-    : keep(context, own(resource, current, countGeneration(resource, current, next), writer), {
+    : keep(
+        context,
         resource,
+        own(resource, current, countGeneration(resource, current, next), writer),
         writer,
-      });
+      );
   return isScale ? scaleOf(stored) : stored;
 }
 
@@ -159,17 +157,10 @@ function rescaled(
   return withScale(current, read);
 }
 
-function changed(
-  target: Addressed,
-  {
-    current,
-    shown,
-    wanted,
-  }: { readonly current: KubeObject; readonly shown: JsonObject; readonly wanted: JsonObject },
-  reading: Admission,
-): KubeObject {
+function changed(target: Addressed, current: KubeObject, wanted: JsonObject, reading: Admission): KubeObject {
   const { resource } = target;
-  const { apiVersion, kind } = toWire(resource, current);
+  const shown = toWire(resource, current);
+  const { apiVersion, kind } = shown;
   const read = readObject(resource, { ...wanted, apiVersion, kind }, reading);
   if (reading.arrival === 'body') requireVersion(target, read);
   checkPreconditions(target, current, read);
