@@ -1,7 +1,7 @@
 import { whyNoCeiling } from '../decision/limits/ceiling.js';
 import { sumOfParts } from '../decision/forecast/budget.js';
 import type { Condition } from '../decision/result/condition.js';
-import type { Decision, MetricResult } from '../decision/result/decision.js';
+import type { CurrentValue, Decision, MetricResult } from '../decision/result/decision.js';
 import { countReady } from '../decision/snapshot/snapshot.js';
 import type { ScalerState } from '../decision/state.js';
 import type { MetricSpec, ScalerName } from '../scaler/spec.js';
@@ -137,20 +137,19 @@ function escapeValue(text: string): string {
     : text;
 }
 
+const FIELDS = { Utilization: 'averageUtilization', AverageValue: 'averageValue', Value: 'value' } as const;
+
 /** Returns the current value in the unit of the target; null: there is no value, or it was not queried. */
-export function currentValue(spec: MetricSpec, result: MetricResult | undefined): number | null {
-  if (result === undefined || result.error !== null || result.readAsZero !== undefined) return null;
-  switch (spec.target.type) {
-    case 'Utilization':
-      return result.current.averageUtilization ?? null;
-    case 'AverageValue':
-      // At 0 replicas, there is no average.
-      return result.ratio === null ? null : (result.current.averageValue ?? null);
-    case 'Value':
-      return result.current.value ?? null;
-    default:
-      return spec.target satisfies never;
-  }
+export function currentValue({ target }: MetricSpec, result: MetricResult | undefined): number | null {
+  return currentValues(result)[FIELDS[target.type]] ?? null;
+}
+
+/** Returns the current values of a metric; empty: there are none, or they were not queried. */
+export function currentValues(result: MetricResult | undefined): CurrentValue {
+  if (result === undefined || result.error !== null || result.readAsZero !== undefined) return {};
+  const { averageValue, ...others } = result.current;
+  // At 0 replicas, there is no average.
+  return averageValue === undefined || result.ratio === null ? others : result.current;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ObjectVerdict } from '../../config/read-objects.js';
 import { CONDITION_TYPES, conditionOf } from '../../decision/result/condition.js';
 import { cannotScale } from '../../decision/failing.js';
-import type { CurrentValue, MetricResult } from '../../decision/result/decision.js';
+import type { MetricResult } from '../../decision/result/decision.js';
 import { problemLine, rejectionOf } from '../../decision/rejection.js';
 import { stateOf } from '../../decision/state.js';
 import { textIn, type JsonObject } from '../../kubernetes/api/json.js';
@@ -10,7 +10,7 @@ import type { Problem } from '../../scaler/problems/problem.js';
 import type { MetricSpec } from '../../scaler/spec.js';
 import { boundsOf, desiredReplicasOf, reasonOf } from '../../telemetry/cycle-record.js';
 import { type LedgerEntry, stateBegan } from '../../telemetry/ledger.js';
-import { currentValue, targetValue } from '../../telemetry/scaler-series.js';
+import { currentValue, currentValues, targetValue } from '../../telemetry/scaler-series.js';
 import { cleanText } from '../../units/clean-text.js';
 import { formatAmount } from '../../units/format.js';
 import { formatSecond, type Instant, latest, parseInstant } from '../../units/time.js';
@@ -69,7 +69,7 @@ export function buildObjectStatus({
     isCurrent || storedReady === undefined
       ? { ...readyOf(acceptance, decided, last, state.state), observedGeneration }
       : // Keeps the stored `Ready`, which is about the previous document: clients wait for the new document.
-        withoutTime(storedReady);
+        storedReady;
   const own = [acceptance, ...about, ready];
   const foreign = before.filter(
     ({ type }) => !CYCLE_CONDITIONS.has(type) && own.every((one) => one.type !== type),
@@ -135,20 +135,15 @@ function cycleResult(
   if (last === 'nothing') return { conditions: [], numbers: scaledAt(textIn(stored, 'lastScaleTime')) };
   if (last === null) {
     const conditions = storedConditions(stored).filter(({ type }) => CYCLE_CONDITIONS.has(type));
-    return { conditions: conditions.map(withoutTime), numbers: storedNumbers(stored) };
+    return { conditions, numbers: storedNumbers(stored) };
   }
-  return { conditions: last.conditions.map(untimed), numbers: numbersOf(last, stored) };
-}
-
-function untimed({ type, status, reason, message }: NewCondition): NewCondition {
-  return { type, status, reason, message };
-}
-
-function withoutTime(condition: StatusCondition): NewCondition {
-  const { observedGeneration } = condition;
-  return observedGeneration === undefined
-    ? untimed(condition)
-    : { ...untimed(condition), observedGeneration };
+  const conditions = last.conditions.map(({ type, status, reason, message }) => ({
+    type,
+    status,
+    reason,
+    message,
+  }));
+  return { conditions, numbers: numbersOf(last, stored) };
 }
 
 function numbersOf(last: LedgerEntry, stored: JsonObject | null): StatusNumbers {
@@ -328,14 +323,10 @@ export function currentMetrics({ record }: Pick<LedgerEntry, 'record'>): readonl
  * formatted as in the column TARGETS. Null: the value is unknown.
  */
 function currentValueStatus(result: MetricResult | undefined, name: string): JsonObject | null {
-  if (result === undefined || result.error !== null || result.readAsZero !== undefined) return null;
-  const { averageUtilization, averageValue, value }: CurrentValue = result.current;
+  const { averageUtilization, averageValue, value } = currentValues(result);
   const known = {
     ...(averageUtilization === undefined ? {} : { averageUtilization: Math.round(averageUtilization) }),
-    // At 0 replicas, there is no average.
-    ...(averageValue === undefined || result.ratio === null
-      ? {}
-      : { averageValue: formatAmount(averageValue, name) }),
+    ...(averageValue === undefined ? {} : { averageValue: formatAmount(averageValue, name) }),
     ...(value === undefined ? {} : { value: formatAmount(value, name) }),
   };
   return Object.keys(known).length === 0 ? null : known;
