@@ -95,8 +95,9 @@ export function readLongRange(query: Query, now: Instant): LongRange {
   if (seconds < 0) throw new BadRequest('since must not be in the future');
   if (seconds > MOST_DAYS * DAY_SECONDS)
     throw new BadRequest(`since must be within the last ${MOST_DAYS} days with source=prometheus`);
-  const least = leastStep(seconds);
-  const stepSeconds = readInteger(query, 'step', LIMITS.step) ?? roundUp(least, STEP_UNIT_SECONDS);
+  const least = Math.max(1, Math.ceil(seconds / (LIMITS.points.most - 1)));
+  const standard = Math.ceil(least / STEP_UNIT_SECONDS) * STEP_UNIT_SECONDS;
+  const stepSeconds = readInteger(query, 'step', { ...LIMITS.step, standard });
   if (limit === null && stepSeconds < least)
     throw new BadRequest(
       `step must be at least ${least} for this value of since: a response has at most ${LIMITS.points.most} points`,
@@ -106,12 +107,4 @@ export function readLongRange(query: Query, now: Instant): LongRange {
   if (whole < 0) throw new BadRequest(`since must be at least one step (${stepSeconds} s) ago`);
   const steps = Math.min(whole, (limit ?? LIMITS.points.most) - 1);
   return { start: addSeconds(end, -steps * stepSeconds), end, stepSeconds };
-}
-
-function leastStep(seconds: number): number {
-  return Math.max(1, Math.ceil(seconds / (LIMITS.points.most - 1)));
-}
-
-function roundUp(seconds: number, unit: number): number {
-  return Math.ceil(seconds / unit) * unit;
 }

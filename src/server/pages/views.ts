@@ -272,16 +272,22 @@ function viewCounts(
   { scaler, points, keptFrom }: ScalerPoints,
   stepSeconds: number | null,
 ): Omit<HistoryAnswer, 'metrics'> {
-  const counts = COUNT_COLUMNS.map(
-    (column, index) => [column, points.map((point) => point.counts[index] ?? null)] as const,
-  );
+  const column = (name: (typeof COUNT_COLUMNS)[number]): readonly (number | null)[] => {
+    const index = COUNT_COLUMNS.indexOf(name);
+    return points.map(({ counts }) => counts[index] ?? null);
+  };
   return {
     namespace: scaler.namespace,
     name: scaler.name,
     stepSeconds,
     keptFrom: instantOrNull(keptFrom),
     at: points.map(({ at }) => formatInstant(at)),
-    ...columnsOf(counts),
+    currentReplicas: column('currentReplicas'),
+    desiredReplicas: column('desiredReplicas'),
+    recommendedReplicas: column('recommendedReplicas'),
+    minReplicas: column('minReplicas'),
+    maxReplicas: column('maxReplicas'),
+    readyPods: column('readyPods'),
   };
 }
 
@@ -300,23 +306,6 @@ function viewMetricColumns(
     value: valuesOf(2 * index),
     target: valuesOf(2 * index + 1),
   };
-}
-
-type CountColumn = (typeof COUNT_COLUMNS)[number];
-type Column = readonly (number | null)[];
-
-function columnsOf(
-  columns: readonly (readonly [CountColumn, Column])[],
-): Readonly<Record<CountColumn, Column>> {
-  const empty = {
-    currentReplicas: [],
-    desiredReplicas: [],
-    recommendedReplicas: [],
-    minReplicas: [],
-    maxReplicas: [],
-    readyPods: [],
-  };
-  return { ...empty, ...Object.fromEntries(columns) };
 }
 
 function viewError(failure: Failure | null): Pick<MetricView, 'error' | 'errorReason'> {
