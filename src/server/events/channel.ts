@@ -73,7 +73,7 @@ export function createChannel({ source, viewer, clock, send }: ChannelOptions): 
       flush();
       streams.add(response);
       unsubscribe ??= source.subscribe(queue);
-      send(response, Buffer.from(beginning(source, { lastId, viewer, clock })));
+      send(response, Buffer.from(beginning({ source, viewer, clock }, lastId)));
     },
     drop: (response) => {
       streams.delete(response);
@@ -92,14 +92,7 @@ export function createChannel({ source, viewer, clock, send }: ChannelOptions): 
  * Returns the start of a stream: the retry delay, `connected`, and the events after `lastId`. A gap event replaces the
  * events if they are unknown or too large.
  */
-function beginning(
-  source: EventSource,
-  {
-    lastId,
-    viewer,
-    clock,
-  }: { readonly lastId: string | null; readonly viewer: Viewer; readonly clock: Clock },
-): string {
+function beginning({ source, viewer, clock }: Omit<ChannelOptions, 'send'>, lastId: string | null): string {
   const retry = `retry: ${RETRY_MS}\n`;
   // A client that reconnects before it has received an event sends this ID as Last-Event-ID.
   if (lastId === null) return `${retry}id: ${source.lastId()}\n${CONNECTED}`;

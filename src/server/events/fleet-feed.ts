@@ -104,7 +104,10 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
   const since = (id: string): readonly StreamedEvent[] | null => {
     const positions = readPositions(id);
     if (positions === null) return null;
-    const sources = [{ hash: ownHash, feed: own }, ...[...relays.values()].map(feedOf)];
+    const sources = [
+      { hash: ownHash, feed: own },
+      ...[...relays.values()].map(({ hash, relay }) => ({ hash, feed: relay })),
+    ];
     const at = new Map<string, string>();
     const missed: StreamedEvent[] = [];
     for (const { hash, feed } of sources) {
@@ -149,13 +152,4 @@ export function createFleetFeed(options: FleetFeedOptions): FleetFeed {
       for (const { relay } of relays.values()) relay.close();
     },
   };
-}
-
-interface Numbered {
-  readonly hash: string;
-  readonly feed: Pick<Relay, 'since' | 'lastId'>;
-}
-
-function feedOf({ hash, relay }: { readonly hash: string; readonly relay: Relay }): Numbered {
-  return { hash, feed: relay };
 }
