@@ -280,7 +280,7 @@ function openClient(port: number, request = '', { reads } = { reads: true }): Cl
   return { socket, text: () => text, isClosed: () => isClosed };
 }
 
-/** Waits for data in the buffers of the kernel, of which no event tells. */
+/** Waits for data in the buffers of the kernel, which raise no event. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 20));
 }
