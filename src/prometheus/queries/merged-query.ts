@@ -236,9 +236,11 @@ export function createMergedQuery(parts: {
     let hasSlow = false;
     for (const [member, outlier] of outliers) {
       const { kind, own, failedAt, aloneAt, set } = outlier;
-      if (now - failedAt > APART_ROUNDS) release([member]);
-      if (!members.has(member) || kind === 'apart' || now - failedAt > APART_ROUNDS || sets.has(set))
+      if (now - failedAt > APART_ROUNDS) {
+        release([member]);
         continue;
+      }
+      if (!members.has(member) || kind === 'apart' || sets.has(set)) continue;
       // Members that are known to fail are queried again rarely, and only while more than half of the budget is left:
       // the rest is for finding other members that fail.
       if (own !== null && (now - aloneAt <= APART_ROUNDS || budget.left <= SPLITS_PER_NAMESPACE / 2))

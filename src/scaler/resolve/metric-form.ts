@@ -45,15 +45,6 @@ export function queriedBody(
   return null;
 }
 
-/**
- * Returns which of `resource`, `containerResource`, `pods`, `object` and `external` is set; null: none or several.
- */
-export function memberOf(metric: Loose<MetricInput>): MetricMember | null {
-  const present = MEMBERS.filter((member) => metric[member] !== undefined);
-  const [only] = present;
-  return present.length === 1 && only !== undefined ? only : null;
-}
-
 /** Returns the target of a metric. The form of autoscaling/v2beta1 (`targetAverageValue`) is converted. */
 export function targetOf(metric: Loose<MetricInput>): Loose<MetricTargetInput> {
   const body = metric.resource ?? metric.containerResource;

@@ -1,6 +1,6 @@
 import { metricNames } from '../../promql/vector-selectors.js';
 import { parseQuantity, type Milli } from '../../units/quantity.js';
-import { memberOf, targetOf, targetTypeOf } from './metric-form.js';
+import { targetOf, targetTypeOf } from './metric-form.js';
 import { BUILT_IN } from '../schema/presets.js';
 import type { Loose, MetricInput } from '../schema/document-schema.js';
 import type { LabelSelectorInput } from '../schema/metric-schema.js';
@@ -51,7 +51,6 @@ export function defaultMetric(): MetricSpec {
 
 /** Expands short forms. The input must have passed the schema and `checkMetricForm`. */
 export function resolveMetric(metric: MetricInput): MetricSpec {
-  const member = memberOf(metric);
   const target = resolveTarget(metric);
   const { resource, containerResource, pods, object, external } = metric;
   if (resource !== undefined) {
@@ -74,7 +73,7 @@ export function resolveMetric(metric: MetricInput): MetricSpec {
   }
   if (pods !== undefined) return { type: 'Pods', ...resolveQueried(pods), target };
   const body = object ?? external;
-  if (body === undefined) throw new Error(`a metric without a member passed its checks: ${member ?? 'none'}`);
+  if (body === undefined) throw new Error('a metric without a member passed its checks');
   const total = {
     ...resolveQueried(body),
     target,
