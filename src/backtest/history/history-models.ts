@@ -97,8 +97,8 @@ export interface History {
 
 /**
  * Returns how each metric of a document depends on the history. `initialReplicas`: the replicas at the start of the
- * scored time; null: the run starts `warmUpSeconds` earlier, with the recorded replicas. `queued`: the load, if load waits in
- * a queue until pods serve and report it; null: there is no queue.
+ * scored time; null: the run starts `warmUpSeconds` earlier, with the recorded replicas. `queued`: the load, if load
+ * waits in a queue until pods serve and report it; null: there is no queue.
  */
 export function historyWorkload(
   { metricOf, ceilingOf, requests, replicas, syncPeriodSeconds }: History,

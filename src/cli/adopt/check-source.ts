@@ -174,11 +174,10 @@ function changesToCarryOver(
       .filter(({ field }) => field !== 'spec.paused' && open.some((other) => isWithin(field, other)))
       .map((change) => ({ ...change, since, isIntended: intended.includes(change.field) }));
   });
-  const outdated = lacking.flat().filter(({ isIntended }) => !isIntended);
-  const changedSinceAll = lacking
-    .flat()
-    .filter(({ field }) => lacking.every((some) => some.some((other) => isWithin(field, other.field))));
-  const found = [...outdated, ...changedSinceAll];
+  const isInAll = ({ field }: FieldChange): boolean =>
+    lacking.every((some) => some.some((other) => isWithin(field, other.field)));
+  const all = lacking.flat();
+  const found = [...all.filter(({ isIntended }) => !isIntended), ...all.filter(isInAll)];
   return found.filter((change, index) => found.findIndex(({ field }) => field === change.field) === index);
 }
 

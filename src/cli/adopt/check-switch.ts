@@ -42,9 +42,9 @@ interface Checked {
 }
 
 /**
- * Returns whether the switch is allowed. Checks that the service uses the current document, that no pause must end first,
- * and that no tool may overwrite the document, because nothing else scales the workload after the switch. Then checks
- * the scaler in the service, and the autoscaler.
+ * Returns whether the switch is allowed. Checks that the service uses the current document, that no pause must end
+ * first, and that no tool may overwrite the document, because nothing else scales the workload after the switch. Then
+ * checks the scaler in the service, and the autoscaler.
  */
 export async function judgeSwitch(
   context: AdoptContext,

@@ -94,7 +94,7 @@ export async function startAdoption(context: AdoptContext): Promise<ExitCode> {
       (await whyNextToScaler(context, scaler)) ??
       whyManaged(context, scaler) ??
       whatChanged(context, scaler, object) ??
-      // The pause of a document has a line of its own.
+      // `announceNext` prints the pause of a document.
       (pausedIn(scaler.object) === false ? (await findPause(context, scaler))?.why : null) ??
       null;
     if (prevented !== null) io.stderr.write(`promscaler: warning: ${prevented}\n`);

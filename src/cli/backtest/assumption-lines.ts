@@ -18,7 +18,8 @@ import { formatSeconds } from '../../units/format.js';
 import { formatInstant, type Instant } from '../../units/time.js';
 
 /**
- * Returns the assumptions of a back-test on a trace, which metrics share its load, and which values it does not contain.
+ * Returns the assumptions of a back-test on a trace, which metrics share its load, and which values it does not
+ * contain.
  */
 export function traceLines(
   variants: readonly Variant[],
@@ -55,7 +56,9 @@ export function traceLines(
   ];
 }
 
-/** Returns what a back-test on the history of a data source assumes. `askedFrom`: the start of the range of the user. */
+/**
+ * Returns what a back-test on the history of a data source assumes. `askedFrom`: the start of the range of the user.
+ */
 export function historyLines(
   variants: readonly Variant[],
   recorded: RecordedHistory,

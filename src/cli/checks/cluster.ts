@@ -64,7 +64,8 @@ function fixFor({ kind, message }: KubernetesError): string {
 
 /**
  * Finds the connection to the cluster, in the service config, the kubeconfig or the service account of the pod. Sends
- * no request. The caller closes `transport`. If there is no connection, returns the failed result of the check `cluster`.
+ * no request. The caller closes `transport`. If there is no connection, returns the failed result of the check
+ * `cluster`.
  */
 export async function openCluster(context: DoctorContext): Promise<ClusterContext | CheckResult> {
   const { clock, config, env } = context;

@@ -265,8 +265,8 @@ export interface ScreenSize {
 
 /**
  * Returns output that replaces the contents of a terminal without flicker. If not all lines fit, the last line says how
- * many are hidden. A string may contain several lines, and a line that is longer than the terminal is wide takes several
- * rows.
+ * many are hidden. A string may contain several lines, and a line that is longer than the terminal is wide takes
+ * several rows.
  */
 export function drawScreen(lines: readonly string[], { rows, columns }: ScreenSize): string {
   const shown = rows === null ? lines : cut(lines, { rows: Math.max(3, rows), columns });

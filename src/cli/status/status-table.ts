@@ -115,7 +115,7 @@ function paintLine(line: string, { severity }: StatusRow, paint: Paint): string 
 
 const INDENT = '    ';
 
-/** Returns the lines of a text. A word that does not fit into a line is not cut, so that it can be copied. */
+/** Returns a string as indented lines. A word that does not fit into a line is not cut, so that it can be copied. */
 function indentedLines(text: string, limit: number | null): readonly string[] {
   const lines: string[] = [];
   for (const word of text.split(' ').filter((one) => one !== '')) {

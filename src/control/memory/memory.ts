@@ -64,7 +64,9 @@ export interface Memory {
    */
   readonly unscaledSince?: Instant | undefined;
   readonly isRestored: boolean;
-  /** Whether the stored entry is still to be merged, because the first read of the state store failed; absent: false. */
+  /**
+   * Whether the stored entry is still to be merged, because the first read of the state store failed; absent: false.
+   */
   readonly isUnmerged?: boolean | undefined;
   /** The text of the entry of this scaler in the state store, as last read or written; null: none. */
   readonly stored: string | null;

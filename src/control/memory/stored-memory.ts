@@ -39,7 +39,7 @@ export function restoreMemory(
     return { ...memory, isRestored: true };
   if (!memory.isRestored) {
     const first = joinTerms(firstMemory(reading, { now, spec }), memory);
-    // A text without its entry may be of an earlier read. It is not kept, because the entry is not merged yet.
+    // The text may be of an earlier read. It is not kept, because its entry is not merged yet.
     if (reading.kind === 'unusable') return { ...first, isRestored: true, isUnmerged: true, stored: null };
     return { ...first, isRestored: true, stored: reading.text };
   }

@@ -12,8 +12,8 @@ const SOCKS_PORT = 1080;
 /**
  * Makes an agent open its connections through an HTTP proxy with CONNECT, or through a SOCKS5 proxy, which resolves the
  * name of the server. The agent reuses the connections. The agents of https-proxy-agent, a dependency of axios, would
- * open a connection for each request. `isTls`: the agent is for https. Errors contain the host of the proxy, but not its
- * password.
+ * open a connection for each request. `isTls`: the agent is for https. Errors contain the host of the proxy, but not
+ * its password.
  */
 export function tunnelThrough(agent: Agent, proxyUrl: string, isTls: boolean): void {
   const proxy = new URL(proxyUrl);

@@ -23,7 +23,10 @@ export interface ScalerQueries {
 
 export type MetricQuery = CompiledQuery | { readonly kind: 'refused'; readonly answer: Answer };
 
-/** `key` identifies the answer within a round, and what is known about the query's duplicates. Queries with the same `mergedKey` are sent as one query. */
+/**
+ * `key` identifies the answer within a round, and what is known about the query's duplicates. Queries with the same
+ * `mergedKey` are sent as one query.
+ */
 export type CompiledQuery = { readonly key: string; readonly source: SourceConfig } & (
   | { readonly kind: 'alone'; readonly text: string; readonly checks: MetricChecks | null }
   /** A resource query, which is sent for several namespaces at once. */

@@ -23,6 +23,10 @@ export type DuplicateCandidate =
       readonly type: MetricSpec['type'];
     };
 
+export function resourceCandidate(resource: string, namespaces: Iterable<string>): DuplicateCandidate {
+  return { kind: 'resource', key: resource, namespaces: [...namespaces] };
+}
+
 export interface DuplicateWatch {
   /** If a check is due, checks one of the candidates in the background. */
   readonly checkOne: (candidates: readonly DuplicateCandidate[], runQuery: RunQuery) => void;
@@ -76,11 +80,11 @@ export function createDuplicateWatch(parts: {
     const entry: Check = checks.get(key) ?? { atMs: nowMs, seenMs: nowMs, found: null, wasFound: false };
     entry.atMs = nowMs;
     checks.set(key, entry);
-    const look = async (): Promise<void> => {
+    const run = async (): Promise<void> => {
       entry.found = await find(config(), candidate, runQuery);
       entry.wasFound ||= entry.found !== null;
     };
-    const done = look()
+    const done = run()
       .catch(onFault)
       .finally(() => {
         running.delete(key);

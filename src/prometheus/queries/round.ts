@@ -8,6 +8,7 @@ import { ageKey, type SourceAge, UNKNOWN_AGE, urlIndexOf } from '../source/age.j
 import { queryTimed, type SendOptions } from '../source/queue.js';
 import { applyChecks } from './checks.js';
 import { type MetricQuery, ownKey, type ScalerQueries } from './compile-queries.js';
+import { resourceCandidate } from './duplicates.js';
 import { type ArrivedAnswers, createFollowUps, type FollowUpInput, type FollowUps } from './follow-ups.js';
 import { type SplitBudget, SPLITS_PER_NAMESPACE, SPLITS_PER_SOURCE } from './merged-query.js';
 import type { OpenSource } from './open-source.js';
@@ -63,11 +64,7 @@ export async function sendRound(plan: Plan, round: RoundInput): Promise<void> {
     { queue, duplicates, configFor }: OpenSource,
   ): Promise<SentAnswers> => {
     const options = optionsFor(query);
-    const candidate = {
-      kind: 'resource',
-      key: query.resource,
-      namespaces: [...query.namespaces.keys()],
-    } as const;
+    const candidate = resourceCandidate(query.resource, query.namespaces.keys());
     const check = duplicates?.firstCheck(candidate, (text) => queue.query(text, options)) ?? null;
     if (check !== null) await check;
     return query.merged.sendForNamespaces(query.namespaces, {
